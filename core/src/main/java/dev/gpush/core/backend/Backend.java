@@ -1,0 +1,56 @@
+package dev.gpush.core.backend;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * A place that can grant gangs. Seven small things; everything above the pipe is the same for all of them.
+ *
+ * <p>All methods block, may be called from any thread, and stop promptly when interrupted (a reservation under way is then rolled
+ * back). They throw {@link dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or {@code AgentFailure} for what a user
+ * can act on. After any exception from {@link #reserve} nothing is held. Every implementation passes {@code BackendContract}.
+ */
+public interface Backend {
+  /** The name under which the configuration knows it ("local", "hpc"). */
+  String name();
+
+  /** local, ssh, slurm, kubernetes … */
+  String kind();
+
+  /** One line for {@code gpush backends}: what is there, or why it cannot be used. */
+  String describe();
+
+  /** Side-effect free: can it ever fit, now or when, or why never. */
+  Plan plan(GangRequest request);
+
+  /**
+   * All nodes or none. Idempotent: asked again with the same gang id, it gives the gang that the first try got. Local and ssh never
+   * wait; a queue is waited for until interrupted.
+   */
+  Gang reserve(GangRequest request) throws InterruptedException;
+
+  Observation observe(Gang gang);
+
+  /** Sets the far side's lease afresh, counted from now. */
+  void renew(Gang gang, LeaseTerms terms);
+
+  /**
+   * Lets go and waits until it is really gone; idempotent. What was not ours on the nodes is kept and named.
+   *
+   * @return the kept paths, each with its node ({@code node 1: /path})
+   * @throws dev.gpush.core.failure.GpushException with {@code NotReleased} when that cannot be confirmed within the time
+   */
+  List<String> release(Gang gang, Duration limit) throws InterruptedException;
+
+  /** Everything of this owner that carries our tag. */
+  List<Discovered> discover(String owner);
+
+  /** Runs a command on a node; the way to the agent is always this. */
+  Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
+
+  /** The Pythons to try for the agent on this gang's nodes, in order. */
+  default List<String> interpreters(Gang gang) {
+    return List.of("python3", "python");
+  }
+}

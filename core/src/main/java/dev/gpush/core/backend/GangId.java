@@ -1,0 +1,26 @@
+package dev.gpush.core.backend;
+
+import java.util.regex.Pattern;
+
+/** The random name of a gang: sixteen hex digits, made before anything is asked for, so that a lost reply can be asked again. */
+public record GangId(String text) {
+  private static final Pattern RULE = Pattern.compile("[0-9a-f]{16}");
+
+  public GangId {
+    if (!RULE.matcher(text).matches()) {
+      throw new IllegalArgumentException("a gang id is sixteen hex digits, not " + text);
+    }
+  }
+
+  public static GangId of(byte[] random) {
+    if (random.length != 8) {
+      throw new IllegalArgumentException("a gang id is made of eight random bytes");
+    }
+    return new GangId(java.util.HexFormat.of().formatHex(random));
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

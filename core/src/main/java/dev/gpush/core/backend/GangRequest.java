@@ -1,0 +1,37 @@
+package dev.gpush.core.backend;
+
+import java.util.Map;
+
+/**
+ * What is asked of a backend, complete: defaults are resolved before.
+ *
+ * @param gang the id under which a repeated request finds the first one
+ * @param session the name people see
+ * @param owner who pays: stable over laptops
+ * @param holder which gateway asks: home and host
+ * @param project the last part of the workspace path on a node
+ * @param environment variables that every process on the nodes starts from, beyond the node's own
+ * @param inherit this machine's variables that a local gang takes over from the client (PATH, VIRTUAL_ENV …); others ignore it
+ */
+public record GangRequest(
+    GangId gang,
+    String session,
+    String owner,
+    String holder,
+    String project,
+    int nodes,
+    GpuRequest gpus,
+    LeaseTerms lease,
+    Map<String, String> environment,
+    Map<String, String> inherit) {
+  /** More in one session has not been tried. */
+  public static final int MAX_NODES = 256;
+
+  public GangRequest {
+    if (nodes < 1 || nodes > MAX_NODES) {
+      throw new IllegalArgumentException("1 to 256 nodes, not " + nodes);
+    }
+    environment = Map.copyOf(environment);
+    inherit = Map.copyOf(inherit);
+  }
+}

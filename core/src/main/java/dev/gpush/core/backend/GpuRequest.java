@@ -1,0 +1,46 @@
+package dev.gpush.core.backend;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** GPUs per node: {@code H100:8}, {@code 8}. A count of 0 means a CPU node. */
+public record GpuRequest(Optional<String> model, int count) {
+  private static final Pattern RULE = Pattern.compile("(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
+
+  public GpuRequest {
+    if (count < 0 || count > 1024) {
+      throw new IllegalArgumentException("GPUs per node: 0 to 1024, not " + count);
+    }
+  }
+
+  public static GpuRequest none() {
+    return new GpuRequest(Optional.empty(), 0);
+  }
+
+  /** {@code H100:8}, {@code 8}, or {@code H100} for one. */
+  public static GpuRequest parse(String text) {
+    var match = RULE.matcher(text);
+    if (!match.matches()) {
+      throw new GpushException(new UsageFailure.BadValue("--gpus", text, "MODEL:COUNT, COUNT or MODEL, per node"));
+    }
+    if (match.group(3) != null) {
+      return new GpuRequest(Optional.of(match.group(3)), 1);
+    }
+    int count = Integer.parseInt(match.group(2));
+    if (count > 1024) {
+      throw new GpushException(new UsageFailure.BadValue("--gpus", text, "at most 1024 per node"));
+    }
+    return new GpuRequest(Optional.ofNullable(match.group(1)), count);
+  }
+
+  public boolean isNone() {
+    return count == 0;
+  }
+
+  @Override
+  public String toString() {
+    return isNone() ? "cpu" : model.map(name -> name + ":").orElse("") + count;
+  }
+}

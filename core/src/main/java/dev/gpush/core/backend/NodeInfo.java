@@ -1,0 +1,44 @@
+package dev.gpush.core.backend;
+
+import dev.gpush.core.json.Json;
+import java.util.List;
+
+/**
+ * One granted node.
+ *
+ * @param host its name as people know it
+ * @param address where the other nodes of the gang reach it
+ * @param slots what runs claim, one each: GPU ids, or {@code cpu0} on a node without GPUs
+ * @param gpuModel empty on a CPU node
+ * @param workspace absolute path of the project's copy; our own state lies beside it
+ */
+public record NodeInfo(int index, String host, String address, List<String> slots, String gpuModel, int cpus, String workspace) {
+  public NodeInfo {
+    slots = List.copyOf(slots);
+  }
+
+  public boolean hasGpus() {
+    return !gpuModel.isEmpty();
+  }
+
+  /** Where gpush keeps what is its own on this node. */
+  public String state() {
+    return workspace + ".gpush";
+  }
+
+  public Json.Obj json() {
+    return Json.object(
+        "node", index, "host", host, "address", address, "slots", slots, "gpu", gpuModel, "cpus", cpus, "workspace", workspace);
+  }
+
+  public static NodeInfo from(Json json) {
+    return new NodeInfo(
+        (int) (long) json.number("node").orElse(0L),
+        json.text("host").orElse(""),
+        json.text("address").orElse(""),
+        json.texts("slots"),
+        json.text("gpu").orElse(""),
+        (int) (long) json.number("cpus").orElse(1L),
+        json.text("workspace").orElse(""));
+  }
+}

@@ -1,0 +1,38 @@
+package dev.gpush.core.failure;
+
+import dev.gpush.core.json.Json;
+import java.util.List;
+
+/** The agent on a node could not be started, found or spoken to. */
+public sealed interface AgentFailure extends Failure {
+  record NoPython(List<String> tried) implements AgentFailure {}
+
+  record OldPython(String found) implements AgentFailure {}
+
+  /** The agent's folder, workspace or lock cannot be made: full, read-only, not ours. */
+  record CannotWrite(String path, String reason) implements AgentFailure {}
+
+  /** Something that this gang must hold is held by somebody else. */
+  record Held(String what, String holder) implements AgentFailure {}
+
+  record NotThere(String gang, int node) implements AgentFailure {}
+
+  record Died(String detail) implements AgentFailure {}
+
+  /** What came back is not the protocol; {@code noise} is the cleaned text before it. */
+  record NotUnderstood(String detail, String noise) implements AgentFailure {}
+
+  /** A stream or call was refused with this code (docs/technical/link.md). */
+  record Refused(String what, String code, Json facts) implements AgentFailure {}
+
+  /** The link ended while something was under way. */
+  record LinkOver(int node, String reason) implements AgentFailure {}
+
+  @Override
+  default ExitStatus exit() {
+    return switch (this) {
+      case NoPython _, OldPython _, CannotWrite _, NotUnderstood _, Died _ -> ExitStatus.ENVIRONMENT;
+      case Held _, NotThere _, Refused _, LinkOver _ -> ExitStatus.FAILED;
+    };
+  }
+}

@@ -1,0 +1,33 @@
+package dev.gpush.core.failure;
+
+import java.util.List;
+import java.util.Optional;
+
+/** A backend cannot grant, reach or release. Remote text in these facts is already cleaned and capped. */
+public sealed interface BackendFailure extends Failure {
+  /** The request can never fit there; {@code works} are requests that would. */
+  record NeverFits(String backend, String reason, List<String> works) implements BackendFailure {}
+
+  /** It fits, but not now, and this backend has no queue. */
+  record Taken(String backend, String what, List<String> holders) implements BackendFailure {}
+
+  record Unknown(String backend, List<String> known, Optional<String> nearest) implements BackendFailure {}
+
+  /** The place cannot be used at all: {@code remedy} is a command or an installation step. */
+  record Unavailable(String backend, String reason, String remedy) implements BackendFailure {}
+
+  /** Reserving failed part-way; everything was rolled back. */
+  record ReserveFailed(String backend, String reason) implements BackendFailure {}
+
+  /** What was released is still there, or nobody can tell. */
+  record NotReleased(String backend, String gang, String reason) implements BackendFailure {}
+
+  @Override
+  default ExitStatus exit() {
+    return switch (this) {
+      case NeverFits _, Taken _, ReserveFailed _, NotReleased _ -> ExitStatus.FAILED;
+      case Unknown _ -> ExitStatus.USAGE;
+      case Unavailable _ -> ExitStatus.ENVIRONMENT;
+    };
+  }
+}

@@ -1,0 +1,22 @@
+package dev.gpush.core.failure;
+
+/**
+ * Something went wrong that a person can act on. Each case has facts and no prose: the three-part message (what failed, because,
+ * try) is made by the shell's one renderer, in an exhaustive switch. A bug is not a Failure; it is an exception that reaches the top.
+ */
+public sealed interface Failure
+    permits UsageFailure, ConfigFailure, SessionFailure, BackendFailure, AgentFailure, SyncFailure, LaunchFailure, GatewayFailure {
+
+  /** Which exit status a command gives when this ends it. */
+  ExitStatus exit();
+
+  /** The stable word for --json and logs: {@code session.unknown}. */
+  default String code() {
+    String family = getClass().getEnclosingClass().getSimpleName().replace("Failure", "");
+    return kebab(family) + "." + kebab(getClass().getSimpleName());
+  }
+
+  private static String kebab(String camel) {
+    return camel.replaceAll("(?<=[a-z])(?=[A-Z])", "-").toLowerCase(java.util.Locale.ROOT);
+  }
+}

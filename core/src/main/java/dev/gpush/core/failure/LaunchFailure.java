@@ -1,0 +1,42 @@
+package dev.gpush.core.failure;
+
+import java.util.List;
+
+/** A run could not be launched, found or followed. */
+public sealed interface LaunchFailure extends Failure {
+  record NoSuchScript(String script, String folder, List<String> nearest) implements LaunchFailure {}
+
+  /** The script exists here but is not sent: the pattern and its file. */
+  record ScriptIgnored(String script, String pattern) implements LaunchFailure {}
+
+  record NothingToRepeat(String session) implements LaunchFailure {}
+
+  /** All slots that were asked for are claimed by these runs. */
+  record NoFreeSlots(String asked, List<String> runs) implements LaunchFailure {}
+
+  record BadSlots(String asked, String rule) implements LaunchFailure {}
+
+  record NoPython(int node, List<String> tried) implements LaunchFailure {}
+
+  /** Torch is wanted and this Python has none; {@code others} are ones that have. */
+  record NoTorch(String python, List<String> others) implements LaunchFailure {}
+
+  /** The nodes' Pythons or packages differ. */
+  record NodesDiffer(String what, List<String> values) implements LaunchFailure {}
+
+  record UnknownRun(String session, String run, List<String> known) implements LaunchFailure {}
+
+  record Refused(int node, String code, String detail) implements LaunchFailure {}
+
+  /** The supervisor is gone without a word: killed, or its machine restarted. */
+  record Lost(int run, int node) implements LaunchFailure {}
+
+  @Override
+  default ExitStatus exit() {
+    return switch (this) {
+      case NoPython _, NoTorch _ -> ExitStatus.ENVIRONMENT;
+      case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ -> ExitStatus.USAGE;
+      case NoFreeSlots _, NodesDiffer _, Refused _, Lost _ -> ExitStatus.FAILED;
+    };
+  }
+}

@@ -1,0 +1,39 @@
+package dev.gpush.core.failure;
+
+import java.util.List;
+
+/** A session cannot do what was asked. */
+public sealed interface SessionFailure extends Failure {
+  /** One line of the difference between what a session has and what was asked. */
+  record Difference(String what, String has, String asked) {}
+
+  /** {@code up} asked for something else than the session of this name has. */
+  record Differs(String session, List<Difference> differences) implements SessionFailure {
+    public Differs {
+      differences = List.copyOf(differences);
+    }
+  }
+
+  /** The gang is not there any more; the session was ended because of it. */
+  record Gone(String session, String reason) implements SessionFailure {}
+
+  /** Another command is at work on this session. */
+  record Busy(String session, String doing) implements SessionFailure {}
+
+  /** Node numbers start at 0. */
+  record UnknownNode(String session, int node, int nodes) implements SessionFailure {}
+
+  /** A node's link is not up; what was asked needs it. */
+  record NotReached(String session, int node, String state) implements SessionFailure {}
+
+  /** The lease cannot be moved there. */
+  record CannotExtend(String session, String reason) implements SessionFailure {}
+
+  /** Released as far as we could; this could not be confirmed. */
+  record Leaked(String session, String backend, String what) implements SessionFailure {}
+
+  @Override
+  default ExitStatus exit() {
+    return ExitStatus.FAILED;
+  }
+}

@@ -1,0 +1,33 @@
+package dev.gpush.core.failure;
+
+import java.util.List;
+
+/** Files could not be brought to the nodes; no node moved to the new generation. */
+public sealed interface SyncFailure extends Failure {
+  /** A path that gpush will not overwrite: {@code why} is changed, foreign, type or parent. */
+  record Conflict(int node, String path, String why) {}
+
+  record Conflicts(List<Conflict> conflicts) implements SyncFailure {
+    public Conflicts {
+      conflicts = List.copyOf(conflicts);
+    }
+  }
+
+  /** The root is one that must be asked for ($HOME, /), or holds more than the limits, and nobody answered. */
+  record TooMuch(String root, String why, long files, long bytes) implements SyncFailure {}
+
+  record Unreadable(String path, String reason) implements SyncFailure {}
+
+  /** no-space, read-only, denied or limit on a node. */
+  record NodeCannotWrite(int node, String code, String path, String detail) implements SyncFailure {}
+
+  record NoSuchPath(int node, String path) implements SyncFailure {}
+
+  /** Two local names are one name on the node, or cannot be there. */
+  record BadNames(List<String> paths, String rule) implements SyncFailure {}
+
+  @Override
+  default ExitStatus exit() {
+    return ExitStatus.FAILED;
+  }
+}

@@ -1,0 +1,49 @@
+package dev.gpush.core.session;
+
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.talk.Talk;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Sessions, for the shell: made, found, given back. Every method may block and throws {@link
+ * dev.gpush.core.failure.GpushException}; two commands at once on one session are one after the other, or {@code Busy}.
+ */
+public interface Sessions {
+  /** Attaches when the folder (or name) has a session that is what was asked, else reserves, links, syncs. Ready on return. */
+  SessionView up(UpRequest request, Talk talk) throws InterruptedException;
+
+  /** What {@code up --dry-run} prints: per backend, in the order they would be asked. */
+  Map<String, Plan> plan(UpRequest request);
+
+  /** All that are not over. */
+  List<SessionView> list();
+
+  /** -s NAME &gt; $GPUSH_SESSION (both given as {@code name}) &gt; the session of this folder &gt; the only one; else {@code WhichSession}. */
+  SessionView choose(Optional<String> name, Path folder);
+
+  /**
+   * Gives the gang back and confirms it. What exists only on the nodes is listed and asked about.
+   *
+   * @return the kept paths
+   */
+  List<String> down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
+
+  /** Moves the hard end to {@code fromNow}, and starts the idle time afresh; empty fromNow only does the latter. */
+  SessionView extend(SessionName name, Optional<Duration> fromNow);
+
+  /** Brings the workspace to all nodes; the generation they then hold. */
+  long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException;
+
+  /** Fetches a file of the workspace from a node over the local one. */
+  void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException;
+
+  /** Everything that ever was reserved, each proved gone or not; problems first. */
+  List<Finding> doctor();
+
+  /** One line of {@code doctor}: status ok, warn or bad. */
+  record Finding(String status, String what, String detail, Optional<String> remedy) {}
+}

@@ -1,0 +1,26 @@
+package dev.gpush.core.talk;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+
+/** For work that nobody watches. */
+final class SilentTalk implements Talk {
+  @Override
+  public void say(String line) {}
+
+  @Override
+  public Step step(String what) {
+    return new Step() {
+      @Override
+      public void detail(String text) {}
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  @Override
+  public void confirm(String question, String flag) {
+    throw new GpushException(new UsageFailure.NobodyToAsk(question, flag));
+  }
+}

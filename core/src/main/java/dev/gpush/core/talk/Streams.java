@@ -1,0 +1,36 @@
+package dev.gpush.core.talk;
+
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The three streams of a command and its terminal, if it has one. Reading {@link #in} starts taking the client's input: a command that
+ * never reads leaves it alone.
+ */
+public interface Streams {
+  InputStream in();
+
+  OutputStream out();
+
+  OutputStream err();
+
+  /** The terminal, when standard input and output are one. */
+  Optional<Terminal> terminal();
+
+  /** Calls the listener with INT, TERM, HUP, QUIT, and with WINCH when the terminal's size changed; the last listener set wins. */
+  void onSignal(Consumer<String> listener);
+
+  /** The client's terminal: its type and size now; raw input while a remote terminal owns it. */
+  interface Terminal {
+    String type();
+
+    int columns();
+
+    int rows();
+
+    /** Keys come unprocessed until {@link AutoCloseable#close}. */
+    AutoCloseable raw();
+  }
+}

@@ -1,0 +1,5 @@
+/** How a command talks to the person who typed it: text, questions, progress. */
+@NullMarked
+package dev.gpush.core.talk;
+
+import org.jspecify.annotations.NullMarked;
