@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param host its name as people know it
  * @param address where the other nodes of the gang reach it
- * @param slots what runs claim, one each: GPU ids, or {@code cpu0} on a node without GPUs
+ * @param slots what runs claim, one each: GPU ids, or made-up ones on a node without GPUs
  * @param gpuModel empty on a CPU node
  * @param workspace absolute path of the project's copy; our own state lies beside it
  */
