@@ -85,7 +85,7 @@ final class JsonWriter {
         case '\r' -> out.append("\\r");
         case '\t' -> out.append("\\t");
         default -> {
-          if (c < 0x20 || c == 0x7f || Character.isSurrogate(c) && !paired(text, i)) {
+          if (c < 0x20 || c == 0x7f || (Character.isSurrogate(c) && !paired(text, i))) {
             out.append(String.format("\\u%04x", (int) c));
           } else {
             out.append(c);
