@@ -109,10 +109,10 @@ public final class Tasks implements AutoCloseable {
   public void close() {
     closed = true;
     var waiting = List.copyOf(threads);
-    waiting.stream().filter(thread -> thread != Thread.currentThread()).forEach(Thread::interrupt);
+    waiting.stream().filter(thread -> !thread.equals(Thread.currentThread())).forEach(Thread::interrupt);
     boolean interrupted = false;
     for (Thread thread : waiting) {
-      if (thread == Thread.currentThread()) {
+      if (thread.equals(Thread.currentThread())) {
         continue;
       }
       try {
