@@ -1,0 +1,22 @@
+"""The one exception by which any part of the agent says no: a code and facts, never prose."""
+
+
+class Refused(Exception):
+    def __init__(self, code, facts=None):
+        super().__init__(code)
+        self.code = code
+        self.facts = facts or {}
+
+
+def of_os_error(error, path=None):
+    """The refusal that an OSError amounts to."""
+    import errno
+    code = {errno.ENOENT: "not-found", errno.ENOTDIR: "not-found", errno.EACCES: "denied", errno.EPERM: "denied",
+            errno.EROFS: "denied", errno.ENOSPC: "no-space", errno.EDQUOT: "no-space", errno.EMFILE: "limit",
+            errno.ENFILE: "limit", errno.EAGAIN: "limit", errno.ENOMEM: "limit", errno.E2BIG: "limit",
+            errno.ECONNREFUSED: "refused", errno.ETIMEDOUT: "timeout", errno.EHOSTUNREACH: "unreachable",
+            errno.ENETUNREACH: "unreachable"}.get(error.errno, "failed")
+    facts = {"errno": errno.errorcode.get(error.errno, str(error.errno))}
+    if path is not None:
+        facts["path"] = path
+    return Refused(code, facts)
