@@ -1,0 +1,25 @@
+package dev.gpush.backends.local;
+
+import dev.gpush.core.backend.Pipe;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** What the local backend needs of the machine. */
+public interface LocalHost {
+  String name();
+
+  int cpus();
+
+  /** Whether nodes can live here: Linux for now. */
+  boolean isLinux();
+
+  /** GPUSH_HOME. */
+  Path home();
+
+  /** The environment of the gateway process, for PATH and the user's identity. */
+  Map<String, String> environment();
+
+  Pipe spawn(List<String> arguments, Map<String, String> environment) throws IOException;
+}

@@ -1,0 +1,23 @@
+package dev.gpush.backends.local;
+
+import java.util.Set;
+
+/** Which variables a local node takes over. */
+final class LocalVariables {
+  private static final Set<String> IDENTITY =
+      Set.of("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "PATH", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR");
+
+  private static final Set<String> INHERITED = Set.of("PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TZ");
+
+  private LocalVariables() {}
+
+  /** Of the gateway process: who the user is, and a path to start from. */
+  static boolean isIdentity(String name) {
+    return IDENTITY.contains(name) || name.startsWith("LC_");
+  }
+
+  /** Of the client: where its programs and its Python are. */
+  static boolean isInherited(String name) {
+    return INHERITED.contains(name) || name.startsWith("CONDA_") || name.startsWith("LC_");
+  }
+}

@@ -1,0 +1,119 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the ledger knows of one session: enough to find, adopt or clean its gang after this process is gone.
+ *
+ * @param id twelve hex digits, never used again; also the name of the workspace folder
+ * @param gang the id that was, or will be, asked for: written before the backend hears of it
+ * @param grant empty until the backend has granted
+ * @param detail why it is in this state, in words; empty when all is well
+ * @param inherit the variables that the session took over from its first client
+ */
+public record LedgerEntry(
+    String id,
+    SessionName name,
+    GangId gang,
+    SessionState state,
+    String detail,
+    String backend,
+    int nodes,
+    GpuRequest gpus,
+    Optional<Duration> hardEnd,
+    Duration idle,
+    Optional<String> python,
+    Path root,
+    String owner,
+    String holder,
+    String host,
+    String boot,
+    Instant created,
+    Map<String, String> inherit,
+    Optional<Gang> grant) {
+
+  public LedgerEntry {
+    inherit = Map.copyOf(inherit);
+  }
+
+  LedgerEntry in(SessionState next, String why) {
+    return new LedgerEntry(
+        id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder, host, boot, created, inherit, grant);
+  }
+
+  LedgerEntry granted(Gang granted) {
+    return new LedgerEntry(
+        id, name, gang, SessionState.GRANTED, "", backend, nodes, gpus, hardEnd, idle, python, root, owner, holder, host, boot, created,
+        inherit, Optional.of(granted));
+  }
+
+  LedgerEntry ending(Optional<Duration> newHardEnd) {
+    return new LedgerEntry(
+        id, name, gang, state, detail, backend, nodes, gpus, newHardEnd, idle, python, root, owner, holder, host, boot, created, inherit,
+        grant);
+  }
+
+  Json.Obj json() {
+    return Json.object(
+        "id", id,
+        "name", name.text(),
+        "gang", gang.text(),
+        "state", state.word(),
+        "detail", detail,
+        "backend", backend,
+        "nodes", nodes,
+        "gpus", gpus.toString(),
+        "hard_end_s", hardEnd.map(Duration::toSeconds),
+        "idle_s", idle.toSeconds(),
+        "python", python,
+        "root", root.toString(),
+        "owner", owner,
+        "holder", holder,
+        "host", host,
+        "boot", boot,
+        "created", created.toString(),
+        "inherit", inherit,
+        "grant", grant.map(Gang::json));
+  }
+
+  /**
+   * @throws IllegalArgumentException when a field is missing or wrong; the ledger puts such a file aside
+   */
+  static LedgerEntry from(Json json) {
+    String gpus = need(json, "gpus");
+    return new LedgerEntry(
+        need(json, "id"),
+        new SessionName(need(json, "name")),
+        new GangId(need(json, "gang")),
+        SessionState.valueOf(need(json, "state").toUpperCase(java.util.Locale.ROOT)),
+        json.text("detail").orElse(""),
+        need(json, "backend"),
+        Math.toIntExact(json.number("nodes").orElse(1L)),
+        gpus.equals("cpu") ? GpuRequest.none() : GpuRequest.parse(gpus),
+        json.number("hard_end_s").map(Duration::ofSeconds),
+        Duration.ofSeconds(json.number("idle_s").orElse(3600L)),
+        json.text("python"),
+        Path.of(need(json, "root")),
+        json.text("owner").orElse(""),
+        json.text("holder").orElse(""),
+        json.text("host").orElse(""),
+        json.text("boot").orElse(""),
+        Instant.parse(need(json, "created")),
+        json.object("inherit").textMap(),
+        json.get("grant").map(Gang::from));
+  }
+
+  private static String need(Json json, String key) {
+    return json.text(key).orElseThrow(() -> new IllegalArgumentException("no " + key));
+  }
+}
