@@ -414,6 +414,13 @@ public final class LocalBackend implements Backend {
   }
 
   @Override
+  public Map<String, String> inherited(Map<String, String> clientEnvironment) {
+    var taken = new TreeMap<>(clientEnvironment);
+    taken.keySet().removeIf(key -> !LocalVariables.isInherited(key));
+    return taken;
+  }
+
+  @Override
   public List<String> interpreters(Gang gang) {
     return INTERPRETERS;
   }
@@ -478,11 +485,7 @@ public final class LocalBackend implements Backend {
         variables.put(key, value);
       }
     });
-    inherit.forEach((key, value) -> {
-      if (LocalVariables.isInherited(key)) {
-        variables.put(key, value);
-      }
-    });
+    variables.putAll(inherited(inherit));
     variables.putIfAbsent("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     return variables;
   }
