@@ -3,6 +3,7 @@ package dev.gpush.core.backend;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A place that can grant gangs. Seven small things; everything above the pipe is the same for all of them.
@@ -48,6 +49,11 @@ public interface Backend {
 
   /** Runs a command on a node; the way to the agent is always this. */
   Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
+
+  /** Which of the client's variables a command there takes over: none, unless laptop and node are one machine. */
+  default Map<String, String> inherited(Map<String, String> clientEnvironment) {
+    return Map.of();
+  }
 
   /** The Pythons to try for the agent on this gang's nodes, in order. */
   default List<String> interpreters(Gang gang) {

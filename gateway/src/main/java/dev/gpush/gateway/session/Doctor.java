@@ -1,0 +1,107 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.Finding;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or there. Changes nothing. */
+final class Doctor {
+  /** Older ends were proved by the doctors of their time. */
+  private static final int PROVED_ENDS = 20;
+
+  private final Identity identity;
+  private final Ledger ledger;
+  private final Backends backends;
+  private final Configs configs;
+  private final SessionViews views;
+
+  Doctor(Identity identity, Ledger ledger, Backends backends, Configs configs, SessionViews views) {
+    this.identity = identity;
+    this.ledger = ledger;
+    this.backends = backends;
+    this.configs = configs;
+    this.views = views;
+  }
+
+  List<Finding> findings(List<LiveSession> live) {
+    var findings = new ArrayList<Finding>();
+    var known = new HashSet<String>();
+    for (LiveSession session : live) {
+      known.add(session.entry().gang().text());
+      findings.add(of(session));
+    }
+    List<LedgerEntry> ended = ledger.load().stream().filter(entry -> entry.state().isOver()).toList();
+    for (LedgerEntry entry : ended.subList(Math.max(0, ended.size() - PROVED_ENDS), ended.size())) {
+      known.add(entry.gang().text());
+      findings.add(proof(entry));
+    }
+    strangers(known, findings);
+    for (Path damaged : ledger.damaged()) {
+      findings.add(
+          new Finding("bad", "ledger entry put aside", damaged.toString(), Optional.of("look at it, then remove the file")));
+    }
+    findings.sort(Comparator.comparing(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
+    return findings;
+  }
+
+  private Finding of(LiveSession session) {
+    LedgerEntry entry = session.entry();
+    String what = "session " + entry.name();
+    SessionState state = session.shownState();
+    return switch (state) {
+      case READY -> new Finding("ok", what, views.of(session, false).shape() + " on " + entry.backend(), Optional.empty());
+      case DEGRADED -> new Finding("warn", what, views.of(session, false).detail(), Optional.of("gpush ps"));
+      case LEAKED -> new Finding("bad", what, "perhaps still held: " + entry.detail(), Optional.of("gpush down -s " + entry.name()));
+      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED -> new Finding("ok", what, state.word(), Optional.empty());
+    };
+  }
+
+  private Finding proof(LedgerEntry entry) {
+    String what = "ended session " + entry.name() + " (" + entry.created() + ")";
+    Optional<Backend> backend = backends.named(entry.backend());
+    Optional<Gang> gang = entry.grant();
+    if (backend.isEmpty() || gang.isEmpty()) {
+      return new Finding("ok", what, "nothing was granted", Optional.empty());
+    }
+    return switch (backend.get().observe(gang.get())) {
+      case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
+      case Observation.CannotTell(var reason) -> new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
+      case Observation.Exists _ -> new Finding("bad", what, "still held on " + entry.backend(), Optional.of("gpush gateway stop, then gpush doctor"));
+    };
+  }
+
+  /** Gangs of this owner that no ledger entry of ours knows: another gateway's, or forgotten ones. */
+  private void strangers(Set<String> known, List<Finding> findings) {
+    Config config = configs.load(identity.home());
+    for (Backend backend : backends.of(config)) {
+      try {
+        for (Discovered found : backend.discover(identity.owner())) {
+          if (!known.contains(found.gang().id().text())) {
+            findings.add(
+                new Finding(
+                    "warn",
+                    "gang " + found.gang().id() + " on " + backend.name(),
+                    "session " + found.session() + " of " + found.holder() + " is not in this ledger",
+                    Optional.of("it ends by itself at its lease")));
+          }
+        }
+      } catch (GpushException failed) {
+        findings.add(new Finding("warn", "backend " + backend.name(), "cannot list: " + failed.failure(), Optional.empty()));
+      }
+    }
+  }
+}

@@ -1,0 +1,433 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * All sessions of this gateway.
+ *
+ * <p>{@code up} in short: find or create the {@link LiveSession} under the one short lock; take its turn; if it is new, write the intent, ask the
+ * backends in order, link, sync; whatever fails on the way is undone before the failure is told.
+ */
+public final class GatewaySessions implements Sessions, AutoCloseable {
+  /** What a release may take before it is called a leak. */
+  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
+
+  private final Identity identity;
+  private final Ledger ledger;
+  private final Backends backends;
+  private final Configs configs;
+  private final SessionLinks linker;
+  private final SessionViews views;
+  private final Preferences preferences;
+  private final Clock clock;
+  private final SecureRandom random;
+  private final Runnable changed;
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock: live
+  private final Map<SessionName, LiveSession> live = new LinkedHashMap<>();
+
+  GatewaySessions(
+      Identity identity,
+      Ledger ledger,
+      Backends backends,
+      Configs configs,
+      SessionLinks linker,
+      SessionViews views,
+      Preferences preferences,
+      Clock clock,
+      SecureRandom random,
+      Runnable changed) {
+    this.identity = identity;
+    this.ledger = ledger;
+    this.backends = backends;
+    this.configs = configs;
+    this.linker = linker;
+    this.views = views;
+    this.preferences = preferences;
+    this.clock = clock;
+    this.random = random;
+    this.changed = changed;
+  }
+
+  @Override
+  public SessionView up(UpRequest request, Talk talk) throws InterruptedException {
+    Config config = configs.load(request.folder());
+    while (true) {
+      Wish wish = preferences.wish(request, config);
+      LiveSession session = findOrCreate(request, config, wish);
+      try (LiveSession.Turn turn = session.begin("up", talk)) {
+        if (session.isOver()) {
+          remove(session);
+          continue;
+        }
+        if (session.entry().grant().isEmpty()) {
+          make(session, config, wish, request, talk);
+          return views.of(session, true);
+        }
+        if (!request.attachOnly()) {
+          List<SessionFailure.Difference> differences = wish.differences(session.entry());
+          if (!differences.isEmpty() && !request.replace()) {
+            throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
+          }
+          if (!differences.isEmpty()) {
+            release(session, talk);
+            continue;
+          }
+        }
+        attach(session, request, talk);
+        return views.of(session, false);
+      }
+    }
+  }
+
+  private void attach(LiveSession session, UpRequest request, Talk talk) throws InterruptedException {
+    linker.ensure(session, talk);
+    if (request.hardEnd().isPresent()) {
+      renew(session, request.hardEnd());
+    }
+    session.work().push(false, talk);
+  }
+
+  /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
+  private LiveSession findOrCreate(UpRequest request, Config config, Wish wish) {
+    lock.lock();
+    try {
+      Optional<LiveSession> found =
+          request.name().isPresent() ? Optional.ofNullable(live.get(request.name().get())) : ofRoot(config.root());
+      if (found.isPresent()) {
+        return found.get();
+      }
+      SessionName name = request.name().orElseGet(this::freeName);
+      Backend first = candidates(config, wish).getFirst();
+      var session = new LiveSession(intent(name, config, wish, first, request), first, ledger);
+      live.put(name, session);
+      return session;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private LedgerEntry intent(SessionName name, Config config, Wish wish, Backend backend, UpRequest request) {
+    byte[] gang = new byte[8];
+    byte[] id = new byte[6];
+    random.nextBytes(gang);
+    random.nextBytes(id);
+    return new LedgerEntry(
+        HexFormat.of().formatHex(id), name, GangId.of(gang), SessionState.ASKED, "", backend.name(), wish.nodes(), wish.gpus(),
+        wish.hardEnd(), wish.idle(), wish.python(), config.root(), identity.owner(), identity.holder(), identity.host(),
+        identity.boot(), clock.now(), backend.inherited(request.environment()), Optional.empty());
+  }
+
+  private void make(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk) throws InterruptedException {
+    boolean ready = false;
+    try {
+      wish.notes().forEach(talk::say);
+      GangRequest asked = gangRequest(session.entry(), config, request);
+      requireFit(candidates(config, wish), asked);
+      session.move(session.entry());
+      Gang gang;
+      try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + session.backend().name())) {
+        gang = session.backend().reserve(asked);
+      }
+      session.move(session.entry().granted(gang));
+      linker.connect(session, config, talk);
+      session.work().push(false, talk);
+      session.move(session.entry().in(SessionState.READY, ""));
+      preferences.remember(config.root(), wish);
+      ready = true;
+    } finally {
+      if (!ready) {
+        undo(session);
+      }
+    }
+    changed.run();
+  }
+
+  /** Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the entry goes. */
+  private void undo(LiveSession session) {
+    boolean interrupted = Thread.interrupted();
+    try {
+      session.close();
+      Gang gang = session.entry().grant().orElse(new Gang(session.entry().gang(), session.backend().name(), List.of(), ""));
+      session.backend().release(gang, RELEASE_LIMIT);
+      session.forget();
+      remove(session);
+    } catch (GpushException stillThere) {
+      session.move(session.entry().in(SessionState.LEAKED, stillThere.failure().toString()));
+    } catch (InterruptedException again) {
+      interrupted = true;
+      session.move(session.entry().in(SessionState.LEAKED, "interrupted while giving it back"));
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private GangRequest gangRequest(LedgerEntry entry, Config config, UpRequest request) {
+    return new GangRequest(
+        entry.gang(), entry.name().text(), entry.owner(), entry.holder(), project(config.root()), entry.nodes(), entry.gpus(),
+        new LeaseTerms(entry.hardEnd(), entry.idle()), SessionEnvironment.base(config, entry), entry.inherit());
+  }
+
+  private static String project(Path root) {
+    Path name = root.getFileName();
+    return name == null ? "root" : name.toString();
+  }
+
+  private List<Backend> candidates(Config config, Wish wish) {
+    List<Backend> all = backends.of(config);
+    if (wish.backend().isEmpty()) {
+      return all;
+    }
+    String wanted = wish.backend().get();
+    List<Backend> named = all.stream().filter(backend -> backend.name().equals(wanted)).toList();
+    if (named.isEmpty()) {
+      List<String> known = all.stream().map(Backend::name).toList();
+      throw new GpushException(new BackendFailure.Unknown(wanted, known, Nearest.one(wanted, known)));
+    }
+    return named;
+  }
+
+  private static void requireFit(List<Backend> candidates, GangRequest asked) {
+    Backend first = candidates.getFirst();
+    switch (first.plan(asked)) {
+      case Plan.Never(var reason, var works) ->
+          throw new GpushException(new BackendFailure.NeverFits(first.name(), reason, works));
+      case Plan.Later(var reason, _, var holders) ->
+          throw new GpushException(new BackendFailure.Taken(first.name(), reason, holders));
+      case Plan.Now _ -> {}
+    }
+  }
+
+  @Override
+  public Map<String, Plan> plan(UpRequest request) {
+    Config config = configs.load(request.folder());
+    Wish wish = preferences.wish(request, config);
+    var plans = new LinkedHashMap<String, Plan>();
+    for (Backend backend : candidates(config, wish)) {
+      LedgerEntry asked = intent(request.name().orElse(new SessionName("devbox")), config, wish, backend, request);
+      plans.put(backend.name(), backend.plan(gangRequest(asked, config, request)));
+    }
+    return plans;
+  }
+
+  @Override
+  public List<SessionView> list() {
+    return views.of(all());
+  }
+
+  @Override
+  public SessionView choose(Optional<String> name, Path folder) {
+    return views.of(find(name, folder), false);
+  }
+
+  /** As {@link #choose}, for the gateway's own use. */
+  LiveSession find(Optional<String> name, Path folder) {
+    if (name.isPresent()) {
+      return find(SessionName.parse(name.get()));
+    }
+    Path root = configs.load(folder).root();
+    lock.lock();
+    try {
+      Optional<LiveSession> here = ofRoot(root);
+      if (here.isEmpty()) {
+        throw new GpushException(new UsageFailure.WhichSession(names()));
+      }
+      return here.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  LiveSession find(SessionName name) {
+    lock.lock();
+    try {
+      LiveSession session = live.get(name);
+      if (session == null) {
+        throw new GpushException(
+            new UsageFailure.UnknownSession(name.text(), Nearest.one(name.text(), names()).stream().toList(), names()));
+      }
+      return session;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Every session of this process, over or not. */
+  List<LiveSession> all() {
+    lock.lock();
+    try {
+      return List.copyOf(live.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public List<String> down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
+    LiveSession session = find(name);
+    try (LiveSession.Turn turn = session.begin("down", talk)) {
+      if (session.isOver()) {
+        remove(session);
+        return List.of();
+      }
+      int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
+      if (running > 0 && !discard) {
+        talk.confirm(running + (running == 1 ? " run is" : " runs are") + " in progress on " + name + "; end and give back", "--discard");
+      }
+      return release(session, talk);
+    }
+  }
+
+  private List<String> release(LiveSession session, Talk talk) throws InterruptedException {
+    session.move(session.entry().in(SessionState.RELEASING, ""));
+    changed.run();
+    try (Talk.Step step = talk.step("giving " + session.name() + " back")) {
+      session.workIfAny().ifPresent(work -> work.keepLogs(talk));
+      session.close();
+      List<String> kept = session.backend().release(session.gang(), RELEASE_LIMIT);
+      session.move(session.entry().in(SessionState.RELEASED, ""));
+      remove(session);
+      return kept;
+    } catch (GpushException failed) {
+      session.move(session.entry().in(SessionState.LEAKED, failed.failure().toString()));
+      throw failed;
+    }
+  }
+
+  /** The gang went away by itself (lease over, killed from outside): what is left of it is cleaned, the session ends with the reason. */
+  void ended(LiveSession session, String reason) throws InterruptedException {
+    try (LiveSession.Turn turn = session.begin("clean-up", Talk.silent())) {
+      if (session.isOver()) {
+        return;
+      }
+      session.close();
+      session.backend().release(session.gang(), RELEASE_LIMIT);
+      session.move(session.entry().in(SessionState.RELEASED, reason));
+      remove(session);
+    } catch (GpushException failed) {
+      session.move(session.entry().in(SessionState.LEAKED, failed.failure().toString()));
+    }
+  }
+
+  @Override
+  public SessionView extend(SessionName name, Optional<Duration> fromNow) {
+    LiveSession session = find(name);
+    renew(session, fromNow.or(() -> views.hardEndLeft(session)));
+    return views.of(session, false);
+  }
+
+  private static void renew(LiveSession session, Optional<Duration> hardEnd) {
+    session.backend().renew(session.gang(), new LeaseTerms(hardEnd, session.entry().idle()));
+    session.move(session.entry().ending(hardEnd));
+  }
+
+  @Override
+  public long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException {
+    LiveSession session = find(name);
+    try (LiveSession.Turn turn = session.begin("sync", talk)) {
+      linker.ensure(session, talk);
+      return session.work().push(overwrite, talk);
+    }
+  }
+
+  @Override
+  public void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException {
+    LiveSession session = find(name);
+    try (LiveSession.Turn turn = session.begin("pull", talk)) {
+      linker.ensure(session, talk);
+      session.link(node);
+      session.work().pull(node, path, talk);
+    }
+  }
+
+  @Override
+  public List<Finding> doctor() {
+    return new Doctor(identity, ledger, backends, configs, views).findings(all());
+  }
+
+  /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */
+  void adopt(LiveSession session) {
+    lock.lock();
+    try {
+      live.put(session.name(), session);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** A session that recovery found over. */
+  void drop(LiveSession session) {
+    remove(session);
+  }
+
+  private void remove(LiveSession session) {
+    lock.lock();
+    try {
+      live.remove(session.name(), session);
+    } finally {
+      lock.unlock();
+    }
+    changed.run();
+  }
+
+  // holds lock
+  private Optional<LiveSession> ofRoot(Path root) {
+    return live.values().stream().filter(session -> session.entry().root().equals(root)).findFirst();
+  }
+
+  // holds lock
+  private SessionName freeName() {
+    for (int number = 1; ; number++) {
+      var name = new SessionName(number == 1 ? "devbox" : "devbox" + number);
+      if (!live.containsKey(name)) {
+        return name;
+      }
+    }
+  }
+
+  // holds lock
+  private List<String> names() {
+    return live.keySet().stream().map(SessionName::text).sorted().toList();
+  }
+
+  /** Closes links and work; gangs and runs stay. */
+  @Override
+  public void close() {
+    Collection<LiveSession> open = new ArrayList<>(all());
+    open.forEach(LiveSession::close);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkListener;
+import dev.gpush.link.PipeSource;
+import java.io.IOException;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Makes the link to one node: the backend spawns the relay, the agent's loader attaches it, the link speaks. */
+final class LinkMaker {
+  private static final List<String> CAPABILITIES = List.of("exec", "pty", "dial", "listen", "files", "runs");
+
+  /** One gateway per gang for now; taking over from another raises it. */
+  private static final long TERM = 1;
+
+  private final AgentProgram agent;
+  private final Identity identity;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final Tasks tasks;
+
+  LinkMaker(AgentProgram agent, Identity identity, Clock clock, RandomGenerator random, Tasks tasks) {
+    this.agent = agent;
+    this.identity = identity;
+    this.clock = clock;
+    this.random = random;
+    this.tasks = tasks;
+  }
+
+  Link make(Backend backend, Gang gang, NodeInfo node, LinkListener listener) {
+    var who = new LinkIdentity(node.index(), identity.holder(), identity.incarnation(), TERM, CAPABILITIES);
+    Tasks group = tasks.group(gang.id().text().substring(0, 6));
+    return new Link(who, pipes(backend, gang, node), group, clock, random, listener);
+  }
+
+  private PipeSource pipes(Backend backend, Gang gang, NodeInfo node) {
+    return _ -> {
+      Pipe pipe = backend.spawn(gang, node.index(), agent.arguments(backend.interpreters(gang)));
+      boolean begun = false;
+      try {
+        agent.begin(pipe, Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index()));
+        begun = true;
+        return pipe;
+      } finally {
+        if (!begun) {
+          closeQuietly(pipe);
+        }
+      }
+    };
+  }
+
+  /** The first failure is the one that is told. */
+  private static void closeQuietly(Pipe pipe) {
+    try {
+      pipe.close();
+    } catch (IOException alreadyGone) {
+      // The relay is ended in any case.
+    }
+  }
+}

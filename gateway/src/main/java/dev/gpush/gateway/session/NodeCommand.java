@@ -1,0 +1,212 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Streams;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
+import dev.gpush.link.StreamClosedException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+
+/** One command on one node with a client's streams: {@code exec}. Bytes are passed on as they are; the client's signals go to the command. */
+final class NodeCommand {
+  private static final int BUFFER = 128 * 1024;
+  private static final Map<String, Integer> SIGNALS = Map.of("HUP", 1, "INT", 2, "QUIT", 3, "ABRT", 6, "KILL", 9, "SEGV", 11, "PIPE", 13, "TERM", 15);
+
+  private final Link link;
+  private final Tasks tasks;
+
+  NodeCommand(Link link, Tasks tasks) {
+    this.link = link;
+    this.tasks = tasks;
+  }
+
+  /** The exec request: one word with spaces is a shell's, as with ssh; several words are executed as they are. */
+  static Json.Obj request(List<String> words, String folder, Map<String, String> environment, Optional<Streams.Terminal> terminal, boolean hasInput) {
+    Json.Obj request =
+        Json.object(
+            "type", "exec", "cwd", folder, "env", environment, "stdin", hasInput, "kill_on_close", true, "pty",
+            terminal.map(
+                screen ->
+                    Json.object("term", screen.type(), "columns", screen.columns(), "rows", screen.rows(), "modes", Json.object())));
+    if (words.isEmpty()) {
+      return request.with("login", true);
+    }
+    boolean isLine = words.size() == 1 && words.getFirst().contains(" ");
+    return isLine ? request.with("argv", List.of("sh", "-c", words.getFirst())) : request.with("argv", words);
+  }
+
+  /** Runs it with the client's own streams; the status as a shell would say it. */
+  int run(Json.Obj request, Streams streams, boolean hasInput, boolean isRaw) throws InterruptedException {
+    BlockingStream stream = link.open(request);
+    try (Tasks pumps = tasks.group("exec");
+        AutoCloseable raw = isRaw ? streams.terminal().map(Streams.Terminal::raw).orElse(() -> {}) : () -> {}) {
+      streams.onSignal(name -> signal(stream, streams, name));
+      stream.awaitOpened();
+      if (hasInput) {
+        pumps.start("in", () -> pumpInput(streams.in(), stream));
+      }
+      Future<?> out = pumps.fork("out", () -> copy(stream.output(0), streams.out()));
+      Future<?> err = pumps.fork("err", () -> copy(stream.output(1), streams.err()));
+      await(out);
+      await(err);
+      return status(stream.awaitClose(), stream);
+    } catch (InterruptedException | RuntimeException failed) {
+      throw failed;
+    } catch (Exception closing) {
+      throw new IllegalStateException(closing);
+    } finally {
+      stream.close();
+    }
+  }
+
+  /** Runs it without input and gives each line, prefixed by its node, to the client: for several nodes at once. */
+  int runPrefixed(Json.Obj request, String prefix, Streams streams) throws InterruptedException {
+    BlockingStream stream = link.open(request);
+    try (Tasks pumps = tasks.group("exec")) {
+      stream.awaitOpened();
+      Future<?> out = pumps.fork("out", () -> new PrefixedLines(prefix, streams.out()).copy(stream.output(0)));
+      Future<?> err = pumps.fork("err", () -> new PrefixedLines(prefix, streams.err()).copy(stream.output(1)));
+      await(out);
+      await(err);
+      return status(stream.awaitClose(), stream);
+    } finally {
+      stream.close();
+    }
+  }
+
+  static int status(Json.Obj reason, BlockingStream stream) {
+    Optional<Long> exit = reason.number("exit");
+    if (exit.isPresent()) {
+      return Math.toIntExact(exit.get());
+    }
+    Optional<String> signal = reason.text("signal");
+    if (signal.isPresent()) {
+      return 128 + SIGNALS.getOrDefault(signal.get(), 0);
+    }
+    throw stream.failure(reason);
+  }
+
+  private static void await(Future<?> pump) throws InterruptedException {
+    try {
+      pump.get();
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof IOException) {
+        // The client or the link is gone; the stream's end says which.
+        return;
+      }
+      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+    }
+  }
+
+  private static Void copy(InputStream from, OutputStream to) throws IOException {
+    byte[] buffer = new byte[BUFFER];
+    for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
+      to.write(buffer, 0, count);
+      if (from.available() == 0) {
+        to.flush();
+      }
+    }
+    to.flush();
+    return null;
+  }
+
+  private static void pumpInput(InputStream from, BlockingStream stream) {
+    try (OutputStream to = stream.input()) {
+      byte[] buffer = new byte[BUFFER];
+      for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
+        to.write(buffer, 0, count);
+        to.flush();
+      }
+    } catch (IOException over) {
+      // The command does not read any more, or the client is gone: both end elsewhere.
+    }
+  }
+
+  private static void signal(BlockingStream stream, Streams streams, String name) {
+    try {
+      if (name.equals("WINCH")) {
+        Optional<Streams.Terminal> terminal = streams.terminal();
+        if (terminal.isPresent()) {
+          stream.stream().message(Json.object("resize", List.of(terminal.get().columns(), terminal.get().rows())), true);
+        }
+        return;
+      }
+      stream.stream().message(Json.object("signal", name), true);
+    } catch (StreamClosedException over) {
+      // Nothing is left to signal.
+    }
+  }
+
+  /** The statuses of several nodes: the first that is not 0, in the order of the nodes. */
+  static int first(List<Integer> statuses) {
+    return statuses.stream().filter(status -> status != 0).findFirst().orElse(0);
+  }
+
+  /** A refusal of the node as a command's user knows it: 127 not found, 126 not allowed. */
+  static Optional<Integer> shellStatus(GpushException failed) {
+    if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)) {
+      return switch (code) {
+        case "not-found" -> Optional.of(127);
+        case "denied" -> Optional.of(126);
+        default -> Optional.empty();
+      };
+    }
+    return Optional.empty();
+  }
+
+  /** Copies lines whole, so that nodes do not tear each other's. */
+  private static final class PrefixedLines {
+    private final byte[] prefix;
+    private final OutputStream to;
+
+    PrefixedLines(String prefix, OutputStream to) {
+      this.prefix = prefix.getBytes(java.nio.charset.StandardCharsets.UTF_8);
+      this.to = to;
+    }
+
+    Void copy(InputStream from) throws IOException {
+      var rest = new java.io.ByteArrayOutputStream();
+      byte[] buffer = new byte[BUFFER];
+      for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
+        int start = 0;
+        for (int at = 0; at < count; at++) {
+          if (buffer[at] == '\n') {
+            rest.write(buffer, start, at + 1 - start);
+            emit(rest);
+            start = at + 1;
+          }
+        }
+        rest.write(buffer, start, count - start);
+      }
+      if (rest.size() > 0) {
+        rest.write('\n');
+        emit(rest);
+      }
+      return null;
+    }
+
+    private void emit(java.io.ByteArrayOutputStream line) throws IOException {
+      var whole = new ArrayList<byte[]>(2);
+      whole.add(prefix);
+      whole.add(line.toByteArray());
+      line.reset();
+      synchronized (to) {
+        for (byte[] part : whole) {
+          to.write(part);
+        }
+        to.flush();
+      }
+    }
+  }
+}

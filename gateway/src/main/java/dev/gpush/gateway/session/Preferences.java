@@ -1,0 +1,116 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Setting;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.session.UpRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/** Flags &gt; gpush.local.yaml &gt; gpush.yaml &gt; last used here &gt; config.yaml &gt; site.yaml &gt; built in. */
+final class Preferences {
+  private static final Duration DEFAULT_IDLE = Duration.ofHours(1);
+
+  private final Path folder;
+
+  /** @param folder where the last request of each workspace is remembered */
+  Preferences(Path folder) {
+    this.folder = folder;
+  }
+
+  Wish wish(UpRequest request, Config config) {
+    Json last = last(config.root());
+    var notes = new ArrayList<String>();
+    Optional<Integer> projectNodes = project(config, "nodes").flatMap(Preferences::whole);
+    Optional<GpuRequest> projectGpus = project(config, "gpus").flatMap(Preferences::gpus);
+    Optional<Integer> lastNodes = last.number("nodes").map(Math::toIntExact);
+    Optional<GpuRequest> lastGpus = last.text("gpus").map(Preferences::gpus);
+    boolean asksNothing = request.nodes().isEmpty() && request.gpus().isEmpty() && projectNodes.isEmpty() && projectGpus.isEmpty();
+    if (asksNothing && lastNodes.isPresent() && (lastNodes.get() != 1 || lastGpus.map(gpus -> !gpus.isNone()).orElse(false))) {
+      notes.add("as last time here: --nodes " + lastNodes.get() + lastGpus.filter(gpus -> !gpus.isNone()).map(gpus -> " --gpus " + gpus).orElse(""));
+    }
+    int nodes =
+        request.nodes().or(() -> projectNodes).or(() -> lastNodes).or(() -> config.value("nodes").flatMap(Preferences::whole)).orElse(1);
+    GpuRequest gpus =
+        request.gpus().or(() -> projectGpus).or(() -> lastGpus).or(() -> config.value("gpus").flatMap(Preferences::gpus)).orElse(GpuRequest.none());
+    return new Wish(
+        request.backend().or(() -> last.text("backend").filter(_ -> asksNothing)),
+        nodes,
+        gpus,
+        request.hardEnd().or(() -> seconds(config, "lease.for")),
+        request.idle().or(() -> seconds(config, "lease.idle")).orElse(DEFAULT_IDLE),
+        request.python().or(() -> config.text("python")),
+        notes);
+  }
+
+  /** What was granted is what this folder wants next time. */
+  void remember(Path root, Wish wish) {
+    Json.Obj last = Json.object("root", root.toString(), "nodes", wish.nodes(), "gpus", wish.gpus().toString(), "backend", wish.backend());
+    try {
+      Files.createDirectories(folder);
+      Path file = file(root);
+      Path temporary = file.resolveSibling("." + file.getFileName() + ".new");
+      Files.writeString(temporary, last.pretty() + "\n");
+      Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private Json last(Path root) {
+    try {
+      Path file = file(root);
+      return Files.exists(file) ? Json.parse(Files.readString(file)) : Json.object();
+    } catch (IOException | JsonSyntaxException forgotten) {
+      return Json.object();
+    }
+  }
+
+  private Path file(Path root) {
+    try {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(root.toString().getBytes(StandardCharsets.UTF_8));
+      return folder.resolve(HexFormat.of().formatHex(hash, 0, 8) + ".json");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** A value that the project's own files give. */
+  private static Optional<Json> project(Config config, String key) {
+    return config.settings().stream()
+        .filter(setting -> setting.key().equals(key) && setting.origin().startsWith("gpush."))
+        .map(Setting::value)
+        .findFirst();
+  }
+
+  private static Optional<Integer> whole(Json value) {
+    return Json.object("v", value).number("v").map(Math::toIntExact);
+  }
+
+  private static Optional<GpuRequest> gpus(Json value) {
+    List<Optional<String>> readings = List.of(value.asText(), whole(value).map(number -> Integer.toString(number)));
+    return readings.stream().flatMap(Optional::stream).findFirst().map(Preferences::gpus);
+  }
+
+  private static GpuRequest gpus(String text) {
+    return text.equals("cpu") ? GpuRequest.none() : GpuRequest.parse(text);
+  }
+
+  /** Durations are seconds once the configuration is read. */
+  private static Optional<Duration> seconds(Config config, String key) {
+    return config.number(key).map(Duration::ofSeconds);
+  }
+}

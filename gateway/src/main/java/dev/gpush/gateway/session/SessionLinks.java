@@ -1,0 +1,141 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Opens the links of a session and watches over them: a cut link is unknown, only the backend says that the gang is gone. */
+final class SessionLinks {
+  /** All agents are there already; a link that is not up by then will not come. */
+  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
+
+  private final LinkMaker maker;
+  private final WorkMaker works;
+  private final Duration observePause;
+  private final Tasks tasks;
+  private final Ended ended;
+
+  /** Told on a thread of its own when a gang has gone away by itself. */
+  @FunctionalInterface
+  interface Ended {
+    void ended(LiveSession session, String reason) throws InterruptedException;
+  }
+
+  /** Makes sync and launch for a session whose links are up. */
+  @FunctionalInterface
+  interface WorkMaker {
+    SessionWork make(LiveSession session, List<Link> links, Optional<Config> config);
+  }
+
+  /** @param observePause between two looks at a gang whose link is cut */
+  SessionLinks(LinkMaker maker, WorkMaker works, Duration observePause, Tasks tasks, Ended ended) {
+    this.maker = maker;
+    this.works = works;
+    this.observePause = observePause;
+    this.tasks = tasks;
+    this.ended = ended;
+  }
+
+  /** Links all nodes; on return all are up. Config is empty when a session is taken over without a client. */
+  void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
+    try (Talk.Step step = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+      connect(session, Optional.of(config), CONNECT_LIMIT);
+    }
+  }
+
+  void connect(LiveSession session, Optional<Config> config, Duration limit) throws InterruptedException {
+    Gang gang = session.gang();
+    var links = new ArrayList<Link>();
+    for (NodeInfo node : gang.nodes()) {
+      links.add(maker.make(session.backend(), gang, node, state -> watch(session, node, state)));
+    }
+    session.linked(links, works.make(session, links, config));
+    var connecting = new ArrayList<Future<Boolean>>();
+    for (Link link : links) {
+      Callable<Boolean> connect =
+          () -> {
+            link.connect();
+            return true;
+          };
+      connecting.add(tasks.fork("connect", connect));
+    }
+    try {
+      for (int node = 0; node < links.size(); node++) {
+        await(connecting.get(node), node, limit);
+      }
+    } finally {
+      connecting.forEach(future -> future.cancel(true));
+    }
+  }
+
+  private static void await(Future<Boolean> connecting, int node, Duration limit) throws InterruptedException {
+    try {
+      connecting.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException failed) {
+      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+    } catch (TimeoutException late) {
+      throw new GpushException(new AgentFailure.LinkOver(node, "no answer for " + limit.toSeconds() + " s"), late);
+    }
+  }
+
+  /** Before a command uses the nodes: a session that is taken over may still be linking; one that is over says why. */
+  void ensure(LiveSession session, Talk talk) throws InterruptedException {
+    if (session.links().isEmpty()) {
+      connect(session, Optional.empty(), CONNECT_LIMIT);
+    }
+    for (Link link : session.links()) {
+      switch (link.state()) {
+        case LinkState.Over(var reason) ->
+            throw new GpushException(new SessionFailure.Gone(session.name().text(), reason));
+        case LinkState.Refused(var failure) -> throw new GpushException(failure);
+        case LinkState.Up _, LinkState.Cut _, LinkState.Idle _ -> {}
+      }
+    }
+  }
+
+  private void watch(LiveSession session, NodeInfo node, LinkState state) {
+    switch (state) {
+      case LinkState.Cut _, LinkState.Over _ -> tasks.start("observe", () -> observe(session, node));
+      case LinkState.Idle _, LinkState.Up _, LinkState.Refused _ -> {}
+    }
+  }
+
+  /** Looks until the link is back or the backend says that the gang is gone. */
+  private void observe(LiveSession session, NodeInfo node) {
+    try {
+      while (!session.isOver()) {
+        LinkState state = session.links().get(node.index()).state();
+        if (state instanceof LinkState.Up || state instanceof LinkState.Refused) {
+          return;
+        }
+        if (session.entry().state() != dev.gpush.core.session.SessionState.READY) {
+          return;
+        }
+        if (session.backend().observe(session.gang()) instanceof Observation.Gone(var reason)) {
+          ended.ended(session, reason);
+          return;
+        }
+        Thread.sleep(observePause);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,153 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Sessions as people see them: the ledger's word, the links' state, and what node 0's agent says of the lease. */
+final class SessionViews {
+  /** {@code ps} must not wait for a node that is away. */
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
+
+  private final Tasks tasks;
+
+  SessionViews(Tasks tasks) {
+    this.tasks = tasks;
+  }
+
+  List<SessionView> of(List<LiveSession> sessions) {
+    var asked = new ArrayList<Future<SessionView>>();
+    for (LiveSession session : sessions) {
+      asked.add(tasks.fork("view", () -> of(session, false)));
+    }
+    var views = new ArrayList<SessionView>();
+    for (Future<SessionView> view : asked) {
+      try {
+        views.add(view.get());
+      } catch (ExecutionException failed) {
+        throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        break;
+      }
+    }
+    return views;
+  }
+
+  SessionView of(LiveSession session, boolean isNew) {
+    LedgerEntry entry = session.entry();
+    Json status = status(session);
+    SessionState state = session.shownState();
+    return new SessionView(
+        entry.name(),
+        entry.id(),
+        state,
+        state == SessionState.DEGRADED ? degradation(session) : entry.detail(),
+        entry.backend(),
+        entry.grant().map(Gang::detail).orElse(""),
+        entry.gpus(),
+        entry.root(),
+        entry.owner(),
+        entry.created(),
+        status.number("hard_left_s").map(Duration::ofSeconds),
+        status.number("idle_left_s").map(Duration::ofSeconds),
+        status.text("idle_because").orElse(""),
+        session.workIfAny().map(SessionWork::generation).orElse(0L),
+        session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
+        session.workIfAny().map(SessionWork::python).orElse(entry.python().orElse("")),
+        nodes(session, entry),
+        isNew);
+  }
+
+  /** What the far side says is left, if it can be asked. */
+  Optional<Duration> hardEndLeft(LiveSession session) {
+    return status(session).number("hard_left_s").map(Duration::ofSeconds);
+  }
+
+  private Json status(LiveSession session) {
+    List<Link> links = session.links();
+    if (links.isEmpty() || !(links.getFirst().state() instanceof LinkState.Up)) {
+      return Json.object();
+    }
+    Future<Json> answer = tasks.fork("status", () -> links.getFirst().call("status", Json.object()));
+    try {
+      return answer.get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof GpushException) {
+        return Json.object();
+      }
+      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+    } catch (TimeoutException away) {
+      return Json.object();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return Json.object();
+    } finally {
+      answer.cancel(true);
+    }
+  }
+
+  private static List<NodeView> nodes(LiveSession session, LedgerEntry entry) {
+    List<NodeInfo> infos = entry.grant().map(Gang::nodes).orElse(List.of());
+    List<Link> links = session.links();
+    var views = new ArrayList<NodeView>();
+    for (NodeInfo info : infos) {
+      LinkState state = links.size() > info.index() ? links.get(info.index()).state() : new LinkState.Idle();
+      Json welcome = state instanceof LinkState.Up(var said, _) ? said : Json.object();
+      views.add(
+          new NodeView(
+              info,
+              word(state),
+              session.workIfAny().map(work -> work.generation(info.index())).orElse(0L),
+              session.workIfAny().map(work -> work.claimed(info.index())).orElse(0),
+              welcome.text("python").orElse(""),
+              welcome.number("pid").orElse(0L)));
+    }
+    return views;
+  }
+
+  private static String degradation(LiveSession session) {
+    var parts = new ArrayList<String>();
+    int index = 0;
+    for (Link link : session.links()) {
+      String text =
+          switch (link.state()) {
+            case LinkState.Up _ -> "";
+            case LinkState.Idle _ -> "not linked yet";
+            case LinkState.Cut(var reason) -> "link cut: " + reason;
+            case LinkState.Over(var reason) -> "link over: " + reason;
+            case LinkState.Refused(var failure) -> "refused: " + failure.code();
+          };
+      if (!text.isEmpty()) {
+        parts.add("node " + index + " " + text);
+      }
+      index++;
+    }
+    return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
+  }
+
+  static String word(LinkState state) {
+    return switch (state) {
+      case LinkState.Idle _ -> "idle";
+      case LinkState.Up _ -> "up";
+      case LinkState.Cut _ -> "cut";
+      case LinkState.Over _ -> "over";
+      case LinkState.Refused _ -> "refused";
+    };
+  }
+}
