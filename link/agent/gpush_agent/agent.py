@@ -1,0 +1,507 @@
+"""The agent of one node: its pipes, its link, its streams, its lease.
+
+What supervisor.py, files.py and others may use of it:
+    agent.config        the `start` object of the header, with gang and node
+    agent.owner, holder, gang, node, nodes, name, workspace, state (None if not given), request
+    agent.environment.base          the base environment (a dict; copy it), ready once a call is dispatched with
+                                    agent.environment.when_ready(function)
+    agent.account                   (user, home, login shell)
+    agent.tmp                       the TMPDIR of this node, or None
+    agent.loop                      read, write, after, child (see loop.py)
+    agent.fork()                    forks; in the child everything is as in a fresh process: signals, umask, no descriptor of
+                                    ours but 0, 1, 2 (/dev/null, /dev/null, the log) and, with keep_locks=True, the held locks
+    agent.lease.active("why")       something happened that keeps the node
+"""
+import collections
+import fcntl
+import json
+import os
+import platform
+import socket
+import struct
+import sys
+import traceback
+import uuid
+
+from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, processes
+from .link import Link
+from .loop import Loop
+from .refused import Refused
+
+BURST = 512 * 1024          # bytes numbered at once; more would make urgent frames wait
+GREETING_SECONDS = 20.0
+PING_SECONDS = 5.0
+WATCH_SECONDS = 5.0         # how often the folder and the lease are looked at
+MAX_PIPES = 16              # connections that have not said HELLO yet, or are being closed
+MAX_VECTORS = 512           # below every IOV_MAX
+MAX_LOG = 1 << 20
+SOCKET_BUFFER = 1 << 20
+CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "sftp"]
+
+
+class Pipe:
+    """One connection to our socket: a relay that speaks frames, or a control line."""
+
+    def __init__(self, agent, sock):
+        self.agent, self.loop, self.socket = agent, agent.loop, sock
+        self.fd = sock.fileno()
+        self.parser = frames.Parser()
+        self.out = collections.deque()
+        self.out_bytes = 0
+        self.greeted = False
+        self.closing = self.closed = False
+        self.line = None            # bytes of a control line
+        self.heard = self.pinged = agent.loop.clock()
+        self.timer = self.loop.after(GREETING_SECONDS, self.late)
+        self.loop.read(self.fd, self.ready)
+
+    def ready(self):
+        try:
+            chunk = self.socket.recv(262144)
+        except BlockingIOError:
+            return
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self.close()
+            return
+        if self.line is None and not self.greeted and not self.parser.buffer and chunk[:1] == b"{":
+            self.line = b""
+        if self.line is not None:
+            self.line += chunk
+            if b"\n" in self.line:
+                line, self.line = self.line, b""
+                self.timer.cancel()
+                self.agent.control(self, line.partition(b"\n")[0])
+            elif len(self.line) > frames.MAX_PAYLOAD:
+                self.close()
+            return
+        self.heard = self.loop.clock()
+        for frame in self.parser.feed(chunk):
+            if self.closing or self.closed:
+                return
+            try:
+                if isinstance(frame, frames.Bad):
+                    raise frame
+                self.frame(frame)
+            except frames.Bad as bad:
+                self.agent.log("protocol: %s" % bad)
+                self.bye("protocol", {"reason": str(bad)})
+
+    def frame(self, frame):
+        kind = frame[0]
+        if not self.greeted:
+            if kind != frames.HELLO:
+                raise frames.Bad("no hello")
+            self.agent.hello(self, frames.unpack_json(frame[4]))
+        elif kind == frames.BYE:
+            self.close()
+        elif kind in (frames.HELLO, frames.WELCOME):
+            raise frames.Bad("hello twice")
+        else:
+            self.agent.link.receive(frame)
+
+    def late(self):
+        self.bye("protocol", {"reason": "no hello"})
+
+    # ---- writing
+
+    def push(self, buffers):
+        self.out.extend(buffers)
+
+    def flush(self):
+        """Writes what can be written without waiting; asks the link for more when all is out. At most one burst a turn,
+        so that writing never starves reading."""
+        if self.closed:
+            return
+        link = self.agent.link
+        if not self.out and self.greeted and not self.closing:
+            self.out.extend(link.take(BURST))
+        while self.out:
+            vectors = [self.out[i] for i in range(min(len(self.out), MAX_VECTORS))]
+            try:
+                count = self.socket.sendmsg(vectors)
+            except BlockingIOError:
+                break
+            except OSError:
+                self.close()
+                return
+            while count:
+                size = len(self.out[0])
+                if count >= size:
+                    self.out.popleft()
+                    count -= size
+                else:
+                    self.out[0] = memoryview(self.out[0])[count:]
+                    count = 0
+        if self.out:
+            self.loop.write(self.fd, self.flush)
+        elif self.closing:
+            self.close()
+        else:
+            more = self.greeted and link.has_output()
+            self.loop.write(self.fd, self.flush if more else None)
+
+    def bye(self, code, facts_=None):
+        if self.closing or self.closed:
+            return
+        # a frame that is partly written is finished first; nothing else that waited matters any more
+        keep = [self.out[0]] + ([self.out[1]] if len(self.out) > 1 else []) if self.out else []
+        self.out.clear()
+        self.out.extend(self.whole(keep))
+        self.out.append(frames.encode(frames.BYE, 0, 0, 0, frames.pack_json({"code": code, "facts": facts_ or {}})))
+        self.end()
+
+    def whole(self, keep):
+        """What must be written of the first buffers so that the stream of frames stays whole."""
+        if not keep:
+            return []
+        first = keep[0]
+        if isinstance(first, memoryview) and len(first) < len(first.obj):
+            if len(first.obj) >= frames.HEADER_SIZE and len(first) < frames.HEADER_SIZE and len(first.obj) == frames.HEADER_SIZE:
+                length = frames.HEADER.unpack(first.obj)[0]
+                return keep[:2] if length else keep[:1]
+            return keep[:1]
+        return []
+
+    def end(self):
+        """Closes once everything is written."""
+        self.closing = True
+        self.loop.read(self.fd, None)
+        self.timer.cancel()
+        self.timer = self.loop.after(GREETING_SECONDS, self.close)
+        self.flush()
+
+    def close(self):
+        if not self.closed:
+            self.closed = True
+            self.timer.cancel()
+            self.loop.forget(self.fd)
+            self.socket.close()
+            self.agent.pipe_closed(self)
+
+
+class Agent:
+    def __init__(self, config, folder, listener, lock_fds, origin, beacon=None, log_fd=-1):
+        self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
+        self.beacon = beacon
+        self.log_bytes = 0
+        self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
+        self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
+        self.name, self.request = config.get("name", ""), config.get("request")
+        self.workspace, self.state = config.get("workspace"), config.get("state")
+        self.loop = Loop(log=self.log)
+        self.account = processes.account()
+        self.identity = uuid.uuid4().hex
+        self.term, self.incarnation = 0, ""
+        self.boot = facts.boot()
+        self.execs = {}
+        self.pipe, self.pipes = None, []
+        self.link = self.fresh_link()
+        self.ack_timer = None
+        self.tmp = None
+        self.ending = None          # why we are going, once we are
+        self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
+                                 self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
+        self.lease_timer = None
+        self.environment = environment.Environment(self, config.get("env"))
+
+    # ---- life
+
+    def run(self):
+        processes.become_subreaper()
+        self.loop.catch_signals(lambda: self.loop.after(0, lambda: self.finish("terminated")))
+        self.make_tmp()
+        self.write_json()
+        self.environment.start()
+        self.listen()
+        self.loop.before_wait = self.before_wait
+        self.watch()
+        self.watch_lease()
+        self.loop.run()
+
+    def listen(self):
+        self.listener.setblocking(False)
+        self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
+        if self.beacon is not None:
+            self.beacon.setblocking(False)
+            self.loop.read(self.beacon.fileno(), self.poked)
+
+    def make_tmp(self):
+        """TMPDIR of this node's own; without a state folder that can be written, the system's."""
+        if not self.state:
+            return
+        try:
+            os.makedirs(self.state, exist_ok=True)
+            path = os.path.join(self.state, "tmp")
+            os.makedirs(path, mode=0o700, exist_ok=True)
+            self.tmp = path
+        except OSError as error:
+            self.log("no state folder: %s" % error)
+
+    def write_json(self):
+        value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
+                 "holder": self.holder, "name": self.name, "python": platform.python_version(), "boot": self.boot,
+                 "request": self.request}
+        path = os.path.join(self.folder.path, "agent.json")
+        try:
+            with open(path + ".new", "w") as file:
+                json.dump(value, file)
+            os.rename(path + ".new", path)
+        except OSError as error:
+            self.log("agent.json: %s" % error)
+
+    def log(self, text):
+        """Sparse, and bounded: a node's log must not fill its disk."""
+        self.log_bytes += len(text) + 1
+        if self.log_bytes < MAX_LOG:
+            try:
+                os.write(2, (text.rstrip("\n") + "\n").encode("utf-8", "replace"))
+            except OSError:
+                pass
+
+    def watch(self):
+        """Every few seconds: is our folder still there, is the gateway still talking."""
+        self.check_folder()
+        now = self.loop.clock()
+        if self.pipe is not None and now - self.pipe.heard >= PING_SECONDS:
+            self.link.ping(int(now * 1000))
+        self.loop.after(WATCH_SECONDS, self.watch)
+
+    def check_folder(self):
+        """Someone cleaned up under us: we make the folder again, so that we stay to be found."""
+        if self.ending or self.folder.intact(self.listener):
+            return
+        self.log("the folder is gone; binding again")
+        try:
+            listener = self.folder.rebuild()
+        except OSError as error:
+            self.log("binding again: %s" % error)
+            return
+        self.loop.forget(self.listener.fileno())
+        self.listener.close()
+        self.listener = listener
+        self.listener.setblocking(False)
+        self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
+        self.write_json()
+
+    def poked(self):
+        """Someone looks for us by the abstract name, because the folder did not lead to us."""
+        try:
+            sock, _ = self.beacon.accept()
+            sock.close()
+        except OSError:
+            return
+        self.check_folder()
+
+    # ---- pipes
+
+    def connected(self, listener):
+        try:
+            sock, _ = listener.accept()
+        except OSError:
+            return
+        sock.setblocking(False)
+        if peer_uid(sock) not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
+            sock.close()
+            return
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            sock.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
+        self.pipes.append(Pipe(self, sock))
+
+    def pipe_closed(self, pipe):
+        if pipe in self.pipes:
+            self.pipes.remove(pipe)
+        if pipe is self.pipe:
+            self.pipe = None        # the link is cut; everything is kept
+
+    def before_wait(self):
+        pipe = self.pipe
+        if pipe is not None and not pipe.out:
+            pipe.flush()
+            due = self.link.ack_due
+            if due is not None and self.ack_timer is None:
+                self.ack_timer = self.loop.after(max(0.0, due - self.loop.clock()), self.ack)
+
+    def ack(self):
+        self.ack_timer = None
+
+    def fresh_link(self):
+        link = Link(self.loop.clock, self.accept)
+        link.bug = self.bug
+        return link
+
+    def hello(self, pipe, value):
+        if self.ending:
+            pipe.bye("released", {"why": self.ending})
+            return
+        if value.get("version") != VERSION:
+            pipe.bye("version", {"version": VERSION, "minor": MINOR})
+            return
+        term, last, incarnation = value.get("term", 0), value.get("last", 0), value.get("incarnation", "")
+        if not isinstance(term, int) or not isinstance(last, int) or not isinstance(incarnation, str):
+            raise frames.Bad("hello")
+        if term < self.term:
+            pipe.bye("term", {"holder": self.holder, "term": self.term})
+            return
+        pipe.timer.cancel()
+        old, self.pipe = self.pipe, pipe
+        if old is not None:
+            old.bye("superseded", {"holder": value.get("holder", "")})
+        resumed = (bool(self.incarnation) and incarnation == self.incarnation and value.get("agent") == self.identity
+                   and self.link.resumable(last))
+        if not resumed:
+            link, self.link = self.link, self.fresh_link()
+            link.cut()
+        self.term, self.incarnation = term, incarnation
+        self.holder = value.get("holder") or self.holder
+        self.lease.claim()
+        self.watch_lease()
+        pipe.greeted = True
+        pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
+            "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
+            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": CAPABILITIES,
+            "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
+            "boot": self.boot}))])
+        if resumed:
+            pipe.push(self.link.resume(last))
+        pipe.flush()
+
+    # ---- streams
+
+    def accept(self, stream, value):
+        try:
+            kind = value.get("type")
+            if kind not in TYPES:
+                raise Refused("bad-request", {"type": str(kind)[:100]})
+            if self.ending:
+                raise Refused("released", {"why": self.ending})
+            TYPES[kind](self, stream, value)
+        except Exception as error:      # the top of every stream's start: refused with a code, or a bug that is logged
+            if hasattr(error, "code") and hasattr(error, "facts"):
+                stream.owner = None
+                stream.refuse(error.code, error.facts)
+            else:
+                self.bug(stream)
+
+    def bug(self, stream):
+        self.log(traceback.format_exc())
+        if stream is not None:
+            stream.refuse("failed", {"reason": type(sys.exc_info()[1]).__name__})
+
+    def child_environment(self, value, tty):
+        """The base, then what sshd adds, then what was asked for."""
+        env = dict(self.environment.base)
+        if self.tmp is not None:
+            env["TMPDIR"] = self.tmp
+        asked = value.get("env") or {}
+        pty = value.get("pty")
+        if pty is not None:
+            env["TERM"] = str(pty.get("term") or "xterm-256color")
+        env.update(asked)
+        if tty is not None and ("SSH_CONNECTION" in env or "SSH_CLIENT" in env):
+            env["SSH_TTY"] = tty
+        return env
+
+    def fork(self, keep=(), keep_locks=False):
+        """See the head of this file. Returns 0 in the child, where nothing of the agent may be used any more."""
+        pid = os.fork()
+        if pid == 0:
+            processes.plain_child(self.origin)
+            processes.close_all(list(keep) + (self.lock_fds if keep_locks else []))
+        return pid
+
+    # ---- control and status
+
+    def runs_alive(self):
+        """The runs whose supervisor holds its lock."""
+        if not self.state:
+            return []
+        folder = os.path.join(self.state, "runs")
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return []
+        return [name for name in names if is_locked(os.path.join(folder, name, "lock"))]
+
+    def status(self):
+        value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
+                 "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
+                 "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
+                 "runs": sorted(self.runs_alive()), "request": self.request, "workspace": self.workspace}
+        value.update(self.lease.status())
+        return value
+
+    def control(self, pipe, line):
+        def answer(value):
+            if not pipe.closed:
+                pipe.push([frames.pack_json(value) + b"\n"])
+                pipe.end()
+
+        try:
+            value = frames.unpack_json(line)
+            do = value.get("do")
+            if do == "status":
+                answer(dict(self.status(), ok=True))
+            elif do == "renew":
+                answer(dict(calls.renew(self, value), ok=True))
+            elif do == "release":
+                self.finish("released", lambda kept: answer({"ok": True, "kept": kept}))
+            else:
+                answer({"ok": False, "code": "bad-request", "facts": {"do": str(do)[:100]}})
+        except frames.Bad:
+            answer({"ok": False, "code": "bad-request", "facts": {}})
+        except Refused as refused:
+            answer({"ok": False, "code": refused.code, "facts": refused.facts})
+
+    # ---- the end
+
+    def watch_lease(self):
+        """Looks at the lease now and again when it may be over."""
+        if self.ending:
+            return
+        why = self.lease.over()
+        if why is not None:
+            self.finish(why)
+            return
+        if self.lease_timer is not None:
+            self.lease_timer.cancel()
+        seconds = self.lease.next()
+        if seconds is not None:
+            self.lease_timer = self.loop.after(min(max(seconds, 0.01), WATCH_SECONDS), self.watch_lease)
+
+    def finish(self, why, answer=lambda kept: None):
+        from .ending import Ending
+        if isinstance(self.ending, str):
+            self.final.answers.append(answer)
+            return
+        self.ending = why
+        self.log("ending: " + why)
+        self.final = Ending(self, why, answer)
+
+
+def is_locked(path):
+    """Whether someone holds a flock on this file."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+
+
+def peer_uid(sock):
+    """The user at the other end; -1 where the system does not tell."""
+    try:
+        return struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+    except (OSError, AttributeError):
+        return os.getuid() if not hasattr(socket, "SO_PEERCRED") else -1
+
+
+TYPES = {"exec": execs.Exec, "tcp": dials.Dial, "unix": dials.Dial, "listen-tcp": listens.Listen,
+         "listen-unix": listens.Listen, "call": calls.Call}

@@ -1,0 +1,109 @@
+"""The end of an agent, without waiting in the loop: runs are stopped, then everything that descends from us, then files
+are let go, then our own folder; then the answer is given and the process ends."""
+import importlib
+import os
+import shutil
+import signal
+
+from . import processes
+
+RUN_GRACE = 5.0
+TERM_GRACE = 3.0
+POLL = 0.05
+FILES_SECONDS = 300.0
+
+
+class Ending:
+    def __init__(self, agent, why, answer):
+        self.agent, self.loop, self.why = agent, agent.loop, why
+        self.answers = [answer]
+        self.kept = []
+        self.stop_runs()
+        self.until = self.loop.clock() + RUN_GRACE + 7
+        self.wait_for_runs()
+
+    def stop_runs(self):
+        runs = self.agent.runs_alive()
+        if not runs:
+            return
+        try:
+            supervisor = importlib.import_module("gpush_agent.supervisor")
+        except ImportError:
+            return
+        for run in runs:
+            try:
+                supervisor.stop(self.agent, {"run": int(run) if run.isdigit() else run, "signal": "TERM", "grace_s": RUN_GRACE})
+            except Exception as error:      # whatever is wrong with one run must not keep the node
+                self.agent.log("stopping run %s: %r" % (run, error))
+
+    def wait_for_runs(self):
+        if self.agent.runs_alive() and self.loop.clock() < self.until:
+            self.loop.after(POLL, self.wait_for_runs)
+            return
+        # a terminal is hung up, as its user leaving would do; all others are asked to end
+        for owner in list(self.agent.execs.values()):
+            if owner.master >= 0:
+                owner.hang_up()
+        self.signalled = None
+        self.until = self.loop.clock() + TERM_GRACE
+        self.wait_for_children()
+
+    def wait_for_children(self):
+        self.loop.reap()
+        alive = processes.descendants(os.getpid())
+        if not alive:
+            self.let_files_go()
+            return
+        if self.signalled is None:
+            self.signalled = signal.SIGTERM
+            processes.kill(alive, signal.SIGTERM)
+            processes.kill(alive, signal.SIGHUP)
+            processes.kill(alive, signal.SIGCONT)
+        elif self.loop.clock() >= self.until:
+            processes.kill(alive, signal.SIGKILL)
+        self.loop.after(POLL, self.wait_for_children)
+
+    def let_files_go(self):
+        agent = self.agent
+        if not agent.state or self.why == "terminated":
+            self.done([], None)
+            return
+        processes.Worker(self.loop, agent.origin, lambda: release_files(agent.workspace, agent.state), self.done,
+                         FILES_SECONDS)
+
+    def done(self, kept, refused):
+        agent = self.agent
+        if refused is not None:
+            agent.log("releasing files: %s %s" % (refused.code, refused.facts))
+        self.kept = list(kept or [])
+        agent.folder.remove()
+        if agent.pipe is not None:
+            agent.pipe.bye("released", {"why": self.why, "kept": self.kept[:100]})
+        for answer in self.answers:
+            answer(self.kept)
+        self.until = self.loop.clock() + 2.0
+        self.leave()
+
+    def leave(self):
+        """The last words are written, if someone still listens; then we are gone."""
+        if any(pipe.closing for pipe in self.agent.pipes) and self.loop.clock() < self.until:
+            self.loop.after(POLL, self.leave)
+            return
+        self.loop.running = False
+
+
+def release_files(workspace, state):
+    """In a worker. What files.release leaves is named; our own tmp goes in any case."""
+    shutil.rmtree(os.path.join(state, "tmp"), ignore_errors=True)
+    kept = []
+    try:
+        files = importlib.import_module("gpush_agent.files")
+    except ImportError:
+        files = None
+    if files is not None:
+        kept = [str(path) for path in files.release(workspace, state) or []]
+    try:
+        os.rmdir(state)
+    except OSError:
+        pass
+    return kept

@@ -1,0 +1,84 @@
+"""The base environment of everything that runs on the node: given at start, or captured once from a login shell."""
+import json
+import os
+import subprocess
+import sys
+
+from . import processes
+from .refused import Refused
+
+SECONDS = 15.0
+LIMIT = 1 << 20
+MARK = "gpush-environment"
+PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+# of the connection or job step that happened to start the agent; wrong for everything that comes later
+STALE = frozenset(("SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "SSH_ORIGINAL_COMMAND", "TERM", "COLUMNS",
+                   "LINES", "PWD", "OLDPWD", "SHLVL", "_", "XDG_SESSION_ID", "TMPDIR"))
+
+
+def cleaned(env):
+    """Without what is stale; of SLURM_* only the job's number stays (else srun in a shell believes itself a step)."""
+    return {name: value for name, value in env.items()
+            if name not in STALE and (not name.startswith("SLURM_") or name == "SLURM_JOB_ID")}
+
+
+def completed(env, account):
+    """With what sshd sets for every session."""
+    name, home, shell = account
+    env = dict(env)
+    env.update({"USER": name, "LOGNAME": name, "HOME": env.get("HOME") or home, "SHELL": shell})
+    env.setdefault("PATH", PATH)
+    return env
+
+
+def capture(account):
+    """In a forked child: `$SHELL -lc` prints its environment between markers; noise of profiles is cut away."""
+    script = 'import json, os; print("%s" + json.dumps(dict(os.environ)) + "%s")' % (MARK, MARK)
+    command = "'%s' -I -S -c '%s'" % (sys.executable, script)
+    _, home, shell = account
+    folder = home if os.access(home, os.X_OK) else "/"
+    env = completed(cleaned(dict(os.environ)), account)
+    for options in (["-l", "-c"], ["-c"]):
+        try:
+            process = subprocess.Popen([shell] + options + [command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, cwd=folder, env=env)
+            output = process.stdout.read(LIMIT)
+            process.stdout.close()
+            process.wait()
+        except OSError:
+            continue
+        parts = output.split(MARK.encode())
+        if len(parts) >= 3:
+            try:
+                return cleaned(json.loads(parts[1].decode()))
+            except ValueError:
+                pass
+    raise Refused("failed", {"reason": "no environment from the login shell"})
+
+
+class Environment:
+    def __init__(self, agent, given):
+        self.agent = agent
+        self.base = None
+        self.source = "given"
+        self.waiting = []
+        if given:
+            self.base = completed(cleaned(given), agent.account)
+
+    def start(self):
+        if self.base is None:
+            processes.Worker(self.agent.loop, self.agent.origin, lambda: capture(self.agent.account), self.captured, SECONDS)
+
+    def captured(self, result, refused):
+        self.source = "captured" if refused is None else "inherited"
+        found = result if refused is None else cleaned(dict(os.environ))
+        self.base = completed(found, self.agent.account)
+        waiting, self.waiting = self.waiting, []
+        for call in waiting:
+            call()
+
+    def when_ready(self, call):
+        if self.base is None:
+            self.waiting.append(call)
+        else:
+            call()

@@ -1,0 +1,76 @@
+"""How long the agent holds its node: a hard end, idle time, and the time it waits to be claimed at all.
+Pure: the clock is given, runs are asked for through a function."""
+
+
+class Lease:
+    def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], commands=lambda: []):
+        """`runs()` and `commands()` name what is in progress now; either keeps the node."""
+        self.clock, self.runs, self.commands = clock, runs, commands
+        self.exit_when_idle = exit_when_idle
+        now = clock()
+        self.started = now
+        self.hard_end = None if limits.get("hard_s") is None else now + limits["hard_s"]
+        self.idle = limits.get("idle_s")
+        self.unclaimed = limits.get("unclaimed_s")
+        self.claimed = False
+        self.last = now
+        self.why = "started"
+
+    def active(self, why):
+        self.last, self.why = self.clock(), why
+
+    def claim(self):
+        """A gateway has said HELLO."""
+        if not self.claimed:
+            self.claimed = True
+            self.active("attached")
+
+    def renew(self, params):
+        """Moves the hard end (null: none), sets the idle time; both count from now."""
+        if "hard_s" in params:
+            self.hard_end = None if params["hard_s"] is None else self.clock() + params["hard_s"]
+        if "idle_s" in params:
+            self.idle = params["idle_s"]
+        self.claimed = True
+        self.active("renewed")
+
+    def look(self):
+        """Notes what is in progress. Returns why it keeps the node, or None."""
+        runs = self.runs()
+        if runs:
+            self.active("run " + str(runs[0]))
+            return self.why
+        commands = self.commands()
+        if commands:
+            self.active("command")
+            return self.why
+        return None
+
+    def over(self):
+        """Why it is over: "hard", "unclaimed", "idle", or None."""
+        now = self.clock()
+        if self.hard_end is not None and now >= self.hard_end:
+            return "hard"
+        if self.look():
+            return None
+        if not self.claimed and self.unclaimed is not None and now >= self.started + self.unclaimed:
+            return "unclaimed"
+        if self.claimed and self.exit_when_idle and self.idle is not None and now >= self.last + self.idle:
+            return "idle"
+        return None
+
+    def next(self):
+        """Seconds until `over` may change its mind, or None for never."""
+        ends = [end for end in (
+            self.hard_end,
+            None if self.claimed or self.unclaimed is None else self.started + self.unclaimed,
+            self.last + self.idle if self.claimed and self.exit_when_idle and self.idle is not None else None)
+            if end is not None]
+        return max(0.0, min(ends) - self.clock()) if ends else None
+
+    def status(self):
+        because = self.look()
+        now = self.clock()
+        return {"hard_left_s": None if self.hard_end is None else round(max(0.0, self.hard_end - now), 3),
+                "idle_left_s": None if self.idle is None else round(max(0.0, self.last + self.idle - now), 3),
+                "idle_because": because or self.why}

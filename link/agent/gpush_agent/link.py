@@ -1,0 +1,477 @@
+"""The state of one link: sequences, acknowledgements, replay, credit, priorities and limits. Pure: no sockets, no
+clock of its own. The loop feeds it frames and takes buffers from it.
+
+    process pipe -> Stream.send -> queues -> take() -> numbered, kept until ACK -> socket
+    socket -> receive() -> the stream's owner -> Stream.consumed() -> CREDIT
+
+An owner is any object with these methods (see `Owner`): data, end, message, close, room, opened, refused."""
+from collections import deque
+
+from . import frames
+from .frames import Bad, CREDIT, ACK, PING, PONG, OPEN, OPENED, REFUSED, DATA, END, MESSAGE, CLOSE
+
+MAX_STREAMS = 4096
+DEFAULT_WINDOW = 64 * 1024      # what a stream may have under way before it has shown that it is fast
+MAX_WINDOW = 4 * 1024 * 1024
+SMALL_WINDOW = 16 * 1024        # for new streams, when the pool is used up
+POOL = 64 * 1024 * 1024         # all receive windows together; also the most that is queued or kept for replay
+QUEUE = 1024 * 1024             # the most that one stream reads ahead of the pipe
+INTERACTIVE = 4096              # DATA up to this goes ahead of bulk, when its stream has nothing else waiting
+ACK_FRAMES, ACK_BYTES, ACK_SECONDS = 64, 256 * 1024, 0.05
+
+
+class Owner:
+    """What a stream belongs to; the base class ignores everything."""
+
+    def data(self, channel, payload):
+        """Bytes came; call stream.consumed(n) when they have gone where they belong."""
+
+    def end(self, channel):
+        """No more DATA on this channel."""
+
+    def message(self, value, urgent):
+        """A MESSAGE came."""
+
+    def close(self, value, cut):
+        """The peer's CLOSE came, or (cut) the whole link was replaced; nothing can be sent any more if cut."""
+
+    def room(self):
+        """stream.room() may have grown."""
+
+    def opened(self, value):
+        """The stream that we opened was accepted."""
+
+    def refused(self, value):
+        """The stream that we opened was not accepted; it is over."""
+
+
+class Stream:
+    __slots__ = ("link", "number", "owner", "queue", "queued", "sent", "allowed", "window", "received", "consumed_total",
+                 "granted", "mark", "mark_at", "own_close", "peer_close", "answered", "ended", "in_lane", "waiting",
+                 "starved")
+
+    def __init__(self, link, number, owner, allowed, window):
+        self.link, self.number, self.owner = link, number, owner
+        self.queue = deque()        # [kind, flags, payload] that have no number yet
+        self.queued = 0             # DATA bytes in it
+        self.sent = 0               # DATA bytes numbered
+        self.allowed = allowed      # DATA bytes the peer allows in total
+        self.window = window
+        self.received = 0
+        self.consumed_total = 0
+        self.granted = window
+        self.mark, self.mark_at = 0, None
+        self.own_close = self.peer_close = False
+        self.answered = False       # OPENED or REFUSED was sent, or it was we who opened it
+        self.ended = [False, False]
+        self.in_lane = False        # one frame of ours waits in the fast lane
+        self.waiting = False        # we are in the round robin
+        self.starved = False        # the owner was told to stop reading; it is owed a call of `room`
+
+    def room(self):
+        """How many DATA bytes may be queued now; 0 means: stop reading the source until owner.room() is called."""
+        if self.own_close:
+            return 0
+        room = 0 if self.link.full() else min(self.allowed - self.sent - self.queued, QUEUE - self.queued)
+        self.starved = room <= 0
+        return max(0, room)
+
+    def send(self, channel, payload):
+        if self.own_close or not payload:
+            return
+        self.queued += len(payload)
+        self.link.queued += len(payload)
+        item = [DATA, channel, payload]
+        if not self.queue and not self.in_lane and len(payload) <= INTERACTIVE and self.sent + len(payload) <= self.allowed:
+            self.in_lane = True
+            self.link.lane.append((self, item))
+        else:
+            self._wait(item)
+
+    def end(self, channel):
+        if not self.own_close and not self.ended[channel]:
+            self.ended[channel] = True
+            self._wait([END, channel, b""])
+
+    def message(self, value, urgent=False):
+        if self.own_close:
+            return
+        item = [MESSAGE, 1 if urgent else 0, frames.pack_json(value)]
+        if urgent:
+            self.link.lane.append((self, item))
+        else:
+            self._wait(item)
+
+    def opened(self, facts=None):
+        if not self.answered and not self.own_close:
+            self.answered = True
+            value = {"credit": self.granted}
+            value.update(facts or {})
+            self.link.lane.append((self, [OPENED, 0, frames.pack_json(value)]))
+
+    def refuse(self, code, facts=None):
+        """Answers an OPEN with REFUSED; after OPENED it is a CLOSE with the same content."""
+        value = {"code": code, "facts": facts or {}}
+        if self.answered:
+            self.close(value)
+            return
+        if not self.own_close:
+            self.answered = True
+            self.own_close = self.peer_close = True
+            self.link.lane.append((self, [REFUSED, 0, frames.pack_json(value)]))
+            self.link.forget(self)
+
+    def close(self, value=None):
+        """Sends CLOSE after what is queued."""
+        if self.own_close:
+            return
+        if not self.answered:
+            self.refuse("closed")
+            return
+        self._wait([CLOSE, 0, frames.pack_json(value or {})])
+        self.own_close = True
+        self.link.settle(self)
+
+    def consumed(self, count):
+        """`count` received DATA bytes have reached their end; grants more when half the window was used."""
+        self.consumed_total += count
+        if self.peer_close:
+            return
+        total = self.consumed_total + self.window
+        if total - self.granted >= self.window // 2:
+            self._grow()
+            self.granted = self.consumed_total + self.window
+            self.link.dirty.add(self)
+
+    def _grow(self):
+        """Doubles the window of a stream whose far end consumed a whole one within a second."""
+        now = self.link.clock()
+        if self.mark_at is None or now - self.mark_at > 1.0:
+            self.mark, self.mark_at = self.consumed_total, now
+        elif self.consumed_total - self.mark >= self.window:
+            more = min(MAX_WINDOW, self.window * 2) - self.window
+            if more > 0 and self.link.windows + more <= POOL:
+                self.window += more
+                self.link.windows += more
+            self.mark, self.mark_at = self.consumed_total, now
+
+    def _wait(self, item):
+        self.queue.append(item)
+        if not self.waiting:
+            self.waiting = True
+            self.link.ring.append(self)
+
+
+class Link:
+    """One conversation, over as many pipes as it takes."""
+
+    def __init__(self, clock, accept, last_own=0):
+        """`accept(stream, value)` is called for every OPEN; it sets stream.owner and answers at once or later."""
+        self.clock, self.accept = clock, accept
+        self.streams = {}
+        self.last_in = 0            # last sequence received
+        self.last_out = 0           # last sequence given
+        self.last_acked = 0
+        self.kept = deque()         # (sequence, header, payload) until acknowledged
+        self.kept_bytes = 0
+        self.queued = 0             # DATA bytes without a number, all streams
+        self.windows = 0
+        self.control = deque()      # ready unsequenced frames
+        self.lane = deque()         # (stream, item): urgent and small ones
+        self.ring = deque()         # streams with a queue, round robin
+        self.dirty = set()          # streams that owe a CREDIT
+        self.unacked_frames = self.unacked_bytes = 0
+        self.ack_due = None         # clock reading at which ACK must be sent
+        self.highest = 0            # highest odd number ever opened by the peer
+        self.next_own = 2
+        self.was_full = False
+        self.relieved = []          # starved streams whose queue has drained
+        self.bug = _raise           # called in an except clause, with the stream: an owner raised what it should not
+
+    # ---- sending
+
+    def full(self):
+        full = self.kept_bytes + self.queued >= POOL
+        if full:
+            self.was_full = True
+        return full
+
+    def open(self, owner, value):
+        """Opens a stream of ours (even number). The owner hears `opened` or `refused`."""
+        while self.next_own in self.streams:
+            self.next_own += 2
+        number = self.next_own
+        self.next_own += 2
+        stream = self._new(number, owner, 0)
+        stream.answered = True
+        value = dict(value, credit=stream.window)
+        self.lane.append((stream, [OPEN, 0, frames.pack_json(value)]))
+        return stream
+
+    def ping(self, token):
+        self.control.append((PING, 0, frames.NUMBER.pack(token)))
+
+    def has_output(self):
+        return bool(self.control or self.lane or self.dirty or (self.ring and self._ring_can_send()) or self._ack_now())
+
+    def _ring_can_send(self):
+        for stream in self.ring:
+            item = stream.queue[0]
+            if item[0] != DATA or stream.sent < stream.allowed:
+                return True
+        return False
+
+    def _ack_now(self):
+        return (self.unacked_frames >= ACK_FRAMES or self.unacked_bytes >= ACK_BYTES
+                or (self.ack_due is not None and self.clock() >= self.ack_due))
+
+    def take(self, limit):
+        """Buffers to write now, in order, about `limit` bytes of them; everything in them has its number."""
+        out, size = [], 0
+        if self.unacked_frames and (self._ack_now() or self.lane or self.ring or self.dirty):
+            self.control.append((ACK, 0, frames.NUMBER.pack(self.last_in)))
+            self.unacked_frames = self.unacked_bytes = 0
+            self.ack_due = None
+        while self.control:
+            kind, number, payload = self.control.popleft()
+            out.append(frames.header(kind, 0, number, 0, len(payload)) + payload)
+        for stream in self.dirty:
+            if not stream.peer_close:
+                out.append(frames.header(CREDIT, 0, stream.number, 0, 8) + frames.NUMBER.pack(stream.granted))
+        self.dirty.clear()
+        while self.lane and size < limit:
+            stream, item = self.lane.popleft()
+            if item[0] == DATA:
+                stream.in_lane = False
+                self._count(stream, len(item[2]))
+            size += self._number(stream, item[0], item[1], item[2], out)
+        stuck = 0
+        while self.ring and size < limit and stuck < len(self.ring):
+            stream = self.ring.popleft()
+            took = self._piece(stream, out)
+            if stream.queue:
+                self.ring.append(stream)
+            else:
+                stream.waiting = False
+            size += took
+            stuck = 0 if took else stuck + 1
+        if self.relieved:
+            relieved, self.relieved = self.relieved, []
+            for stream in relieved:
+                if stream.owner is not None and not stream.own_close:
+                    stream.owner.room()
+        return out
+
+    def _piece(self, stream, out):
+        """Numbers the next frame of a stream, or nothing when it lacks credit. Returns the bytes."""
+        if stream.in_lane or not stream.queue:
+            return 0
+        item = stream.queue[0]
+        kind, flags, payload = item
+        if kind == DATA:
+            may = min(stream.allowed - stream.sent, frames.MAX_DATA)
+            if may <= 0:
+                return 0
+            if len(payload) > may:
+                view = memoryview(payload)
+                item[2] = view[may:]
+                payload = view[:may]
+            else:
+                stream.queue.popleft()
+            self._count(stream, len(payload))
+        else:
+            stream.queue.popleft()
+        return self._number(stream, kind, flags, payload, out)
+
+    def _count(self, stream, length):
+        stream.sent += length
+        stream.queued -= length
+        self.queued -= length
+        if stream.starved and stream.queued <= QUEUE // 2:
+            stream.starved = False
+            self.relieved.append(stream)
+
+    def _number(self, stream, kind, flags, payload, out):
+        self.last_out += 1
+        length = len(payload)
+        head = frames.header(kind, flags, stream.number, self.last_out, length)
+        self.kept.append((self.last_out, head, payload))
+        self.kept_bytes += length + frames.HEADER_SIZE
+        out.append(head)
+        if length:
+            out.append(payload)
+        return length + frames.HEADER_SIZE
+
+    # ---- resuming
+
+    def resumable(self, last):
+        """Whether a peer that received everything up to `last` can be served from what is kept."""
+        return self.last_acked <= last <= self.last_out
+
+    def resume(self, last):
+        """A new pipe: forgets up to `last`, returns the buffers to replay, and owes ACK and CREDIT everywhere."""
+        self._acknowledge(last)
+        self.control.clear()
+        self.unacked_frames = self.unacked_bytes = 0    # WELCOME told the peer what we have
+        self.ack_due = None
+        out = []
+        for _, head, payload in self.kept:
+            out.append(head)
+            if len(payload):
+                out.append(payload)
+        for stream in self.streams.values():
+            self.dirty.add(stream)
+        return out
+
+    def cut(self):
+        """The link is replaced: every stream's owner is told, nothing more is sent."""
+        streams = list(self.streams.values())
+        self.streams.clear()
+        for stream in streams:
+            stream.own_close = stream.peer_close = True
+            if stream.owner is not None:
+                stream.owner.close({}, True)
+
+    # ---- receiving
+
+    def receive(self, frame):
+        """One parsed frame (not HELLO, WELCOME or BYE); raises Bad when the pipe must end."""
+        kind, flags, number, sequence, payload = frame
+        if kind in frames.SEQUENCED:
+            if sequence <= self.last_in:
+                return
+            if sequence != self.last_in + 1:
+                raise Bad("gap")
+            try:
+                self._sequenced(kind, flags, number, payload)
+            except Bad:
+                raise
+            except Exception:       # the top of all stream owners: one of them has a bug, the link has none
+                self.bug(self.streams.get(number))
+            self.last_in = sequence
+            self.unacked_frames += 1
+            self.unacked_bytes += len(payload)
+            if self.ack_due is None:
+                self.ack_due = self.clock() + ACK_SECONDS
+        elif kind == ACK:
+            value = frames.NUMBER.unpack(payload)[0]
+            if value > self.last_out:
+                raise Bad("ack")
+            self._acknowledge(value)
+        elif kind == CREDIT:
+            stream = self.streams.get(number)
+            if stream is not None:
+                value = frames.NUMBER.unpack(payload)[0]
+                if value > stream.allowed:
+                    stream.allowed = value
+                    if stream.owner is not None and not stream.own_close:
+                        stream.owner.room()
+        elif kind == PING:
+            self.control.append((PONG, 0, payload))
+        elif kind != PONG:
+            raise Bad("kind")
+
+    def _acknowledge(self, value):
+        while self.kept and self.kept[0][0] <= value:
+            _, _, payload = self.kept.popleft()
+            self.kept_bytes -= len(payload) + frames.HEADER_SIZE
+        self.last_acked = max(self.last_acked, value)
+        if self.was_full and self.kept_bytes + self.queued < POOL // 2:
+            self.was_full = False
+            for stream in list(self.streams.values()):
+                if stream.owner is not None and not stream.own_close:
+                    stream.owner.room()
+
+    def _sequenced(self, kind, flags, number, payload):
+        if kind == OPEN:
+            self._open(number, payload)
+            return
+        stream = self.streams.get(number)
+        if stream is None:
+            if number > self.highest if number & 1 else number >= self.next_own:
+                raise Bad("never-opened")
+            return      # was open once: what we refused or both closed
+        if stream.peer_close:
+            raise Bad("after-close")
+        if kind == DATA:
+            stream.received += len(payload)
+            if stream.received > stream.granted:
+                raise Bad("credit")
+            if stream.own_close or stream.owner is None:
+                stream.consumed(len(payload))
+            else:
+                stream.owner.data(flags, payload)
+        elif kind == END:
+            if not stream.own_close and stream.owner is not None:
+                stream.owner.end(flags)
+        elif kind == MESSAGE:
+            value = frames.unpack_json(payload)
+            if not stream.own_close and stream.owner is not None:
+                stream.owner.message(value, flags == 1)
+        elif kind == CLOSE:
+            value = frames.unpack_json(payload)
+            stream.peer_close = True
+            if not stream.own_close:
+                if stream.owner is not None:
+                    stream.owner.close(value, False)
+                stream.close({})
+            self.settle(stream)
+        else:
+            self._answered(stream, kind, payload)
+
+    def _answered(self, stream, kind, payload):
+        if stream.number & 1:
+            raise Bad("direction")
+        value = frames.unpack_json(payload)
+        if kind == OPENED:
+            stream.allowed = max(stream.allowed, _credit(value))
+            if not stream.own_close and stream.owner is not None:
+                stream.owner.opened(value)
+                stream.owner.room()
+        else:
+            was_closed = stream.own_close
+            stream.own_close = stream.peer_close = True
+            self.forget(stream)
+            if not was_closed and stream.owner is not None:
+                stream.owner.refused(value)
+
+    def _open(self, number, payload):
+        if not number & 1:
+            raise Bad("direction")
+        if number in self.streams:
+            raise Bad("twice")
+        value = frames.unpack_json(payload)
+        self.highest = max(self.highest, number)
+        stream = self._new(number, None, _credit(value))
+        if len(self.streams) > MAX_STREAMS:
+            stream.refuse("limit", {"streams": MAX_STREAMS})
+        else:
+            self.accept(stream, value)
+
+    def _new(self, number, owner, allowed):
+        window = DEFAULT_WINDOW if self.windows + DEFAULT_WINDOW <= POOL else SMALL_WINDOW
+        stream = Stream(self, number, owner, allowed, window)
+        self.windows += window
+        self.streams[number] = stream
+        return stream
+
+    def settle(self, stream):
+        if stream.own_close and stream.peer_close:
+            self.forget(stream)
+
+    def forget(self, stream):
+        if self.streams.get(stream.number) is stream:
+            del self.streams[stream.number]
+            self.windows -= stream.window
+            self.dirty.discard(stream)
+
+
+def _raise(stream):
+    raise
+
+
+def _credit(value):
+    credit = value.get("credit", 0)
+    if not isinstance(credit, int) or isinstance(credit, bool) or credit < 0:
+        raise Bad("credit")
+    return credit

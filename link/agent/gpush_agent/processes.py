@@ -1,0 +1,197 @@
+"""Forking: what a child must be before it becomes a program, and which processes descend from us."""
+import ctypes
+import json
+import os
+import pwd
+import resource
+import signal
+import sys
+
+from .refused import Refused, of_os_error
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Origin:
+    """What the agent changed for itself and gives back to its children. Taken once, before anything is changed."""
+
+    def __init__(self):
+        self.umask = os.umask(0o077)
+        self.files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        soft, hard = self.files
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
+        except (ValueError, OSError):
+            pass
+
+
+def account():
+    """(user name, home, shell) of this process, also where passwd knows nothing of it."""
+    try:
+        entry = pwd.getpwuid(os.getuid())
+        name, home, shell = entry.pw_name, entry.pw_dir, entry.pw_shell
+    except KeyError:
+        name, home, shell = str(os.getuid()), os.environ.get("HOME", "/"), ""
+    for candidate in (shell, os.environ.get("SHELL", ""), "/bin/bash", "/bin/sh"):
+        if candidate and os.access(candidate, os.X_OK) and not candidate.endswith(("/nologin", "/false")):
+            return name, home or "/", candidate
+    return name, home or "/", "/bin/sh"
+
+
+def become_subreaper():
+    """Orphans of our children come to us, so that a release finds every process that it must end. Best effort."""
+    try:
+        return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def close_all(keep=()):
+    """Closes every descriptor above 2 that is not in `keep`."""
+    keep = set(keep)
+    try:
+        numbers = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        numbers = range(3, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65536))
+    for number in numbers:
+        if number > 2 and number not in keep:
+            try:
+                os.close(number)
+            except OSError:
+                pass
+
+
+def plain_child(origin):
+    """In a forked child: signals, mask, umask and limits as a fresh process has them. Closes nothing."""
+    signal.set_wakeup_fd(-1)
+    for number in range(1, signal.NSIG):
+        if number in (signal.SIGKILL, signal.SIGSTOP):
+            continue
+        try:
+            signal.signal(number, signal.SIG_DFL)
+        except (OSError, ValueError, RuntimeError):
+            pass
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.umask(origin.umask)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, origin.files)
+    except (ValueError, OSError):
+        pass
+
+
+def read_stat(pid):
+    """(parent, session, state) from /proc, or None."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return int(fields[1]), int(fields[3]), fields[0]
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def table():
+    """pid -> (parent, session, state) of everything visible; empty without /proc."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return {}
+    return {pid: stat for pid, stat in ((pid, read_stat(pid)) for pid in pids) if stat is not None}
+
+
+def descendants(root):
+    """The living processes below `root`, without it."""
+    children = {}
+    everything = table()
+    for pid, (parent, _, state) in everything.items():
+        if state != b"Z":
+            children.setdefault(parent, []).append(pid)
+    found, todo = [], [root]
+    while todo:
+        for pid in children.get(todo.pop(), ()):
+            found.append(pid)
+            todo.append(pid)
+    return found
+
+
+def members(session):
+    """The living processes of one process session."""
+    return [pid for pid, (_, sid, state) in table().items() if sid == session and state != b"Z"]
+
+
+def kill(pids, number):
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+
+class Worker:
+    """A function in a forked child, its JSON answer read by the loop: for everything that may block."""
+
+    def __init__(self, loop, origin, function, answer, seconds):
+        """`answer(result, refused)` is called once, with one of the two None."""
+        self.loop, self.answer = loop, answer
+        self.parts, self.size = [], 0
+        self.fd, out = os.pipe()
+        os.set_blocking(self.fd, False)
+        self.pid = os.fork()
+        if self.pid == 0:
+            _work(origin, function, out)
+        os.close(out)
+        loop.child(self.pid, lambda status: None)
+        loop.read(self.fd, self.ready)
+        self.timer = loop.after(seconds, self.late)
+
+    def ready(self):
+        data = os.read(self.fd, 65536)
+        if data:
+            self.parts.append(data)
+            self.size += len(data)
+            if self.size > 8 << 20:
+                self.late()
+            return
+        try:
+            value = json.loads(b"".join(self.parts).decode())
+        except ValueError:
+            value = {"code": "failed", "facts": {"reason": "worker died"}}
+        self.done(value)
+
+    def late(self):
+        kill(members(self.pid) or [self.pid], signal.SIGKILL)
+        self.done({"code": "timeout", "facts": {}})
+
+    def done(self, value):
+        if self.fd < 0:
+            return
+        self.timer.cancel()
+        self.loop.forget(self.fd)
+        os.close(self.fd)
+        self.fd = -1
+        if "code" in value:
+            self.answer(None, Refused(value["code"], value.get("facts")))
+        else:
+            self.answer(value["result"], None)
+
+
+def _work(origin, function, out):
+    code = 0
+    try:
+        plain_child(origin)
+        os.setsid()
+        close_all(keep=(out,))
+        value = {"result": function()}
+    except Refused as refused:
+        value = {"code": refused.code, "facts": refused.facts}
+    except OSError as error:
+        refused = of_os_error(error)
+        value = {"code": refused.code, "facts": refused.facts}
+    except BaseException as error:      # the top of a process: the reason goes to the one who asked
+        value, code = {"code": "failed", "facts": {"reason": type(error).__name__ + ": " + str(error)[:200]}}, 1
+    try:
+        view = memoryview(json.dumps(value).encode())
+        while view:
+            view = view[os.write(out, view):]
+    finally:
+        sys.stderr.flush()
+        os._exit(code)

@@ -1,0 +1,101 @@
+"""Between a file descriptor and a stream: a Source reads the one and sends on the other, a Sink the other way round.
+Both obey the stream's credit: a Source stops reading when there is no room, a Sink grants what it has written."""
+import os
+from collections import deque
+
+CHUNK = 131072
+
+
+class Source:
+    def __init__(self, loop, fd, stream, channel, on_end):
+        self.loop, self.fd, self.stream, self.channel, self.on_end = loop, fd, stream, channel, on_end
+        self.over = False
+        self.bytes = 0
+
+    def room(self):
+        """Starts or goes on reading."""
+        if not self.over and self.stream.room() > 0:
+            self.loop.read(self.fd, self.ready)
+
+    def ready(self):
+        room = self.stream.room()
+        if room <= 0:
+            self.loop.read(self.fd, None)
+            return
+        try:
+            data = os.read(self.fd, room if room < CHUNK else CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:     # EIO: the last holder of the pty is gone; ECONNRESET: so is the peer of a socket
+            data = b""
+        if data:
+            self.bytes += len(data)
+            self.stream.send(self.channel, data)
+        else:
+            self.stop()
+            self.stream.end(self.channel)
+            self.on_end()
+
+    def stop(self):
+        if not self.over:
+            self.over = True
+            self.loop.read(self.fd, None)
+
+
+class Sink:
+    def __init__(self, loop, fd, stream, on_end):
+        """`on_end()` is called once: when all was written after end(), or when the far side takes no more."""
+        self.loop, self.fd, self.stream, self.on_end = loop, fd, stream, on_end
+        self.waiting = deque()
+        self.ending = self.over = False
+        self.started = True     # set to False by those who want to hold bytes until connected
+
+    def data(self, payload):
+        if self.over:
+            self.stream.consumed(len(payload))
+            return
+        self.waiting.append(memoryview(payload))
+        if self.started and len(self.waiting) == 1:
+            self.ready()
+
+    def start(self):
+        self.started = True
+        self.ready()
+
+    def end(self):
+        self.ending = True
+        if self.started and not self.waiting:
+            self._finish()
+
+    def ready(self):
+        while self.waiting:
+            view = self.waiting[0]
+            try:
+                count = os.write(self.fd, view)
+            except BlockingIOError:
+                self.loop.write(self.fd, self.ready)
+                return
+            except OSError:         # nobody reads it any more; what still comes is dropped
+                self.drop()
+                return
+            if count == len(view):
+                self.waiting.popleft()
+            else:
+                self.waiting[0] = view[count:]
+            self.stream.consumed(count)
+        self.loop.write(self.fd, None)
+        if self.ending:
+            self._finish()
+
+    def drop(self):
+        rest = sum(len(view) for view in self.waiting)
+        self.waiting.clear()
+        self._finish()
+        if rest:
+            self.stream.consumed(rest)
+
+    def _finish(self):
+        if not self.over:
+            self.over = True
+            self.loop.write(self.fd, None)
+            self.on_end()

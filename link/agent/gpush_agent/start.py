@@ -1,0 +1,209 @@
+"""The loader's second half: finds or starts the agent of (gang, node) and becomes a relay to it, or asks it one thing."""
+import json
+import os
+import platform
+import socket
+import sys
+
+from . import locks, processes, relay
+from .folder import Folder, connect, own_folder, user_folders
+from .refused import Refused, of_os_error
+
+NOT_FOUND, DIED, CANNOT = 94, 95, 96
+CONTROL_SECONDS = 600.0     # a release may have to stop runs and let files go
+LIST_SECONDS = 2.0
+
+
+def main(header):
+    """Never returns. What others print on 1 from here on goes nowhere: the pipe belongs to the protocol."""
+    fd_in, fd_out = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    try:
+        code = modes(header, fd_in, fd_out)
+    except Refused as refused:
+        code = fail(CANNOT, refused)
+    except OSError as error:
+        code = fail(CANNOT, of_os_error(error))
+    except Exception as error:      # the top of the process
+        import traceback
+        traceback.print_exc()
+        code = fail(CANNOT, Refused("failed", {"reason": "%s: %s" % (type(error).__name__, error)}))
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def fail(code, refused):
+    sys.stderr.write(json.dumps({"code": refused.code, "facts": refused.facts}) + "\n")
+    return code
+
+
+def modes(header, fd_in, fd_out):
+    preamble = (header["preamble"] + "\n").encode()
+    config = dict(header.get("start") or {})
+    config["gang"], config["node"] = header.get("gang", config.get("gang")), header.get("node", config.get("node"))
+    folder = Folder(config["gang"], config["node"], config.get("folder"))
+    mode = header["mode"]
+    if mode == "list":
+        put(fd_out, preamble + line(agents(folder)))
+        return 0
+    if mode == "start":
+        return start(folder, config, preamble, fd_in, fd_out)
+    sock = folder.find()
+    if sock is None and folder.beacon_alive():
+        sock = folder.find_or_create(lambda: None)[0]
+    if sock is None:
+        return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
+    if mode == "attach":
+        put(fd_out, preamble)
+        relay.run(sock, fd_in, fd_out)
+    if mode == "control":
+        answer = ask(sock, header.get("control") or {}, CONTROL_SECONDS)
+        if answer is None:
+            return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
+        put(fd_out, preamble + line(answer))
+        return 0
+    raise Refused("bad-request", {"mode": str(mode)})
+
+
+def start(folder, config, preamble, fd_in, fd_out):
+    if config.get("foreground"):
+        config["hold_only"] = True
+    sock, made = folder.find_or_create(lambda: Launch(folder, config))
+    if made is not None:
+        if config.get("foreground"):
+            put(fd_out, preamble + line({"ok": True, "pid": os.getpid(), "started": True}))
+            os.close(fd_in)
+            os.close(fd_out)
+            made.become()
+            return 0
+        sock = made.connect()
+    if config.get("hold_only"):
+        answer = ask(sock, {"do": "status"}, 20.0)
+        if answer is None:
+            return fail(DIED, Refused("died", {}))
+        put(fd_out, preamble + line(dict(answer, started=made is not None)))
+        return 0
+    put(fd_out, preamble)
+    relay.run(sock, fd_in, fd_out)
+
+
+class Launch:
+    """Under the start lock: takes the locks, binds the socket, and forks the agent, which inherits both."""
+
+    def __init__(self, folder, config):
+        self.folder, self.config = folder, config
+        label = {"owner": config.get("owner", ""), "holder": config.get("holder", ""), "name": config.get("name", ""),
+                 "gang": config["gang"], "node": config["node"], "host": socket.gethostname(), "pid": os.getpid()}
+        self.log_fd = -1
+        try:
+            self.lock_fds = locks.take_all(config.get("locks") or [], label)
+            self.listener = folder.bind()
+        except (Refused, OSError):
+            folder.remove()
+            raise
+        self.beacon = folder.bind_beacon()
+        self.log_fd = os.open(os.path.join(folder.path, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        if not config.get("foreground"):
+            self.fork()
+
+    def fork(self):
+        """Twice, with a new session between: the agent has no terminal and no parent that could take it along."""
+        ready, told = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setsid()
+                if os.fork() == 0:
+                    os.close(ready)
+                    os.write(told, b"1")
+                    os.close(told)
+                    self.become()
+            except BaseException:       # the top of a process
+                import traceback
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        os.close(told)
+        os.waitpid(pid, 0)
+        self.alive = os.read(ready, 1) == b"1"
+        os.close(ready)
+
+    def become(self):
+        """This process is the agent from here on; never returns."""
+        os.chdir("/")
+        origin = processes.Origin()
+        os.dup2(self.log_fd, 2)
+        processes.close_all(self.lock_fds + [self.folder.lock_fd, self.listener.fileno()]
+                            + ([self.beacon.fileno()] if self.beacon is not None else []))
+        from .agent import Agent
+        code = 1
+        try:
+            Agent(self.config, self.folder, self.listener, self.lock_fds, origin, self.beacon).run()
+            code = 0
+        except BaseException:           # the top of the agent
+            import traceback
+            traceback.print_exc()
+        os._exit(code)
+
+    def connect(self):
+        """Lets go of what the agent has inherited, and connects to it."""
+        self.listener.close()
+        if self.beacon is not None:
+            self.beacon.close()
+        for fd in self.lock_fds + [self.folder.lock_fd, self.log_fd]:
+            os.close(fd)
+        sock = connect(self.folder.path) if self.alive else None
+        if sock is None:
+            sys.stderr.flush()
+            os._exit(fail(DIED, Refused("died", {"folder": self.folder.path})))
+        return sock
+
+
+def ask(sock, value, seconds):
+    """One JSON line there, one back; None when nobody answers."""
+    try:
+        sock.settimeout(seconds)
+        sock.sendall(line(value))
+        parts = b""
+        while not parts.endswith(b"\n"):
+            part = sock.recv(65536)
+            if not part:
+                return None
+            parts += part
+        return json.loads(parts.decode())
+    except (OSError, ValueError):
+        return None
+    finally:
+        sock.close()
+
+
+def agents(folder):
+    """Every agent of this user on this host; folders in which none answers are named too."""
+    found, dead = [], []
+    for parent in user_folders(folder.bases):
+        if not own_folder(parent, False):
+            continue
+        for name in sorted(os.listdir(parent)):
+            path = os.path.join(parent, name)
+            if not os.path.isdir(path):
+                continue
+            sock = connect(path)
+            answer = ask(sock, {"do": "status"}, LIST_SECONDS) if sock is not None else None
+            if answer is not None:
+                found.append(dict(answer, folder=path))
+            else:
+                dead.append(path)
+    return {"ok": True, "host": socket.gethostname(), "python": platform.python_version(), "agents": found, "dead": dead}
+
+
+def line(value):
+    return json.dumps(value).encode() + b"\n"
+
+
+def put(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]

@@ -1,0 +1,65 @@
+"""Pseudo terminals: opening, size, and the modes of RFC 4254 section 8 by name or number."""
+import fcntl
+import os
+import struct
+import termios
+
+# RFC 4254 opcode -> name; the names are those of termios
+OPCODES = {1: "VINTR", 2: "VQUIT", 3: "VERASE", 4: "VKILL", 5: "VEOF", 6: "VEOL", 7: "VEOL2", 8: "VSTART", 9: "VSTOP",
+           10: "VSUSP", 12: "VREPRINT", 13: "VWERASE", 14: "VLNEXT", 18: "VDISCARD",
+           30: "IGNPAR", 31: "PARMRK", 32: "INPCK", 33: "ISTRIP", 34: "INLCR", 35: "IGNCR", 36: "ICRNL", 37: "IUCLC",
+           38: "IXON", 39: "IXANY", 40: "IXOFF", 41: "IMAXBEL", 42: "IUTF8",
+           50: "ISIG", 51: "ICANON", 52: "XCASE", 53: "ECHO", 54: "ECHOE", 55: "ECHOK", 56: "ECHONL", 57: "NOFLSH",
+           58: "TOSTOP", 59: "IEXTEN", 60: "ECHOCTL", 61: "ECHOKE", 62: "PENDIN",
+           70: "OPOST", 71: "OLCUC", 72: "ONLCR", 73: "OCRNL", 74: "ONOCR", 75: "ONLRET",
+           90: "CS7", 91: "CS8", 92: "PARENB", 93: "PARODD"}
+NUMBERS = {name: number for number, name in OPCODES.items()}
+BITS = {"IUTF8": 0o40000}       # not in the termios module of every Python; the Linux value
+
+
+def open_pty(columns, rows, modes):
+    """(master, slave), the master non-blocking."""
+    master, slave = os.openpty()
+    resize(master, columns, rows)
+    set_modes(slave, modes or {})
+    os.set_blocking(master, False)
+    return master, slave
+
+
+def resize(fd, columns, rows):
+    clamp = [max(0, min(65535, int(value))) for value in (rows, columns)]
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", clamp[0], clamp[1], 0, 0))
+
+
+def set_modes(fd, modes):
+    state = termios.tcgetattr(fd)
+    for key, value in modes.items():
+        number = int(key) if str(key).isdigit() else NUMBERS.get(str(key), NUMBERS.get("V" + str(key)))
+        name = OPCODES.get(number)
+        if name is None or not isinstance(value, int):
+            continue
+        bit = getattr(termios, name, BITS.get(name))
+        if bit is None:
+            continue
+        if number < 30:
+            state[6][bit] = bytes([value & 255]) if value < 255 else b"\x00"
+        elif number in (90, 91):
+            if value:
+                state[2] = (state[2] & ~termios.CSIZE) | bit
+        else:
+            index = 0 if number < 50 else 3 if number < 70 else 1 if number < 90 else 2
+            state[index] = state[index] | bit if value else state[index] & ~bit
+    termios.tcsetattr(fd, termios.TCSANOW, state)
+
+
+def take_control(fd):
+    """In the child, after setsid: makes `fd` the controlling terminal."""
+    fcntl.ioctl(fd, termios.TIOCSCTTY, 0)
+
+
+def foreground(master):
+    """The foreground process group of the terminal, or 0."""
+    try:
+        return os.tcgetpgrp(master)
+    except OSError:
+        return 0
