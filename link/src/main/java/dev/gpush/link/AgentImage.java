@@ -1,0 +1,333 @@
+package dev.gpush.link;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.task.Tasks;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.random.RandomGenerator;
+import java.util.zip.DeflaterOutputStream;
+
+/**
+ * The agent's source, as it is packed beside this class, and the way to start it
+ * (docs/technical/link.md section 1). Thread-safe.
+ *
+ * <p>The text of probe and loader goes on the command line, because they are fixed; everything else
+ * goes through stdin in the same write, so starting costs no round trip. A pipe's stderr is read
+ * for as long as it lives: a relay must never stop because a warning fills it.
+ */
+public final class AgentImage implements AgentProgram {
+  /** The folder of the agent's files in the jar. */
+  private static final String FOLDER = "agent/";
+
+  /** Written by the build: one file name per line, sorted. */
+  private static final String INDEX = FOLDER + "index.txt";
+
+  /**
+   * How long loader and agent may take until the preamble: a cold network file system and a login
+   * banner, not a person.
+   */
+  private static final Duration BEGIN_LIMIT = Duration.ofSeconds(60);
+
+  /**
+   * How long one question may take: a release stops runs, which have a grace time, and removes what
+   * may be many files.
+   */
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(620);
+
+  /** Text before the preamble, and on stderr, that is kept for people. */
+  private static final int MAX_NOISE = 64 << 10;
+
+  /** An answer to {@code list} names every agent of a user on a host. */
+  private static final int MAX_ANSWER = 4 << 20;
+
+  private static final int PREAMBLE_BYTES = 16;
+
+  private final Tasks tasks;
+  private final RandomGenerator random;
+  private final String probe;
+  private final String loader;
+  private final byte[] source;
+
+  /**
+   * @param tasks for reading the pipes' stderr and for time limits
+   * @param random for preambles; unguessable, so that no login banner can hold one
+   */
+  public AgentImage(Tasks tasks, RandomGenerator random) {
+    this.tasks = tasks;
+    this.random = random;
+    this.probe = resource("probe.sh");
+    this.loader = resource("loader.py");
+    this.source = pack();
+  }
+
+  /** The names of the agent's modules, sorted. */
+  List<String> modules() {
+    return resource("index.txt")
+        .lines()
+        .filter(name -> name.endsWith(".py"))
+        .map(name -> name.substring(0, name.length() - 3))
+        .toList();
+  }
+
+  private byte[] pack() {
+    var modules = Json.object();
+    for (String module : modules()) {
+      modules = modules.with(module, resource(module + ".py"));
+    }
+    var packed = new ByteArrayOutputStream();
+    try (OutputStream deflater = new DeflaterOutputStream(packed)) {
+      deflater.write(modules.write().getBytes(StandardCharsets.UTF_8));
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    return packed.toByteArray();
+  }
+
+  private static String resource(String name) {
+    try (InputStream input = AgentImage.class.getResourceAsStream(FOLDER + name)) {
+      if (input == null) {
+        throw new IllegalStateException(
+            "not in the jar: " + FOLDER + name + ", listed in " + INDEX);
+      }
+      return new String(input.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
+    }
+  }
+
+  @Override
+  public List<String> arguments(List<String> interpreters) {
+    if (interpreters.isEmpty()) {
+      throw new IllegalArgumentException("no interpreters to try");
+    }
+    var arguments = new ArrayList<>(List.of("sh", "-c", probe, "sh", loader));
+    arguments.addAll(interpreters);
+    return List.copyOf(arguments);
+  }
+
+  @Override
+  public void begin(Pipe pipe, Json.Obj header) throws IOException {
+    begin(pipe, header, BEGIN_LIMIT);
+  }
+
+  private void begin(Pipe pipe, Json.Obj header, Duration limit) throws IOException {
+    var errors = new Tail();
+    var stderr = tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors()));
+    within(limit, pipe, tasks.fork("agent-begin", () -> begin(pipe, header, errors, stderr)));
+  }
+
+  @Override
+  public Json ask(Pipe pipe, Json.Obj header) throws IOException {
+    try (pipe) {
+      begin(pipe, header, ANSWER_LIMIT);
+      return within(ANSWER_LIMIT, pipe, tasks.fork("agent-answer", () -> answer(pipe.output())));
+    }
+  }
+
+  /**
+   * Waits for work on a pipe, and ends the pipe when it takes too long or is not wanted any more.
+   */
+  private static <T> T within(Duration limit, Pipe pipe, Future<T> work) throws IOException {
+    try {
+      return work.get(limit.toSeconds(), TimeUnit.SECONDS);
+    } catch (TimeoutException late) {
+      pipe.close();
+      throw new GpushException(
+          new AgentFailure.NotUnderstood("no answer within " + limit.toSeconds() + " s", ""), late);
+    } catch (InterruptedException stop) {
+      pipe.close();
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the agent was starting");
+    } catch (ExecutionException failed) {
+      pipe.close();
+      switch (failed.getCause()) {
+        case IOException broken -> throw broken;
+        case null -> throw new IllegalStateException(failed);
+        case Throwable other -> throw Tasks.unchecked(other);
+      }
+    }
+  }
+
+  private boolean begin(Pipe pipe, Json.Obj header, Tail errors, Future<Boolean> stderr)
+      throws IOException, InterruptedException, ExecutionException {
+    var bytes = new byte[PREAMBLE_BYTES];
+    random.nextBytes(bytes);
+    String preamble = HexFormat.of().formatHex(bytes);
+    var noise = new Tail();
+    boolean isThere;
+    try {
+      write(pipe.input(), header.with("preamble", preamble).with("source", source.length));
+      isThere = noise.readTo(pipe.output(), (preamble + "\n").getBytes(StandardCharsets.US_ASCII));
+    } catch (IOException broken) {
+      // The command may have ended before it read all: its status says more than the broken pipe.
+      isThere = false;
+    }
+    if (isThere) {
+      return true;
+    }
+    int status = pipe.await();
+    stderr.get();
+    throw new GpushException(failure(status, header, errors.text(), noise.text()));
+  }
+
+  private void write(OutputStream input, Json.Obj header) throws IOException {
+    byte[] json = header.write().getBytes(StandardCharsets.UTF_8);
+    var all = new ByteArrayOutputStream();
+    all.writeBytes(String.format("%08x", json.length).getBytes(StandardCharsets.US_ASCII));
+    all.writeBytes(json);
+    all.writeBytes(source);
+    all.writeTo(input);
+    input.flush();
+  }
+
+  private static Json answer(InputStream output) throws IOException {
+    var line = new ByteArrayOutputStream();
+    for (int next = output.read(); next != '\n'; next = output.read()) {
+      if (next < 0 || line.size() > MAX_ANSWER) {
+        throw new GpushException(
+            new AgentFailure.NotUnderstood(
+                "no line of JSON", clean(line.toString(StandardCharsets.UTF_8))));
+      }
+      line.write(next);
+    }
+    String text = line.toString(StandardCharsets.UTF_8);
+    try {
+      return Json.parse(text);
+    } catch (JsonSyntaxException wrong) {
+      throw new GpushException(
+          new AgentFailure.NotUnderstood(String.valueOf(wrong.getMessage()), clean(text)), wrong);
+    }
+  }
+
+  /** What exit status and the last line on stderr mean together. */
+  static AgentFailure failure(int status, Json.Obj header, String errors, String noise) {
+    Json said = lastLine(errors);
+    String code = said.text("code").orElse("");
+    Json.Obj facts = said.object("facts");
+    String talk = clean(noise + errors);
+    return switch (status) {
+      case 97 -> new AgentFailure.NoPython(header.texts("interpreters"));
+      case 98 ->
+          new AgentFailure.OldPython(
+              facts.text("found").orElse(facts.text("version").orElse("older than 3.6")));
+      case 96 ->
+          code.equals("held")
+              ? new AgentFailure.Held(
+                  facts.text("label").orElse(facts.text("path").orElse("a lock")),
+                  facts.text("holder").orElse("somebody else"))
+              : new AgentFailure.CannotWrite(
+                  facts.text("path").orElse(""), code.isEmpty() ? talk : said(code, facts));
+      case 95 -> new AgentFailure.Died(code.isEmpty() ? talk : said(code, facts));
+      case 94 ->
+          new AgentFailure.NotThere(
+              header.text("gang").orElse(""), header.number("node").orElse(0L).intValue());
+      default ->
+          new AgentFailure.NotUnderstood(
+              "exit status " + status + (code.isEmpty() ? "" : ", " + said(code, facts)), talk);
+    };
+  }
+
+  private static String said(String code, Json.Obj facts) {
+    return facts.entries().isEmpty() ? code : code + " " + clean(facts.write());
+  }
+
+  private static Json lastLine(String errors) {
+    List<String> lines = errors.lines().filter(line -> !line.isBlank()).toList();
+    if (lines.isEmpty()) {
+      return Json.object();
+    }
+    try {
+      return Json.parse(lines.getLast());
+    } catch (JsonSyntaxException noise) {
+      return Json.object();
+    }
+  }
+
+  /** Text from elsewhere, fit to be shown: without control characters, and not long. */
+  private static String clean(String text) {
+    String plain =
+        text.replaceAll("\\e\\[[0-9;?]*[ -/]*[@-~]", "")
+            .replaceAll("[\\p{Cntrl}&&[^\\n\\t]]", "")
+            .strip();
+    int most = 2_000;
+    return plain.length() <= most ? plain : plain.substring(plain.length() - most);
+  }
+
+  /** Reads a stream and keeps the end of it. */
+  private static final class Tail {
+    // guarded by this
+    private final byte[] ring = new byte[MAX_NOISE];
+    private long count;
+
+    boolean readAll(InputStream input) {
+      var piece = new byte[4 << 10];
+      try {
+        for (int size = input.read(piece); size >= 0; size = input.read(piece)) {
+          for (int i = 0; i < size; i++) {
+            add(piece[i]);
+          }
+        }
+      } catch (IOException ended) {
+        return false;
+      }
+      return true;
+    }
+
+    /**
+     * Byte by byte up to and including the mark, so that nothing behind it is taken; false when the
+     * stream ended before.
+     */
+    boolean readTo(InputStream input, byte[] mark) throws IOException {
+      for (int next = input.read(); next >= 0; next = input.read()) {
+        add((byte) next);
+        if (next == mark[mark.length - 1] && endsWith(mark)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    private synchronized void add(byte next) {
+      ring[(int) (count++ % MAX_NOISE)] = next;
+    }
+
+    private synchronized boolean endsWith(byte[] mark) {
+      if (count < mark.length) {
+        return false;
+      }
+      for (int i = 0; i < mark.length; i++) {
+        if (ring[(int) ((count - mark.length + i) % MAX_NOISE)] != mark[i]) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    synchronized String text() {
+      int size = (int) Math.min(count, MAX_NOISE);
+      var bytes = new byte[size];
+      for (int i = 0; i < size; i++) {
+        bytes[i] = ring[(int) ((count - size + i) % MAX_NOISE)];
+      }
+      return new String(bytes, StandardCharsets.UTF_8);
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package dev.gpush.link;
+
+/** The numbers of docs/technical/link.md, each with its reason. */
+final class Limits {
+  private Limits() {}
+
+  /** Fixed by the format. */
+  static final int HEADER_BYTES = 20;
+
+  /**
+   * A peer can make us allocate this much with 20 bytes: large enough for every OPEN, small enough
+   * to be harmless.
+   */
+  static final int MAX_PAYLOAD = 1 << 20;
+
+  /** A piece of DATA: at 100 MB/s an urgent frame waits behind it for a millisecond. */
+  static final int MAX_PIECE = 128 << 10;
+
+  /** Messages are not charged to credit, so they must be small. */
+  static final int MAX_MESSAGE = 64 << 10;
+
+  /** Deeper JSON is not ours. */
+  static final int MAX_DEPTH = 32;
+
+  /**
+   * Open streams of one link: an editor server and its port forwards need hundreds, a runaway
+   * client must end somewhere.
+   */
+  static final int MAX_STREAMS = 4_096;
+
+  /**
+   * First receive window of a stream: enough for a terminal and for 100 MB/s within a data centre.
+   */
+  static final int DEFAULT_WINDOW = 64 << 10;
+
+  /** Largest receive window: 1 Gbit/s over 30 ms. */
+  static final int MAX_WINDOW = 4 << 20;
+
+  /** First window once the pool is used up. */
+  static final int SMALL_WINDOW = 16 << 10;
+
+  /**
+   * All windows we granted together, and all that we keep for replay: what one link may cost of the
+   * gateway's memory.
+   */
+  static final long POOL_BYTES = 128L << 20;
+
+  /** What goes ahead of bulk: a keystroke, an echo, a request line. */
+  static final int SMALL_FRAME = 4 << 10;
+
+  /**
+   * After so many urgent and small frames one piece of bulk goes, so that chatter cannot starve a
+   * transfer.
+   */
+  static final int SMALL_IN_A_ROW = 64;
+
+  /**
+   * Waiting messages of one stream are not charged to credit; more than this is a peer that does
+   * not read.
+   */
+  static final int MAX_WAITING_MESSAGES = 1_024;
+
+  /** ACK at the latest after so many frames … */
+  static final int ACK_FRAMES = 64;
+
+  /** … or so many bytes … */
+  static final int ACK_BYTES = 256 << 10;
+
+  /** … or so long after a sequenced frame. */
+  static final long ACK_NANOS = 50_000_000L;
+
+  /** PING after so long without a frame. */
+  static final long PING_NANOS = 5_000_000_000L;
+
+  /** After so long without a frame the link is unknown to people … */
+  static final long SILENT_NANOS = 15_000_000_000L;
+
+  /**
+   * … and after so long a new pipe is tried: a suspended laptop's connection does not always know
+   * that it is dead.
+   */
+  static final long RENEW_NANOS = 30_000_000_000L;
+
+  /** HELLO must be answered within this time; the agent gives up on us after the same. */
+  static final long HELLO_NANOS = 20_000_000_000L;
+
+  /** First pause before a new pipe; most cuts are over at once. */
+  static final long BACKOFF_FIRST_NANOS = 200_000_000L;
+
+  /** Longest pause: a person who waits looks again after five seconds. */
+  static final long BACKOFF_LAST_NANOS = 5_000_000_000L;
+
+  /**
+   * So many pipes in a row that end with BYE protocol are a bug on one side: trying again would
+   * only replay it.
+   */
+  static final int MAX_PROTOCOL_ERRORS = 3;
+
+  /**
+   * One write to the pipe: small frames are batched up to this; twice a Linux pipe's buffer keeps
+   * the peer busy.
+   */
+  static final int WRITE_BATCH = 256 << 10;
+
+  /** One read from the pipe: a Linux pipe holds no more. */
+  static final int READ_BATCH = 64 << 10;
+}

@@ -1,0 +1,25 @@
+package dev.gpush.link;
+
+import java.util.List;
+
+/**
+ * Who we are towards the agent.
+ *
+ * @param node the node's number in its gang, for failures
+ * @param holder {@code person@laptop}
+ * @param incarnation 32 hex digits of this gateway process: the same one resumes
+ * @param term a lower one than the agent has seen is refused
+ * @param capabilities what this gateway can do; the agent may ignore it
+ */
+public record LinkIdentity(
+    int node, String holder, String incarnation, long term, List<String> capabilities) {
+  public LinkIdentity {
+    capabilities = List.copyOf(capabilities);
+    if (!incarnation.matches("[0-9a-f]{32}")) {
+      throw new IllegalArgumentException("incarnation is 32 hex digits, not " + incarnation);
+    }
+    if (term < 0 || node < 0) {
+      throw new IllegalArgumentException("term and node count from 0: " + term + ", " + node);
+    }
+  }
+}

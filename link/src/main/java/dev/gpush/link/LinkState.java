@@ -1,0 +1,37 @@
+package dev.gpush.link;
+
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.json.Json;
+
+/** Where a link stands; the picture is in docs/technical/link.md. */
+public sealed interface LinkState {
+  /** Not connected yet. */
+  record Idle() implements LinkState {}
+
+  /**
+   * Frames flow.
+   *
+   * @param welcome what the agent said of itself
+   * @param resumed false when the agent is new to us: streams that were open have ended
+   */
+  record Up(Json.Obj welcome, boolean resumed) implements LinkState {}
+
+  /** The pipe ended; streams wait, and a new pipe is tried. */
+  record Cut(String reason) implements LinkState {}
+
+  /** Ended for good: released, the node is gone, or closed by us. */
+  record Over(String reason) implements LinkState {}
+
+  /**
+   * The agent does not want us: another holder has taken the gang, or it speaks another version.
+   */
+  record Refused(Failure failure) implements LinkState {}
+
+  /** Whether nothing more will come. */
+  default boolean isFinal() {
+    return switch (this) {
+      case Idle _, Up _, Cut _ -> false;
+      case Over _, Refused _ -> true;
+    };
+  }
+}

@@ -1,0 +1,248 @@
+package dev.gpush.link;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What waits to be written, and what was written and is kept for another pipe. Plain data: the
+ * link's lock guards it.
+ *
+ * <p>A frame gets its number when it is taken to be written; until then it may be overtaken. Order:
+ * what belongs to the link itself (acknowledgement, credit, PING, PONG), what must be replayed,
+ * small and urgent frames, then the other streams in turn. A stream has at most one ordinary small
+ * frame in the fast lane, and nothing of its slow lane goes while the fast lane holds something of
+ * it, so order within a stream never changes (an urgent MESSAGE apart).
+ */
+final class Outbox {
+  /** A frame of a stream in the fast lane. */
+  private record Small(LinkStream stream, Frame frame) {}
+
+  /** A numbered frame that the peer has not acknowledged. */
+  private record Kept(LinkStream stream, Frame frame) {}
+
+  private final ArrayDeque<Frame> control = new ArrayDeque<>();
+  private final Set<LinkStream> credits = new LinkedHashSet<>();
+  private final ArrayDeque<Frame> replay = new ArrayDeque<>();
+  private final ArrayDeque<Small> small = new ArrayDeque<>();
+  private final ArrayDeque<LinkStream> ready = new ArrayDeque<>();
+  private final ArrayDeque<Kept> kept = new ArrayDeque<>();
+  private long nextSequence = 1;
+  private long bytes;
+  private int smallInARow;
+
+  void add(LinkStream stream, Frame frame) {
+    if (frame.kind() == FrameKind.DATA) {
+      bytes += frame.length();
+    }
+    if (stream.isOpening() && frame.kind() != FrameKind.OPEN) {
+      // The peer may refuse, and then must not find more of the stream behind it.
+      stream.waiting().add(frame);
+    } else if (isFast(stream, frame)) {
+      stream.smallWaits(1);
+      small.add(new Small(stream, frame));
+    } else {
+      stream.waiting().add(frame);
+      makeReady(stream);
+    }
+  }
+
+  /** The answer to the peer's OPEN goes before all that waits on the stream. */
+  void addFirst(LinkStream stream, Frame answer) {
+    stream.smallWaits(1);
+    small.add(new Small(stream, answer));
+    makeReady(stream);
+  }
+
+  private static boolean isFast(LinkStream stream, Frame frame) {
+    boolean isUrgent = frame.kind() == FrameKind.MESSAGE && frame.flags() == 1;
+    boolean hasNothingElse = stream.waiting().isEmpty() && stream.smallWaiting() == 0;
+    return isUrgent
+        || frame.kind() == FrameKind.OPEN
+        || (hasNothingElse && frame.length() <= Limits.SMALL_FRAME);
+  }
+
+  /** Lets go what waited for OPENED. */
+  void makeReady(LinkStream stream) {
+    if (!stream.isReady() && !stream.waiting().isEmpty()) {
+      stream.isReady(true);
+      ready.add(stream);
+    }
+  }
+
+  void addControl(Frame frame) {
+    control.add(frame);
+  }
+
+  /** The last one is enough: a peer that sends PING without reading must not fill our memory. */
+  void addPong(Frame frame) {
+    control.removeIf(waits -> waits.kind() == FrameKind.PONG);
+    control.add(frame);
+  }
+
+  void addCredit(LinkStream stream) {
+    credits.add(stream);
+  }
+
+  boolean isEmpty() {
+    return control.isEmpty()
+        && credits.isEmpty()
+        && replay.isEmpty()
+        && small.isEmpty()
+        && ready.isEmpty();
+  }
+
+  /** Only what starts a pipe; nothing of a stream may go before the peer has said hello. */
+  void takeControl(List<Frame> batch) {
+    batch.addAll(control);
+    control.clear();
+  }
+
+  /**
+   * Takes what to write next, in order of importance, about one piece of bulk; streams that are
+   * over with it are returned.
+   */
+  List<LinkStream> take(List<Frame> batch) {
+    takeControl(batch);
+    for (LinkStream stream : credits) {
+      // After our CLOSE the peer may have forgotten the stream, and needs no credit to close it.
+      if (!stream.isOwnCloseWritten()) {
+        batch.add(Frame.ofNumber(FrameKind.CREDIT, stream.number(), stream.flow().granted()));
+      }
+    }
+    credits.clear();
+    var ended = new ArrayList<LinkStream>();
+    int room = Limits.MAX_PIECE;
+    while (room > 0) {
+      Frame frame = replay.poll();
+      if (frame == null) {
+        frame = nextOfStreams(ended);
+      }
+      if (frame == null) {
+        break;
+      }
+      batch.add(frame);
+      room -= frame.length() + Limits.HEADER_BYTES;
+    }
+    return ended;
+  }
+
+  private @Nullable Frame nextOfStreams(List<LinkStream> ended) {
+    boolean bulkIsDue = smallInARow >= Limits.SMALL_IN_A_ROW;
+    for (int left = ready.size(); (small.isEmpty() || bulkIsDue) && left > 0; left--) {
+      LinkStream stream = ready.remove();
+      if (stream.smallWaiting() > 0) {
+        ready.add(stream);
+        continue;
+      }
+      Frame frame = stream.waiting().remove();
+      stream.isReady(false);
+      makeReady(stream);
+      smallInARow = 0;
+      return number(stream, frame, ended);
+    }
+    Small next = small.poll();
+    if (next == null) {
+      return null;
+    }
+    next.stream().smallWaits(-1);
+    smallInARow++;
+    return number(next.stream(), next.frame(), ended);
+  }
+
+  private Frame number(LinkStream stream, Frame frame, List<LinkStream> ended) {
+    Frame numbered = frame.numbered(nextSequence++);
+    kept.add(new Kept(stream, numbered));
+    switch (frame.kind()) {
+      case OPEN -> stream.openIsWritten();
+      case MESSAGE -> stream.flow().messageWaits(-1);
+      case CLOSE, REFUSED -> {
+        stream.closeIsWritten();
+        ended.add(stream);
+      }
+      case HELLO, WELCOME, ACK, CREDIT, PING, PONG, BYE, OPENED, DATA, END -> {}
+    }
+    return numbered;
+  }
+
+  /**
+   * Forgets what the peer has; true when the memory we keep has just come below the pool's size.
+   */
+  boolean acknowledge(long last) throws ProtocolException {
+    if (last >= nextSequence) {
+      throw new ProtocolException("sequence", "acknowledged " + last + " of " + (nextSequence - 1));
+    }
+    boolean wasFull = isFull();
+    while (!kept.isEmpty() && kept.element().frame().sequence() <= last) {
+      Kept done = kept.remove();
+      if (done.frame().kind() == FrameKind.DATA) {
+        bytes -= done.frame().length();
+        done.stream().flow().acknowledged(done.frame().length());
+      }
+    }
+    return wasFull && !isFull();
+  }
+
+  /** Whether all that we keep is more than one link may cost. */
+  boolean isFull() {
+    return bytes >= Limits.POOL_BYTES;
+  }
+
+  /** How many sequenced frames were written on this conversation. */
+  long lastSequence() {
+    return nextSequence - 1;
+  }
+
+  int keptFrames() {
+    return kept.size();
+  }
+
+  /**
+   * A new pipe to the same agent: everything above its last number again, then credit for every
+   * open stream.
+   */
+  void resume(long last, Iterable<LinkStream> open) throws ProtocolException {
+    newPipe();
+    acknowledge(last);
+    kept.forEach(entry -> replay.add(entry.frame()));
+    open.forEach(credits::add);
+  }
+
+  /** What was on the way to a pipe that is no more. */
+  void newPipe() {
+    control.clear();
+    credits.clear();
+    replay.clear();
+  }
+
+  /**
+   * A new conversation. Streams whose OPEN was never written stay as they are; of the others
+   * nothing is left.
+   */
+  void restart() {
+    newPipe();
+    kept.clear();
+    small.removeIf(entry -> entry.frame().kind() != FrameKind.OPEN);
+    ready.clear();
+    nextSequence = 1;
+    bytes = 0; // a stream that waits for its OPEN has no credit, so it has no data either
+  }
+
+  /** A refused stream's frames go nowhere. */
+  void drop(LinkStream stream) {
+    for (Frame frame : stream.waiting()) {
+      if (frame.kind() == FrameKind.DATA) {
+        bytes -= frame.length();
+      }
+    }
+    small.removeIf(entry -> entry.stream() == stream);
+    stream.smallWaits(-stream.smallWaiting());
+    stream.waiting().clear();
+    ready.remove(stream);
+    credits.remove(stream);
+    stream.isReady(false);
+  }
+}

@@ -1,0 +1,33 @@
+package dev.gpush.link;
+
+/**
+ * All receive windows of one link together stay below the pool's size, apart from a small one that
+ * every stream gets. Guarded by the link's lock.
+ */
+final class WindowPool {
+  private long used;
+
+  /** The first window of a stream: what was asked if there is room, else a small one. */
+  int first(int wanted) {
+    int window = used + wanted <= Limits.POOL_BYTES ? wanted : Limits.SMALL_WINDOW;
+    used += window;
+    return window;
+  }
+
+  /**
+   * By how much a window that slows its stream may grow: it doubles, up to the largest, while there
+   * is room.
+   */
+  int more(int window) {
+    int more = Math.min(window, Limits.MAX_WINDOW - window);
+    if (more <= 0 || used + more > Limits.POOL_BYTES) {
+      return 0;
+    }
+    used += more;
+    return more;
+  }
+
+  void giveBack(int window) {
+    used -= window;
+  }
+}
