@@ -2,6 +2,7 @@
 import errno
 import json
 import os
+import re
 import time
 
 from gpush_agent import filetree
@@ -12,6 +13,15 @@ MAX_ENTRIES = 1000 * 1000       # of one manifest
 FREE_BYTES = 64 << 10           # room that must be left for the journal and the manifest …
 FREE_PER_ENTRY = 300            # … and for each of its entries
 FREE_PER_FOLDER = 4096
+
+
+def require_content(kind, content):
+    """A hash becomes a file name in the stage, a target becomes a link: both are looked at first."""
+    if kind == FILE and re.match(r"[0-9a-f]{64}\Z", content):
+        return
+    if kind == LINK and 0 < len(content.encode("utf-8")) <= filetree.MAX_PATH and "\0" not in content:
+        return
+    raise Refused("protocol", {"detail": "%r with %r" % (kind, content[:200])})
 
 
 class Commit:
@@ -30,6 +40,7 @@ class Commit:
 
     def prepare(self, want):
         """The answer to PREPARE; nothing in the tree is touched."""
+        self.plan = None
         if self.is_unfinished:
             self.roll_forward()
         if want["from"] != self.held.root:
@@ -83,8 +94,7 @@ class Commit:
     def _weigh(self, write, going, plan, conflicts, needed):
         path, kind, _, size, content = write
         parts = filetree.parts_of(path)
-        if kind not in (FILE, LINK):
-            raise Refused("protocol", {"detail": "kind %r" % kind})
+        require_content(kind, content)
         live = self.held.live(self.tree, path, parts, size)
         if live.is_content(kind, content):
             return
@@ -309,7 +319,7 @@ class Commit:
 
     def _place(self, parts, kind, x, content, live, is_used_again):
         made = []
-        folder = self.tree.folder(parts[:-1], made)
+        self.tree.folder(parts[:-1], made)
         for depth in made:
             self.held.folders.add(b"/".join(parts[:depth]).decode("utf-8"))
         if kind == LINK:
@@ -322,6 +332,7 @@ class Commit:
                 return None
             self._date(source, parts, live)
         before = os.lstat(source)
+        folder = self.tree.folder(parts[:-1])
         self._move(source, folder, parts[-1], kind, content)
         after = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):

@@ -7,32 +7,19 @@ SIZE = 1 << 20
 F_SETPIPE_SZ = 1031
 
 
-def copy_plain(source, target):
+def copy(source, target):
+    """Through one buffer. Not by os.splice: from a socket it waits for data while it holds the pipe's lock, and the
+    reader of the pipe then hangs on bytes that are already there (seen on Linux 6.18)."""
     buffer = bytearray(SIZE)
     view = memoryview(buffer)
-    while True:
-        count = os.readv(source, [buffer])
-        if count == 0:
-            return
-        sent = 0
-        while sent < count:
-            sent += os.write(target, view[sent:count])
-
-
-def copy(source, target):
-    """By splice where the kernel and this Python can (one side must be a pipe), else through a buffer."""
-    splice = getattr(os, "splice", None)
-    if splice is not None:
-        try:
-            while splice(source, target, SIZE):
-                pass
-            return
-        except BrokenPipeError:
-            return
-        except OSError:     # EINVAL at the first call: neither is a pipe
-            pass
     try:
-        copy_plain(source, target)
+        while True:
+            count = os.readv(source, [buffer])
+            if count == 0:
+                return
+            sent = 0
+            while sent < count:
+                sent += os.write(target, view[sent:count])
     except OSError:
         pass
 

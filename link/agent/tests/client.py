@@ -203,7 +203,7 @@ class Client:
             return
         chunk = os.read(self.fd_in, 1 << 20)
         if not chunk:
-            raise Cut("read")
+            raise Cut("read, bye: %s" % self.bye)
         for frame in self.parser.feed(chunk):
             if isinstance(frame, frames.Bad):
                 raise frame
