@@ -6,22 +6,29 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * The agent as something that can be started by any backend that can spawn a command: the arguments, and what goes to its
- * stdin first. docs/technical/link.md section 1 is the contract. Thread-safe.
+ * The agent as something that can be started by any backend that can spawn a command: the
+ * arguments, and what goes to its stdin first. docs/technical/link.md section 1 is the contract.
+ * Thread-safe.
  */
 public interface AgentProgram {
-  /** The command; the interpreters are tried in this order, names are looked up on the node's PATH. */
+  /**
+   * The command; the interpreters are tried in this order, names are looked up on the node's PATH.
+   */
   List<String> arguments(List<String> interpreters);
 
   /**
-   * Writes the loader's header and source to a fresh pipe and reads up to and including the preamble; what follows on the pipe are
-   * frames (start, attach) or one JSON line (control, list).
+   * Writes the loader's header and source to a fresh pipe and reads up to and including the
+   * preamble; what follows on the pipe are frames (start, attach) or one JSON line (control, list).
    *
    * @param header the header without preamble and source
-   * @throws dev.gpush.core.failure.GpushException with an {@link dev.gpush.core.failure.AgentFailure} when the loader refused
+   * @throws dev.gpush.core.failure.GpushException with an {@link
+   *     dev.gpush.core.failure.AgentFailure} when the loader refused
    */
   void begin(Pipe pipe, Json.Obj header) throws IOException;
 
-  /** {@link #begin}, then the one JSON line of the answer; the pipe is closed. For control, list and start with hold_only. */
+  /**
+   * {@link #begin}, then the one JSON line of the answer; the pipe is closed. For control, list and
+   * start with hold_only.
+   */
   Json ask(Pipe pipe, Json.Obj header) throws IOException;
 }

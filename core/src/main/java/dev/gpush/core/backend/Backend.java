@@ -6,11 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A place that can grant gangs. Seven small things; everything above the pipe is the same for all of them.
+ * A place that can grant gangs. Seven small things; everything above the pipe is the same for all
+ * of them.
  *
- * <p>All methods block, may be called from any thread, and stop promptly when interrupted (a reservation under way is then rolled
- * back). They throw {@link dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or {@code AgentFailure} for what a user
- * can act on. After any exception from {@link #reserve} nothing is held. Every implementation passes {@code BackendContract}.
+ * <p>All methods block, may be called from any thread, and stop promptly when interrupted (a
+ * reservation under way is then rolled back). They throw {@link
+ * dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or {@code AgentFailure} for
+ * what a user can act on. After any exception from {@link #reserve} nothing is held. Every
+ * implementation passes {@code BackendContract}.
  */
 public interface Backend {
   /** The name under which the configuration knows it ("local", "hpc"). */
@@ -26,8 +29,8 @@ public interface Backend {
   Plan plan(GangRequest request);
 
   /**
-   * All nodes or none. Idempotent: asked again with the same gang id, it gives the gang that the first try got. Local and ssh never
-   * wait; a queue is waited for until interrupted.
+   * All nodes or none. Idempotent: asked again with the same gang id, it gives the gang that the
+   * first try got. Local and ssh never wait; a queue is waited for until interrupted.
    */
   Gang reserve(GangRequest request) throws InterruptedException;
 
@@ -37,10 +40,12 @@ public interface Backend {
   void renew(Gang gang, LeaseTerms terms);
 
   /**
-   * Lets go and waits until it is really gone; idempotent. What was not ours on the nodes is kept and named.
+   * Lets go and waits until it is really gone; idempotent. What was not ours on the nodes is kept
+   * and named.
    *
    * @return the kept paths, each with its node ({@code node 1: /path})
-   * @throws dev.gpush.core.failure.GpushException with {@code NotReleased} when that cannot be confirmed within the time
+   * @throws dev.gpush.core.failure.GpushException with {@code NotReleased} when that cannot be
+   *     confirmed within the time
    */
   List<String> release(Gang gang, Duration limit) throws InterruptedException;
 
@@ -50,7 +55,10 @@ public interface Backend {
   /** Runs a command on a node; the way to the agent is always this. */
   Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
 
-  /** Which of the client's variables a command there takes over: none, unless laptop and node are one machine. */
+  /**
+   * Which of the client's variables a command there takes over: none, unless laptop and node are
+   * one machine.
+   */
   default Map<String, String> inherited(Map<String, String> clientEnvironment) {
     return Map.of();
   }

@@ -1,4 +1,5 @@
 package dev.gpush.core.backend;
 
 /** A gang with our tag that a backend lists: to adopt after a lost laptop, and to find leaks. */
-public record Discovered(Gang gang, String session, String owner, String holder, boolean complete) {}
+public record Discovered(
+    Gang gang, String session, String owner, String holder, boolean complete) {}

@@ -2,7 +2,10 @@ package dev.gpush.core.backend;
 
 import java.util.regex.Pattern;
 
-/** The random name of a gang: sixteen hex digits, made before anything is asked for, so that a lost reply can be asked again. */
+/**
+ * The random name of a gang: sixteen hex digits, made before anything is asked for, so that a lost
+ * reply can be asked again.
+ */
 public record GangId(String text) {
   private static final Pattern RULE = Pattern.compile("[0-9a-f]{16}");
 

@@ -11,7 +11,8 @@ import java.util.Map;
  * @param holder which gateway asks: home and host
  * @param project the last part of the workspace path on a node
  * @param environment variables that every process on the nodes starts from, beyond the node's own
- * @param inherit this machine's variables that a local gang takes over from the client (PATH, VIRTUAL_ENV …); others ignore it
+ * @param inherit this machine's variables that a local gang takes over from the client (PATH,
+ *     VIRTUAL_ENV …); others ignore it
  */
 public record GangRequest(
     GangId gang,

@@ -7,7 +7,9 @@ import java.util.regex.Pattern;
 
 /** GPUs per node: {@code H100:8}, {@code 8}. A count of 0 means a CPU node. */
 public record GpuRequest(Optional<String> model, int count) {
-  private static final Pattern RULE = Pattern.compile("(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
+  private static final Pattern RULE =
+      Pattern.compile(
+          "(?:([A-Za-z][A-Za-z0-9_.-]{0,63}):)?([0-9]{1,4})|([A-Za-z][A-Za-z0-9_.-]{0,63})");
 
   public GpuRequest {
     if (count < 0 || count > 1024) {
@@ -23,7 +25,8 @@ public record GpuRequest(Optional<String> model, int count) {
   public static GpuRequest parse(String text) {
     var match = RULE.matcher(text);
     if (!match.matches()) {
-      throw new GpushException(new UsageFailure.BadValue("--gpus", text, "MODEL:COUNT, COUNT or MODEL, per node"));
+      throw new GpushException(
+          new UsageFailure.BadValue("--gpus", text, "MODEL:COUNT, COUNT or MODEL, per node"));
     }
     if (match.group(3) != null) {
       return new GpuRequest(Optional.of(match.group(3)), 1);

@@ -5,7 +5,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * The two numbers of a lease that are enforced on the far side, both counted from when they are said: no wall clock crosses machines.
+ * The two numbers of a lease that are enforced on the far side, both counted from when they are
+ * said: no wall clock crosses machines.
  *
  * @param hardEnd released then whatever runs; empty: no hard end (local, ssh)
  * @param idle released after so long without activity (a run in progress is activity)
@@ -15,6 +16,12 @@ public record LeaseTerms(Optional<Duration> hardEnd, Duration idle) {
   public static final Duration UNCLAIMED = Duration.ofMinutes(10);
 
   public Json.Obj json() {
-    return Json.object("hard_s", hardEnd.map(Duration::toSeconds), "idle_s", idle.toSeconds(), "unclaimed_s", UNCLAIMED.toSeconds());
+    return Json.object(
+        "hard_s",
+        hardEnd.map(Duration::toSeconds),
+        "idle_s",
+        idle.toSeconds(),
+        "unclaimed_s",
+        UNCLAIMED.toSeconds());
   }
 }

@@ -12,7 +12,14 @@ import java.util.List;
  * @param gpuModel empty on a CPU node
  * @param workspace absolute path of the project's copy; our own state lies beside it
  */
-public record NodeInfo(int index, String host, String address, List<String> slots, String gpuModel, int cpus, String workspace) {
+public record NodeInfo(
+    int index,
+    String host,
+    String address,
+    List<String> slots,
+    String gpuModel,
+    int cpus,
+    String workspace) {
   public NodeInfo {
     slots = List.copyOf(slots);
   }
@@ -28,7 +35,20 @@ public record NodeInfo(int index, String host, String address, List<String> slot
 
   public Json.Obj json() {
     return Json.object(
-        "node", index, "host", host, "address", address, "slots", slots, "gpu", gpuModel, "cpus", cpus, "workspace", workspace);
+        "node",
+        index,
+        "host",
+        host,
+        "address",
+        address,
+        "slots",
+        slots,
+        "gpu",
+        gpuModel,
+        "cpus",
+        cpus,
+        "workspace",
+        workspace);
   }
 
   public static NodeInfo from(Json json) {

@@ -5,8 +5,9 @@ import java.io.InputStream;
 import java.io.OutputStream;
 
 /**
- * A spawned command: its three streams and its end. Reading and writing block. {@link #close} ends the conversation: the streams
- * are closed and the command, which is only ever a relay or a one-shot question, is ended if it has not.
+ * A spawned command: its three streams and its end. Reading and writing block. {@link #close} ends
+ * the conversation: the streams are closed and the command, which is only ever a relay or a
+ * one-shot question, is ended if it has not.
  */
 public interface Pipe extends AutoCloseable {
   OutputStream input();

@@ -14,7 +14,12 @@ import java.util.Optional;
  * @param backends all that are configured; "local" is always among them
  * @param order names of backends in the order they are asked
  */
-public record Config(Path root, String rootReason, List<Setting> settings, List<BackendConfig> backends, List<String> order) {
+public record Config(
+    Path root,
+    String rootReason,
+    List<Setting> settings,
+    List<BackendConfig> backends,
+    List<String> order) {
   public Config {
     settings = List.copyOf(settings);
     backends = List.copyOf(backends);
@@ -22,7 +27,10 @@ public record Config(Path root, String rootReason, List<Setting> settings, List<
   }
 
   public Optional<Json> value(String key) {
-    return settings.stream().filter(setting -> setting.key().equals(key)).map(Setting::value).findFirst();
+    return settings.stream()
+        .filter(setting -> setting.key().equals(key))
+        .map(Setting::value)
+        .findFirst();
   }
 
   public Optional<String> text(String key) {

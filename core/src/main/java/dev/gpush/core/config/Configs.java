@@ -3,7 +3,10 @@ package dev.gpush.core.config;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Reads the configuration files; all problems of all files are thrown together as {@code ConfigFailure.Invalid}. */
+/**
+ * Reads the configuration files; all problems of all files are thrown together as {@code
+ * ConfigFailure.Invalid}.
+ */
 public interface Configs {
   Config load(Path folder);
 

@@ -31,7 +31,8 @@ public sealed interface AgentFailure extends Failure {
   @Override
   default ExitStatus exit() {
     return switch (this) {
-      case NoPython _, OldPython _, CannotWrite _, NotUnderstood _, Died _ -> ExitStatus.ENVIRONMENT;
+      case NoPython _, OldPython _, CannotWrite _, NotUnderstood _, Died _ ->
+          ExitStatus.ENVIRONMENT;
       case Held _, NotThere _, Refused _, LinkOver _ -> ExitStatus.FAILED;
     };
   }

@@ -3,7 +3,10 @@ package dev.gpush.core.failure;
 import java.util.List;
 import java.util.Optional;
 
-/** A backend cannot grant, reach or release. Remote text in these facts is already cleaned and capped. */
+/**
+ * A backend cannot grant, reach or release. Remote text in these facts is already cleaned and
+ * capped.
+ */
 public sealed interface BackendFailure extends Failure {
   /** The request can never fit there; {@code works} are requests that would. */
   record NeverFits(String backend, String reason, List<String> works) implements BackendFailure {}
@@ -11,7 +14,8 @@ public sealed interface BackendFailure extends Failure {
   /** It fits, but not now, and this backend has no queue. */
   record Taken(String backend, String what, List<String> holders) implements BackendFailure {}
 
-  record Unknown(String backend, List<String> known, Optional<String> nearest) implements BackendFailure {}
+  record Unknown(String backend, List<String> known, Optional<String> nearest)
+      implements BackendFailure {}
 
   /** The place cannot be used at all: {@code remedy} is a command or an installation step. */
   record Unavailable(String backend, String reason, String remedy) implements BackendFailure {}

@@ -6,7 +6,8 @@ import java.util.Optional;
 /** A configuration file cannot be used. */
 public sealed interface ConfigFailure extends Failure {
   /** One thing wrong in a file: shown as {@code FILE:LINE:COLUMN key: what, did you mean …}. */
-  record Problem(String file, int line, int column, String key, String what, Optional<String> suggestion) {}
+  record Problem(
+      String file, int line, int column, String key, String what, Optional<String> suggestion) {}
 
   /** All problems of all files, found in one pass. */
   record Invalid(List<Problem> problems) implements ConfigFailure {

@@ -1,6 +1,9 @@
 package dev.gpush.core.failure;
 
-/** What a gpush command's exit status means; run and exec give the remote status instead, and {@link #OWN} for gpush's own failure. */
+/**
+ * What a gpush command's exit status means; run and exec give the remote status instead, and {@link
+ * #OWN} for gpush's own failure.
+ */
 public enum ExitStatus {
   DONE(0),
   FAILED(1),

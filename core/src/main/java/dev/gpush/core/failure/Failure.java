@@ -1,11 +1,19 @@
 package dev.gpush.core.failure;
 
 /**
- * Something went wrong that a person can act on. Each case has facts and no prose: the three-part message (what failed, because,
- * try) is made by the shell's one renderer, in an exhaustive switch. A bug is not a Failure; it is an exception that reaches the top.
+ * Something went wrong that a person can act on. Each case has facts and no prose: the three-part
+ * message (what failed, because, try) is made by the shell's one renderer, in an exhaustive switch.
+ * A bug is not a Failure; it is an exception that reaches the top.
  */
 public sealed interface Failure
-    permits UsageFailure, ConfigFailure, SessionFailure, BackendFailure, AgentFailure, SyncFailure, LaunchFailure, GatewayFailure {
+    permits UsageFailure,
+        ConfigFailure,
+        SessionFailure,
+        BackendFailure,
+        AgentFailure,
+        SyncFailure,
+        LaunchFailure,
+        GatewayFailure {
 
   /** Which exit status a command gives when this ends it. */
   ExitStatus exit();

@@ -4,7 +4,8 @@ import java.util.List;
 
 /** A run could not be launched, found or followed. */
 public sealed interface LaunchFailure extends Failure {
-  record NoSuchScript(String script, String folder, List<String> nearest) implements LaunchFailure {}
+  record NoSuchScript(String script, String folder, List<String> nearest)
+      implements LaunchFailure {}
 
   /** The script exists here but is not sent: the pattern and its file. */
   record ScriptIgnored(String script, String pattern) implements LaunchFailure {}
@@ -35,7 +36,8 @@ public sealed interface LaunchFailure extends Failure {
   default ExitStatus exit() {
     return switch (this) {
       case NoPython _, NoTorch _ -> ExitStatus.ENVIRONMENT;
-      case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ -> ExitStatus.USAGE;
+      case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
+          ExitStatus.USAGE;
       case NoFreeSlots _, NodesDiffer _, Refused _, Lost _ -> ExitStatus.FAILED;
     };
   }

@@ -13,13 +13,17 @@ public sealed interface SyncFailure extends Failure {
     }
   }
 
-  /** The root is one that must be asked for ($HOME, /), or holds more than the limits, and nobody answered. */
+  /**
+   * The root is one that must be asked for ($HOME, /), or holds more than the limits, and nobody
+   * answered.
+   */
   record TooMuch(String root, String why, long files, long bytes) implements SyncFailure {}
 
   record Unreadable(String path, String reason) implements SyncFailure {}
 
   /** no-space, read-only, denied or limit on a node. */
-  record NodeCannotWrite(int node, String code, String path, String detail) implements SyncFailure {}
+  record NodeCannotWrite(int node, String code, String path, String detail)
+      implements SyncFailure {}
 
   record NoSuchPath(int node, String path) implements SyncFailure {}
 

@@ -7,14 +7,18 @@ public sealed interface UsageFailure extends Failure {
   /** A word that is no command; {@code nearest} is what was perhaps meant, possibly empty. */
   record UnknownCommand(String word, List<String> nearest) implements UsageFailure {}
 
-  /** An option, argument or combination that the command does not take: {@code rule} is the parser's sentence. */
+  /**
+   * An option, argument or combination that the command does not take: {@code rule} is the parser's
+   * sentence.
+   */
   record BadArguments(String command, String rule, List<String> nearest) implements UsageFailure {}
 
   /** A value that breaks a rule: {@code what} names the thing ("--nodes", "session name"). */
   record BadValue(String what, String value, String rule) implements UsageFailure {}
 
   /** No session has this name. */
-  record UnknownSession(String name, List<String> nearest, List<String> known) implements UsageFailure {}
+  record UnknownSession(String name, List<String> nearest, List<String> known)
+      implements UsageFailure {}
 
   /** No session was named, and the folder has none or several. */
   record WhichSession(List<String> known) implements UsageFailure {}

@@ -14,7 +14,9 @@ public interface SshAccess {
   /** Whether the user's own ssh config includes ours. */
   boolean isLinked();
 
-  /** Adds the Include at the top of the user's file; asks first ({@code --yes}); says what it did. */
+  /**
+   * Adds the Include at the top of the user's file; asks first ({@code --yes}); says what it did.
+   */
   void link(Talk talk);
 
   /** Takes the Include line out again, and nothing else. */

@@ -9,8 +9,8 @@ import java.util.Optional;
 /**
  * A JSON value. Integers stay integers (64 bit); objects keep the order of their keys.
  *
- * <p>Reading asks with a default or an {@link Optional}, because most objects come from elsewhere: {@code
- * json.text("code").orElse("unknown")}. A wrong type reads as absent.
+ * <p>Reading asks with a default or an {@link Optional}, because most objects come from elsewhere:
+ * {@code json.text("code").orElse("unknown")}. A wrong type reads as absent.
  */
 public sealed interface Json {
 
@@ -60,7 +60,8 @@ public sealed interface Json {
   }
 
   /**
-   * Wraps a Java value: Json, String, Integer, Long, Double, Boolean, List, Map with string keys, or Optional (empty is null).
+   * Wraps a Java value: Json, String, Integer, Long, Double, Boolean, List, Map with string keys,
+   * or Optional (empty is null).
    */
   static Json of(Object value) {
     return switch (value) {
@@ -102,7 +103,8 @@ public sealed interface Json {
   }
 
   default Optional<String> text(String key) {
-    return get(key).flatMap(value -> value instanceof Text(var text) ? Optional.of(text) : Optional.empty());
+    return get(key)
+        .flatMap(value -> value instanceof Text(var text) ? Optional.of(text) : Optional.empty());
   }
 
   default Optional<Long> number(String key) {

@@ -159,7 +159,9 @@ final class JsonParser {
       throw wrong("number with a leading zero");
     }
     try {
-      return real ? new Json.Real(Double.parseDouble(digits)) : new Json.Int(Long.parseLong(digits));
+      return real
+          ? new Json.Real(Double.parseDouble(digits))
+          : new Json.Int(Long.parseLong(digits));
     } catch (NumberFormatException tooLarge) {
       return new Json.Real(Double.parseDouble(digits));
     }

@@ -22,7 +22,8 @@ final class JsonWriter {
       case Json.Null _ -> out.append("null");
       case Json.Bool(var truth) -> out.append(truth);
       case Json.Int(var number) -> out.append(number);
-      case Json.Real(var number) -> out.append(Double.isFinite(number) ? Double.toString(number) : "null");
+      case Json.Real(var number) ->
+          out.append(Double.isFinite(number) ? Double.toString(number) : "null");
       case Json.Text(var text) -> quote(text);
       case Json.Arr(var items) -> array(items, level);
       case Json.Obj(var fields) -> object(fields, level);

@@ -11,7 +11,10 @@ import java.util.Set;
 
 /** Runs and commands on a session, for the shell. */
 public interface Runs {
-  /** Syncs, resolves Python, claims slots, starts all nodes or none. Returns as soon as all have started. */
+  /**
+   * Syncs, resolves Python, claims slots, starts all nodes or none. Returns as soon as all have
+   * started.
+   */
   RunView launch(SessionName session, RunRequest request, Talk talk) throws InterruptedException;
 
   List<RunView> list(SessionName session);
@@ -20,24 +23,37 @@ public interface Runs {
   RunView find(SessionName session, Optional<Integer> run);
 
   /**
-   * Gives the output from its beginning (or only what is there, without {@code follow}) until the run ends.
+   * Gives the output from its beginning (or only what is there, without {@code follow}) until the
+   * run ends.
    *
    * @param ranks only these; empty: all
-   * @return the exit status of the run: of the earliest failing rank, 128 + n for a signal; empty when not ended
+   * @return the exit status of the run: of the earliest failing rank, 128 + n for a signal; empty
+   *     when not ended
    */
-  Optional<Integer> follow(SessionName session, int run, Set<Integer> ranks, boolean follow, RunOutput output)
+  Optional<Integer> follow(
+      SessionName session, int run, Set<Integer> ranks, boolean follow, RunOutput output)
       throws InterruptedException;
 
-  /** Signals all ranks; those that stay are killed after the grace. Returns when the run has ended. */
-  RunView stop(SessionName session, int run, String signal, Duration grace, Talk talk) throws InterruptedException;
+  /**
+   * Signals all ranks; those that stay are killed after the grace. Returns when the run has ended.
+   */
+  RunView stop(SessionName session, int run, String signal, Duration grace, Talk talk)
+      throws InterruptedException;
 
   /**
-   * Runs a command on nodes with these streams; on several nodes output is prefixed by node and input is not given.
+   * Runs a command on nodes with these streams; on several nodes output is prefixed by node and
+   * input is not given.
    *
    * @param nodes empty: node 0
    * @param tty a remote terminal of the client's size
    * @return the exit status of the command (several: the first that is not 0)
    */
-  int exec(SessionName session, List<Integer> nodes, List<String> words, boolean tty, Map<String, String> environment, Streams streams)
+  int exec(
+      SessionName session,
+      List<Integer> nodes,
+      List<String> words,
+      boolean tty,
+      Map<String, String> environment,
+      Streams streams)
       throws InterruptedException;
 }

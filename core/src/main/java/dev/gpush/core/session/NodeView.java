@@ -9,4 +9,5 @@ import dev.gpush.core.backend.NodeInfo;
  * @param generation what it holds, 0 when nothing yet
  * @param claimed slots claimed by runs, out of info.slots
  */
-public record NodeView(NodeInfo info, String link, long generation, int claimed, String python, long agentPid) {}
+public record NodeView(
+    NodeInfo info, String link, long generation, int claimed, String python, long agentPid) {}

@@ -7,7 +7,8 @@ import java.util.regex.Pattern;
 /** The name of a session; it is also a user name and a host name, hence the rule. */
 public record SessionName(String text) {
   public static final String RULE =
-      "1 to 32 of a-z, 0-9 and '-', starting with a letter, not ending in a dash or a dash and digits";
+      "1 to 32 of a-z, 0-9 and '-', starting with a letter, not ending in a dash or a dash and"
+          + " digits";
 
   private static final Pattern SHAPE = Pattern.compile("[a-z][a-z0-9-]{0,31}");
   private static final Pattern NODE_LIKE = Pattern.compile(".*-[0-9]*");

@@ -10,7 +10,8 @@ import java.util.Optional;
 /**
  * A session as it is now.
  *
- * @param id the session's own id (also the workspace folder's name); a name may be used again, an id never
+ * @param id the session's own id (also the workspace folder's name); a name may be used again, an
+ *     id never
  * @param detail why queued, what is degraded, what leaked; empty when all is well
  * @param hardEndLeft empty: no hard end
  * @param idleLeft empty while something keeps it busy

@@ -10,10 +10,14 @@ import java.util.Optional;
 
 /**
  * Sessions, for the shell: made, found, given back. Every method may block and throws {@link
- * dev.gpush.core.failure.GpushException}; two commands at once on one session are one after the other, or {@code Busy}.
+ * dev.gpush.core.failure.GpushException}; two commands at once on one session are one after the
+ * other, or {@code Busy}.
  */
 public interface Sessions {
-  /** Attaches when the folder (or name) has a session that is what was asked, else reserves, links, syncs. Ready on return. */
+  /**
+   * Attaches when the folder (or name) has a session that is what was asked, else reserves, links,
+   * syncs. Ready on return.
+   */
   SessionView up(UpRequest request, Talk talk) throws InterruptedException;
 
   /** What {@code up --dry-run} prints: per backend, in the order they would be asked. */
@@ -22,7 +26,10 @@ public interface Sessions {
   /** All that are not over. */
   List<SessionView> list();
 
-  /** -s NAME &gt; $GPUSH_SESSION (both given as {@code name}) &gt; the session of this folder &gt; the only one; else {@code WhichSession}. */
+  /**
+   * -s NAME &gt; $GPUSH_SESSION (both given as {@code name}) &gt; the session of this folder &gt;
+   * the only one; else {@code WhichSession}.
+   */
   SessionView choose(Optional<String> name, Path folder);
 
   /**
@@ -32,7 +39,10 @@ public interface Sessions {
    */
   List<String> down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
 
-  /** Moves the hard end to {@code fromNow}, and starts the idle time afresh; empty fromNow only does the latter. */
+  /**
+   * Moves the hard end to {@code fromNow}, and starts the idle time afresh; empty fromNow only does
+   * the latter.
+   */
   SessionView extend(SessionName name, Optional<Duration> fromNow);
 
   /** Brings the workspace to all nodes; the generation they then hold. */

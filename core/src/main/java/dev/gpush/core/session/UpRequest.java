@@ -7,13 +7,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@code up} asks; what is empty comes from the configuration, then from what this folder used last.
+ * What {@code up} asks; what is empty comes from the configuration, then from what this folder used
+ * last.
  *
- * @param name -s NAME or $GPUSH_SESSION; empty: the folder's session, or the first free of devbox, devbox2 …
+ * @param name -s NAME or $GPUSH_SESSION; empty: the folder's session, or the first free of devbox,
+ *     devbox2 …
  * @param folder where the client stands
  * @param environment the client's variables (a local gang takes PATH and the like from here)
  * @param replace give back a session of the same name that differs, then make the new one
- * @param attachOnly do not compare: any session of this folder will do ({@code run} without --nodes or --gpus)
+ * @param attachOnly do not compare: any session of this folder will do ({@code run} without --nodes
+ *     or --gpus)
  */
 public record UpRequest(
     Optional<SessionName> name,

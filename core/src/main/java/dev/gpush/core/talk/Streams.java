@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The three streams of a command and its terminal, if it has one. Reading {@link #in} starts taking the client's input: a command that
- * never reads leaves it alone.
+ * The three streams of a command and its terminal, if it has one. Reading {@link #in} starts taking
+ * the client's input: a command that never reads leaves it alone.
  */
 public interface Streams {
   InputStream in();
@@ -19,7 +19,10 @@ public interface Streams {
   /** The terminal, when standard input and output are one. */
   Optional<Terminal> terminal();
 
-  /** Calls the listener with INT, TERM, HUP, QUIT, and with WINCH when the terminal's size changed; the last listener set wins. */
+  /**
+   * Calls the listener with INT, TERM, HUP, QUIT, and with WINCH when the terminal's size changed;
+   * the last listener set wins.
+   */
   void onSignal(Consumer<String> listener);
 
   /** The client's terminal: its type and size now; raw input while a remote terminal owns it. */

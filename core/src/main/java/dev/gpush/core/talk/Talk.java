@@ -1,21 +1,25 @@
 package dev.gpush.core.talk;
 
 /**
- * How long work tells the person at the other end what is going on. Sentences come from the caller; where and how they appear
- * (terminal, pipe, quiet) is the shell's business. Thread-safe.
+ * How long work tells the person at the other end what is going on. Sentences come from the caller;
+ * where and how they appear (terminal, pipe, quiet) is the shell's business. Thread-safe.
  */
 public interface Talk {
   /** One line for people (stderr). */
   void say(String line);
 
-  /** Something that may take long: shown when it has taken half a second, with the time since. Close it when it is over. */
+  /**
+   * Something that may take long: shown when it has taken half a second, with the time since. Close
+   * it when it is over.
+   */
   Step step(String what);
 
   /**
    * Asks a yes/no question.
    *
    * @param flag the option that answers yes beforehand, for when nobody can be asked
-   * @throws dev.gpush.core.failure.GpushException {@code NobodyToAsk} without a terminal, {@code Declined} on no
+   * @throws dev.gpush.core.failure.GpushException {@code NobodyToAsk} without a terminal, {@code
+   *     Declined} on no
    */
   void confirm(String question, String flag);
 

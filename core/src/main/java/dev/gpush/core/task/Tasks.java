@@ -12,11 +12,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 
 /**
- * A group of virtual threads with one owner and one end: {@link #close} interrupts all that still run and waits for them.
- * An uncaught failure of a started task goes to the handler given at the start; that of a forked one to its {@link Future}.
+ * A group of virtual threads with one owner and one end: {@link #close} interrupts all that still
+ * run and waits for them. An uncaught failure of a started task goes to the handler given at the
+ * start; that of a forked one to its {@link Future}.
  */
 public final class Tasks implements AutoCloseable {
-  /** How long close() waits for interrupted threads: a thread that does not answer is a bug, but must not hang the exit. */
+  /**
+   * How long close() waits for interrupted threads: a thread that does not answer is a bug, but
+   * must not hang the exit.
+   */
   private static final Duration CLOSE_WAIT = Duration.ofSeconds(5);
 
   private final String name;
@@ -29,7 +33,9 @@ public final class Tasks implements AutoCloseable {
     this.handler = handler;
   }
 
-  /** A group whose threads are named {@code name/task}; failures nobody waits for go to the handler. */
+  /**
+   * A group whose threads are named {@code name/task}; failures nobody waits for go to the handler.
+   */
   public static Tasks named(String name, Thread.UncaughtExceptionHandler handler) {
     return new Tasks(name, handler);
   }
@@ -44,15 +50,22 @@ public final class Tasks implements AutoCloseable {
     launch(task, work);
   }
 
-  /** Runs on a thread of its own; the result or failure is in the future. Cancelling it interrupts the thread. */
+  /**
+   * Runs on a thread of its own; the result or failure is in the future. Cancelling it interrupts
+   * the thread.
+   */
   public <T> Future<T> fork(String task, Callable<T> work) {
     var future = new FutureTask<T>(work);
     launch(task, future);
     return future;
   }
 
-  /** Runs all at once and waits for all; the first failure is thrown after the others were interrupted. */
-  public <T> List<T> all(String task, List<? extends Callable<T>> works) throws InterruptedException {
+  /**
+   * Runs all at once and waits for all; the first failure is thrown after the others were
+   * interrupted.
+   */
+  public <T> List<T> all(String task, List<? extends Callable<T>> works)
+      throws InterruptedException {
     var futures = new ArrayList<Future<T>>();
     for (int i = 0; i < works.size(); i++) {
       futures.add(fork(task + "-" + i, works.get(i)));
@@ -109,7 +122,9 @@ public final class Tasks implements AutoCloseable {
   public void close() {
     closed = true;
     var waiting = List.copyOf(threads);
-    waiting.stream().filter(thread -> !thread.equals(Thread.currentThread())).forEach(Thread::interrupt);
+    waiting.stream()
+        .filter(thread -> !thread.equals(Thread.currentThread()))
+        .forEach(Thread::interrupt);
     boolean interrupted = false;
     for (Thread thread : waiting) {
       if (thread.equals(Thread.currentThread())) {

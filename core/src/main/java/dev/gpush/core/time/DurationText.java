@@ -41,7 +41,9 @@ public final class DurationText {
     return duration;
   }
 
-  /** The two largest units that are there: {@code 42s}, {@code 1m12s}, {@code 5h12m}, {@code 2d3h}. */
+  /**
+   * The two largest units that are there: {@code 42s}, {@code 1m12s}, {@code 5h12m}, {@code 2d3h}.
+   */
   public static String of(Duration duration) {
     long seconds = Math.max(0, duration.toSeconds());
     if (seconds < 60) {

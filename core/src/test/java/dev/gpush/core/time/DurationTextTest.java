@@ -33,8 +33,23 @@ final class DurationTextTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "", "30", "h", "m30", "30m2h", "1.5h", "-1h", "2 h", "2H", "0s", "0d0h", "3651d",
-        "999999999d", "9999999999s", "1h1h", "2h!", "٣h"
+        "",
+        "30",
+        "h",
+        "m30",
+        "30m2h",
+        "1.5h",
+        "-1h",
+        "2 h",
+        "2H",
+        "0s",
+        "0d0h",
+        "3651d",
+        "999999999d",
+        "9999999999s",
+        "1h1h",
+        "2h!",
+        "٣h"
       })
   void refuses(String text) {
     var refused =

@@ -18,7 +18,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or there. Changes nothing. */
+/**
+ * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
+ * there. Changes nothing.
+ */
 final class Doctor {
   /** Older ends were proved by the doctors of their time. */
   private static final int PROVED_ENDS = 20;
@@ -44,7 +47,8 @@ final class Doctor {
       known.add(session.entry().gang().text());
       findings.add(of(session));
     }
-    List<LedgerEntry> ended = ledger.load().stream().filter(entry -> entry.state().isOver()).toList();
+    List<LedgerEntry> ended =
+        ledger.load().stream().filter(entry -> entry.state().isOver()).toList();
     for (LedgerEntry entry : ended.subList(Math.max(0, ended.size() - PROVED_ENDS), ended.size())) {
       known.add(entry.gang().text());
       findings.add(proof(entry));
@@ -52,9 +56,14 @@ final class Doctor {
     strangers(known, findings);
     for (Path damaged : ledger.damaged()) {
       findings.add(
-          new Finding("bad", "ledger entry put aside", damaged.toString(), Optional.of("look at it, then remove the file")));
+          new Finding(
+              "bad",
+              "ledger entry put aside",
+              damaged.toString(),
+              Optional.of("look at it, then remove the file")));
     }
-    findings.sort(Comparator.comparing(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
+    findings.sort(
+        Comparator.comparing(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
     return findings;
   }
 
@@ -63,10 +72,22 @@ final class Doctor {
     String what = "session " + entry.name();
     SessionState state = session.shownState();
     return switch (state) {
-      case READY -> new Finding("ok", what, views.of(session, false).shape() + " on " + entry.backend(), Optional.empty());
-      case DEGRADED -> new Finding("warn", what, views.of(session, false).detail(), Optional.of("gpush ps"));
-      case LEAKED -> new Finding("bad", what, "perhaps still held: " + entry.detail(), Optional.of("gpush down -s " + entry.name()));
-      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED -> new Finding("ok", what, state.word(), Optional.empty());
+      case READY ->
+          new Finding(
+              "ok",
+              what,
+              views.of(session, false).shape() + " on " + entry.backend(),
+              Optional.empty());
+      case DEGRADED ->
+          new Finding("warn", what, views.of(session, false).detail(), Optional.of("gpush ps"));
+      case LEAKED ->
+          new Finding(
+              "bad",
+              what,
+              "perhaps still held: " + entry.detail(),
+              Optional.of("gpush down -s " + entry.name()));
+      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED ->
+          new Finding("ok", what, state.word(), Optional.empty());
     };
   }
 
@@ -79,12 +100,20 @@ final class Doctor {
     }
     return switch (backend.get().observe(gang.get())) {
       case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
-      case Observation.CannotTell(var reason) -> new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
-      case Observation.Exists _ -> new Finding("bad", what, "still held on " + entry.backend(), Optional.of("gpush gateway stop, then gpush doctor"));
+      case Observation.CannotTell(var reason) ->
+          new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
+      case Observation.Exists _ ->
+          new Finding(
+              "bad",
+              what,
+              "still held on " + entry.backend(),
+              Optional.of("gpush gateway stop, then gpush doctor"));
     };
   }
 
-  /** Gangs of this owner that no ledger entry of ours knows: another gateway's, or forgotten ones. */
+  /**
+   * Gangs of this owner that no ledger entry of ours knows: another gateway's, or forgotten ones.
+   */
   private void strangers(Set<String> known, List<Finding> findings) {
     Config config = configs.load(identity.home());
     for (Backend backend : backends.of(config)) {
@@ -95,12 +124,21 @@ final class Doctor {
                 new Finding(
                     "warn",
                     "gang " + found.gang().id() + " on " + backend.name(),
-                    "session " + found.session() + " of " + found.holder() + " is not in this ledger",
+                    "session "
+                        + found.session()
+                        + " of "
+                        + found.holder()
+                        + " is not in this ledger",
                     Optional.of("it ends by itself at its lease")));
           }
         }
       } catch (GpushException failed) {
-        findings.add(new Finding("warn", "backend " + backend.name(), "cannot list: " + failed.failure(), Optional.empty()));
+        findings.add(
+            new Finding(
+                "warn",
+                "backend " + backend.name(),
+                "cannot list: " + failed.failure(),
+                Optional.empty()));
       }
     }
   }

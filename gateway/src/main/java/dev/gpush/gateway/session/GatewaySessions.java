@@ -35,8 +35,9 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * All sessions of this gateway.
  *
- * <p>{@code up} in short: find or create the {@link LiveSession} under the one short lock; take its turn; if it is new, write the intent, ask the
- * backends in order, link, sync; whatever fails on the way is undone before the failure is told.
+ * <p>{@code up} in short: find or create the {@link LiveSession} under the one short lock; take its
+ * turn; if it is new, write the intent, ask the backends in order, link, sync; whatever fails on
+ * the way is undone before the failure is told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
   /** What a release may take before it is called a leak. */
@@ -87,7 +88,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     while (true) {
       Wish wish = preferences.wish(request, config);
       LiveSession session = findOrCreate(request, config, wish);
-      try (LiveSession.Turn turn = session.begin("up", talk)) {
+      try (LiveSession.Turn _ = session.begin("up", talk)) {
         if (session.isOver()) {
           remove(session);
           continue;
@@ -99,7 +100,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         if (!request.attachOnly()) {
           List<SessionFailure.Difference> differences = wish.differences(session.entry());
           if (!differences.isEmpty() && !request.replace()) {
-            throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
+            throw new GpushException(
+                new SessionFailure.Differs(session.name().text(), differences));
           }
           if (!differences.isEmpty()) {
             release(session, talk);
@@ -112,7 +114,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  private void attach(LiveSession session, UpRequest request, Talk talk) throws InterruptedException {
+  private void attach(LiveSession session, UpRequest request, Talk talk)
+      throws InterruptedException {
     linker.ensure(session, talk);
     if (request.hardEnd().isPresent()) {
       renew(session, request.hardEnd());
@@ -125,7 +128,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     lock.lock();
     try {
       Optional<LiveSession> found =
-          request.name().isPresent() ? Optional.ofNullable(live.get(request.name().get())) : ofRoot(config.root());
+          request.name().isPresent()
+              ? Optional.ofNullable(live.get(request.name().get()))
+              : ofRoot(config.root());
       if (found.isPresent()) {
         return found.get();
       }
@@ -139,18 +144,36 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  private LedgerEntry intent(SessionName name, Config config, Wish wish, Backend backend, UpRequest request) {
+  private LedgerEntry intent(
+      SessionName name, Config config, Wish wish, Backend backend, UpRequest request) {
     byte[] gang = new byte[8];
     byte[] id = new byte[6];
     random.nextBytes(gang);
     random.nextBytes(id);
     return new LedgerEntry(
-        HexFormat.of().formatHex(id), name, GangId.of(gang), SessionState.ASKED, "", backend.name(), wish.nodes(), wish.gpus(),
-        wish.hardEnd(), wish.idle(), wish.python(), config.root(), identity.owner(), identity.holder(), identity.host(),
-        identity.boot(), clock.now(), backend.inherited(request.environment()), Optional.empty());
+        HexFormat.of().formatHex(id),
+        name,
+        GangId.of(gang),
+        SessionState.ASKED,
+        "",
+        backend.name(),
+        wish.nodes(),
+        wish.gpus(),
+        wish.hardEnd(),
+        wish.idle(),
+        wish.python(),
+        config.root(),
+        identity.owner(),
+        identity.holder(),
+        identity.host(),
+        identity.boot(),
+        clock.now(),
+        backend.inherited(request.environment()),
+        Optional.empty());
   }
 
-  private void make(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk) throws InterruptedException {
+  private void make(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk)
+      throws InterruptedException {
     boolean ready = false;
     try {
       wish.notes().forEach(talk::say);
@@ -158,7 +181,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       requireFit(candidates(config, wish), asked);
       session.move(session.entry());
       Gang gang;
-      try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + session.backend().name())) {
+      try (Talk.Step _ =
+          talk.step("reserving " + wish.words() + " on " + session.backend().name())) {
         gang = session.backend().reserve(asked);
       }
       session.move(session.entry().granted(gang));
@@ -175,12 +199,19 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     changed.run();
   }
 
-  /** Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the entry goes. */
+  /**
+   * Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the
+   * entry goes.
+   */
   private void undo(LiveSession session) {
     boolean interrupted = Thread.interrupted();
     try {
       session.close();
-      Gang gang = session.entry().grant().orElse(new Gang(session.entry().gang(), session.backend().name(), List.of(), ""));
+      Gang gang =
+          session
+              .entry()
+              .grant()
+              .orElse(new Gang(session.entry().gang(), session.backend().name(), List.of(), ""));
       session.backend().release(gang, RELEASE_LIMIT);
       session.forget();
       remove(session);
@@ -198,8 +229,16 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   private GangRequest gangRequest(LedgerEntry entry, Config config, UpRequest request) {
     return new GangRequest(
-        entry.gang(), entry.name().text(), entry.owner(), entry.holder(), project(config.root()), entry.nodes(), entry.gpus(),
-        new LeaseTerms(entry.hardEnd(), entry.idle()), SessionEnvironment.base(config, entry), entry.inherit());
+        entry.gang(),
+        entry.name().text(),
+        entry.owner(),
+        entry.holder(),
+        project(config.root()),
+        entry.nodes(),
+        entry.gpus(),
+        new LeaseTerms(entry.hardEnd(), entry.idle()),
+        SessionEnvironment.base(config, entry),
+        entry.inherit());
   }
 
   private static String project(Path root) {
@@ -216,7 +255,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     List<Backend> named = all.stream().filter(backend -> backend.name().equals(wanted)).toList();
     if (named.isEmpty()) {
       List<String> known = all.stream().map(Backend::name).toList();
-      throw new GpushException(new BackendFailure.Unknown(wanted, known, Nearest.one(wanted, known)));
+      throw new GpushException(
+          new BackendFailure.Unknown(wanted, known, Nearest.one(wanted, known)));
     }
     return named;
   }
@@ -238,7 +278,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     Wish wish = preferences.wish(request, config);
     var plans = new LinkedHashMap<String, Plan>();
     for (Backend backend : candidates(config, wish)) {
-      LedgerEntry asked = intent(request.name().orElse(new SessionName("devbox")), config, wish, backend, request);
+      LedgerEntry asked =
+          intent(request.name().orElse(new SessionName("devbox")), config, wish, backend, request);
       plans.put(backend.name(), backend.plan(gangRequest(asked, config, request)));
     }
     return plans;
@@ -278,7 +319,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       LiveSession session = live.get(name);
       if (session == null) {
         throw new GpushException(
-            new UsageFailure.UnknownSession(name.text(), Nearest.one(name.text(), names()).stream().toList(), names()));
+            new UsageFailure.UnknownSession(
+                name.text(), Nearest.one(name.text(), names()).stream().toList(), names()));
       }
       return session;
     } finally {
@@ -297,16 +339,23 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   @Override
-  public List<String> down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
+  public List<String> down(SessionName name, boolean discard, Talk talk)
+      throws InterruptedException {
     LiveSession session = find(name);
-    try (LiveSession.Turn turn = session.begin("down", talk)) {
+    try (LiveSession.Turn _ = session.begin("down", talk)) {
       if (session.isOver()) {
         remove(session);
         return List.of();
       }
       int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
       if (running > 0 && !discard) {
-        talk.confirm(running + (running == 1 ? " run is" : " runs are") + " in progress on " + name + "; end and give back", "--discard");
+        talk.confirm(
+            running
+                + (running == 1 ? " run is" : " runs are")
+                + " in progress on "
+                + name
+                + "; end and give back",
+            "--discard");
       }
       return release(session, talk);
     }
@@ -315,7 +364,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private List<String> release(LiveSession session, Talk talk) throws InterruptedException {
     session.move(session.entry().in(SessionState.RELEASING, ""));
     changed.run();
-    try (Talk.Step step = talk.step("giving " + session.name() + " back")) {
+    try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
       session.workIfAny().ifPresent(work -> work.keepLogs(talk));
       session.close();
       List<String> kept = session.backend().release(session.gang(), RELEASE_LIMIT);
@@ -328,9 +377,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  /** The gang went away by itself (lease over, killed from outside): what is left of it is cleaned, the session ends with the reason. */
+  /**
+   * The gang went away by itself (lease over, killed from outside): what is left of it is cleaned,
+   * the session ends with the reason.
+   */
   void ended(LiveSession session, String reason) throws InterruptedException {
-    try (LiveSession.Turn turn = session.begin("clean-up", Talk.silent())) {
+    try (LiveSession.Turn _ = session.begin("clean-up", Talk.silent())) {
       if (session.isOver()) {
         return;
       }
@@ -358,7 +410,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
-    try (LiveSession.Turn turn = session.begin("sync", talk)) {
+    try (LiveSession.Turn _ = session.begin("sync", talk)) {
       linker.ensure(session, talk);
       return session.work().push(overwrite, talk);
     }
@@ -367,7 +419,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
-    try (LiveSession.Turn turn = session.begin("pull", talk)) {
+    try (LiveSession.Turn _ = session.begin("pull", talk)) {
       linker.ensure(session, talk);
       session.link(node);
       session.work().pull(node, path, talk);
@@ -406,7 +458,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   // holds lock
   private Optional<LiveSession> ofRoot(Path root) {
-    return live.values().stream().filter(session -> session.entry().root().equals(root)).findFirst();
+    return live.values().stream()
+        .filter(session -> session.entry().root().equals(root))
+        .findFirst();
   }
 
   // holds lock

@@ -12,4 +12,5 @@ import java.nio.file.Path;
  * @param boot changes when the machine restarts; empty where it cannot be known
  * @param home GPUSH_HOME
  */
-public record Identity(String owner, String holder, String incarnation, String host, String boot, Path home) {}
+public record Identity(
+    String owner, String holder, String incarnation, String host, String boot, Path home) {}

@@ -18,8 +18,9 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * One small file per session, written whole, fsynced and renamed, before any remote call: whatever kills this process, the next one finds
- * either the old entry or the new one. A file that cannot be read is put aside under another name, never deleted.
+ * One small file per session, written whole, fsynced and renamed, before any remote call: whatever
+ * kills this process, the next one finds either the old entry or the new one. A file that cannot be
+ * read is put aside under another name, never deleted.
  *
  * <p>Thread-safe: entries of one session are only written under that session's lock.
  */
@@ -43,8 +44,12 @@ final class Ledger {
       Path temporary = folder.resolve("." + entry.id() + ".new");
       try (var channel =
           FileChannel.open(
-              temporary, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-        var bytes = ByteBuffer.wrap((entry.json().pretty() + "\n").getBytes(StandardCharsets.UTF_8));
+              temporary,
+              StandardOpenOption.CREATE,
+              StandardOpenOption.TRUNCATE_EXISTING,
+              StandardOpenOption.WRITE)) {
+        var bytes =
+            ByteBuffer.wrap((entry.json().pretty() + "\n").getBytes(StandardCharsets.UTF_8));
         while (bytes.hasRemaining()) {
           channel.write(bytes);
         }
@@ -53,7 +58,8 @@ final class Ledger {
       Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
       syncFolder();
     } catch (IOException failed) {
-      throw new GpushException(new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
     }
   }
 
@@ -63,11 +69,14 @@ final class Ledger {
       Files.deleteIfExists(file(entry));
       syncFolder();
     } catch (IOException failed) {
-      throw new GpushException(new GatewayFailure.HomeUnusable(file(entry).toString(), reason(failed)), failed);
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(file(entry).toString(), reason(failed)), failed);
     }
   }
 
-  /** All entries, oldest first; what cannot be read is put aside and returned by {@link #damaged}. */
+  /**
+   * All entries, oldest first; what cannot be read is put aside and returned by {@link #damaged}.
+   */
   List<LedgerEntry> load() {
     var entries = new ArrayList<LedgerEntry>();
     for (Path file : files(".json")) {
@@ -100,9 +109,13 @@ final class Ledger {
 
   private void putAside(Path file) {
     try {
-      Files.move(file, file.resolveSibling(file.getFileName() + ".damaged"), StandardCopyOption.REPLACE_EXISTING);
+      Files.move(
+          file,
+          file.resolveSibling(file.getFileName() + ".damaged"),
+          StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException failed) {
-      throw new GpushException(new GatewayFailure.LedgerDamaged(file.toString(), reason(failed)), failed);
+      throw new GpushException(
+          new GatewayFailure.LedgerDamaged(file.toString(), reason(failed)), failed);
     }
   }
 

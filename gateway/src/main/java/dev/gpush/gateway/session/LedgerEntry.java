@@ -13,7 +13,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the ledger knows of one session: enough to find, adopt or clean its gang after this process is gone.
+ * What the ledger knows of one session: enough to find, adopt or clean its gang after this process
+ * is gone.
  *
  * @param id twelve hex digits, never used again; also the name of the workspace folder
  * @param gang the id that was, or will be, asked for: written before the backend hears of it
@@ -48,18 +49,53 @@ public record LedgerEntry(
 
   LedgerEntry in(SessionState next, String why) {
     return new LedgerEntry(
-        id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder, host, boot, created, inherit, grant);
+        id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder,
+        host, boot, created, inherit, grant);
   }
 
   LedgerEntry granted(Gang granted) {
     return new LedgerEntry(
-        id, name, gang, SessionState.GRANTED, "", backend, nodes, gpus, hardEnd, idle, python, root, owner, holder, host, boot, created,
-        inherit, Optional.of(granted));
+        id,
+        name,
+        gang,
+        SessionState.GRANTED,
+        "",
+        backend,
+        nodes,
+        gpus,
+        hardEnd,
+        idle,
+        python,
+        root,
+        owner,
+        holder,
+        host,
+        boot,
+        created,
+        inherit,
+        Optional.of(granted));
   }
 
   LedgerEntry ending(Optional<Duration> newHardEnd) {
     return new LedgerEntry(
-        id, name, gang, state, detail, backend, nodes, gpus, newHardEnd, idle, python, root, owner, holder, host, boot, created, inherit,
+        id,
+        name,
+        gang,
+        state,
+        detail,
+        backend,
+        nodes,
+        gpus,
+        newHardEnd,
+        idle,
+        python,
+        root,
+        owner,
+        holder,
+        host,
+        boot,
+        created,
+        inherit,
         grant);
   }
 
@@ -87,7 +123,8 @@ public record LedgerEntry(
   }
 
   /**
-   * @throws IllegalArgumentException when a field is missing or wrong; the ledger puts such a file aside
+   * @throws IllegalArgumentException when a field is missing or wrong; the ledger puts such a file
+   *     aside
    */
   static LedgerEntry from(Json json) {
     String gpus = need(json, "gpus");

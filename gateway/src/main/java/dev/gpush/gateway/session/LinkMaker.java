@@ -16,9 +16,13 @@ import java.io.IOException;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
-/** Makes the link to one node: the backend spawns the relay, the agent's loader attaches it, the link speaks. */
+/**
+ * Makes the link to one node: the backend spawns the relay, the agent's loader attaches it, the
+ * link speaks.
+ */
 final class LinkMaker {
-  private static final List<String> CAPABILITIES = List.of("exec", "pty", "dial", "listen", "files", "runs");
+  private static final List<String> CAPABILITIES =
+      List.of("exec", "pty", "dial", "listen", "files", "runs");
 
   /** One gateway per gang for now; taking over from another raises it. */
   private static final long TERM = 1;
@@ -29,7 +33,8 @@ final class LinkMaker {
   private final RandomGenerator random;
   private final Tasks tasks;
 
-  LinkMaker(AgentProgram agent, Identity identity, Clock clock, RandomGenerator random, Tasks tasks) {
+  LinkMaker(
+      AgentProgram agent, Identity identity, Clock clock, RandomGenerator random, Tasks tasks) {
     this.agent = agent;
     this.identity = identity;
     this.clock = clock;
@@ -38,7 +43,9 @@ final class LinkMaker {
   }
 
   Link make(Backend backend, Gang gang, NodeInfo node, LinkListener listener) {
-    var who = new LinkIdentity(node.index(), identity.holder(), identity.incarnation(), TERM, CAPABILITIES);
+    var who =
+        new LinkIdentity(
+            node.index(), identity.holder(), identity.incarnation(), TERM, CAPABILITIES);
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
     return new Link(who, pipes(backend, gang, node), group, clock, random, listener);
   }
@@ -48,7 +55,8 @@ final class LinkMaker {
       Pipe pipe = backend.spawn(gang, node.index(), agent.arguments(backend.interpreters(gang)));
       boolean begun = false;
       try {
-        agent.begin(pipe, Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index()));
+        agent.begin(
+            pipe, Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index()));
         begun = true;
         return pipe;
       } finally {

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * One session in this process: its ledger entry, its backend, its links and its work. Commands that change it take {@link #begin}, so they are one
- * after the other; everything else only reads.
+ * One session in this process: its ledger entry, its backend, its links and its work. Commands that
+ * change it take {@link #begin}, so they are one after the other; everything else only reads.
  */
 final class LiveSession implements AutoCloseable {
   private final Backend backend;
@@ -43,7 +43,7 @@ final class LiveSession implements AutoCloseable {
   /** Waits for its turn; the command that is at work is named while waiting. */
   Turn begin(String what, Talk talk) throws InterruptedException {
     if (!operation.tryLock()) {
-      try (Talk.Step step = talk.step("waiting for " + doing() + " of " + name())) {
+      try (Talk.Step _ = talk.step("waiting for " + doing() + " of " + name())) {
         operation.lockInterruptibly();
       }
     }
@@ -172,13 +172,18 @@ final class LiveSession implements AutoCloseable {
     return new GpushException(new SessionFailure.NotReached(entry().name().text(), node, state));
   }
 
-  /** What people see: a session whose link is not up is degraded, however ready the ledger says it is. */
+  /**
+   * What people see: a session whose link is not up is degraded, however ready the ledger says it
+   * is.
+   */
   SessionState shownState() {
     LedgerEntry now = entry();
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    boolean allUp = !links().isEmpty() && links().stream().allMatch(link -> link.state() instanceof LinkState.Up);
+    boolean allUp =
+        !links().isEmpty()
+            && links().stream().allMatch(link -> link.state() instanceof LinkState.Up);
     return allUp ? SessionState.READY : SessionState.DEGRADED;
   }
 

@@ -8,16 +8,22 @@ import java.util.Optional;
 final class Nearest {
   private Nearest() {}
 
-  /** The known word with the fewest edits, if that is at most a third of the word, or one that starts with it. */
+  /**
+   * The known word with the fewest edits, if that is at most a third of the word, or one that
+   * starts with it.
+   */
   static Optional<String> one(String word, Collection<String> known) {
-    Optional<String> prefixed = known.stream().filter(each -> each.startsWith(word)).min(Comparator.naturalOrder());
+    Optional<String> prefixed =
+        known.stream().filter(each -> each.startsWith(word)).min(Comparator.naturalOrder());
     if (prefixed.isPresent()) {
       return prefixed;
     }
     int allowed = Math.max(1, word.length() / 3);
     return known.stream()
         .filter(each -> edits(word, each) <= allowed)
-        .min(Comparator.<String>comparingInt(each -> edits(word, each)).thenComparing(Comparator.naturalOrder()));
+        .min(
+            Comparator.<String>comparingInt(each -> edits(word, each))
+                .thenComparing(Comparator.naturalOrder()));
   }
 
   private static int edits(String from, String to) {

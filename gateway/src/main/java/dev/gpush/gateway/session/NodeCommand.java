@@ -18,10 +18,15 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
-/** One command on one node with a client's streams: {@code exec}. Bytes are passed on as they are; the client's signals go to the command. */
+/**
+ * One command on one node with a client's streams: {@code exec}. Bytes are passed on as they are;
+ * the client's signals go to the command.
+ */
 final class NodeCommand {
   private static final int BUFFER = 128 * 1024;
-  private static final Map<String, Integer> SIGNALS = Map.of("HUP", 1, "INT", 2, "QUIT", 3, "ABRT", 6, "KILL", 9, "SEGV", 11, "PIPE", 13, "TERM", 15);
+  private static final Map<String, Integer> SIGNALS =
+      Map.of(
+          "HUP", 1, "INT", 2, "QUIT", 3, "ABRT", 6, "KILL", 9, "SEGV", 11, "PIPE", 13, "TERM", 15);
 
   private final Link link;
   private final Tasks tasks;
@@ -31,26 +36,56 @@ final class NodeCommand {
     this.tasks = tasks;
   }
 
-  /** The exec request: one word with spaces is a shell's, as with ssh; several words are executed as they are. */
-  static Json.Obj request(List<String> words, String folder, Map<String, String> environment, Optional<Streams.Terminal> terminal, boolean hasInput) {
+  /**
+   * The exec request: one word with spaces is a shell's, as with ssh; several words are executed as
+   * they are.
+   */
+  static Json.Obj request(
+      List<String> words,
+      String folder,
+      Map<String, String> environment,
+      Optional<Streams.Terminal> terminal,
+      boolean hasInput) {
     Json.Obj request =
         Json.object(
-            "type", "exec", "cwd", folder, "env", environment, "stdin", hasInput, "kill_on_close", true, "pty",
+            "type",
+            "exec",
+            "cwd",
+            folder,
+            "env",
+            environment,
+            "stdin",
+            hasInput,
+            "kill_on_close",
+            true,
+            "pty",
             terminal.map(
                 screen ->
-                    Json.object("term", screen.type(), "columns", screen.columns(), "rows", screen.rows(), "modes", Json.object())));
+                    Json.object(
+                        "term",
+                        screen.type(),
+                        "columns",
+                        screen.columns(),
+                        "rows",
+                        screen.rows(),
+                        "modes",
+                        Json.object())));
     if (words.isEmpty()) {
       return request.with("login", true);
     }
     boolean isLine = words.size() == 1 && words.getFirst().contains(" ");
-    return isLine ? request.with("argv", List.of("sh", "-c", words.getFirst())) : request.with("argv", words);
+    return isLine
+        ? request.with("argv", List.of("sh", "-c", words.getFirst()))
+        : request.with("argv", words);
   }
 
   /** Runs it with the client's own streams; the status as a shell would say it. */
-  int run(Json.Obj request, Streams streams, boolean hasInput, boolean isRaw) throws InterruptedException {
+  int run(Json.Obj request, Streams streams, boolean hasInput, boolean isRaw)
+      throws InterruptedException {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec");
-        AutoCloseable raw = isRaw ? streams.terminal().map(Streams.Terminal::raw).orElse(() -> {}) : () -> {}) {
+        AutoCloseable _ =
+            isRaw ? streams.terminal().map(Streams.Terminal::raw).orElse(() -> {}) : () -> {}) {
       streams.onSignal(name -> signal(stream, streams, name));
       stream.awaitOpened();
       if (hasInput) {
@@ -70,13 +105,18 @@ final class NodeCommand {
     }
   }
 
-  /** Runs it without input and gives each line, prefixed by its node, to the client: for several nodes at once. */
+  /**
+   * Runs it without input and gives each line, prefixed by its node, to the client: for several
+   * nodes at once.
+   */
   int runPrefixed(Json.Obj request, String prefix, Streams streams) throws InterruptedException {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec")) {
       stream.awaitOpened();
-      Future<?> out = pumps.fork("out", () -> new PrefixedLines(prefix, streams.out()).copy(stream.output(0)));
-      Future<?> err = pumps.fork("err", () -> new PrefixedLines(prefix, streams.err()).copy(stream.output(1)));
+      Future<?> out =
+          pumps.fork("out", () -> new PrefixedLines(prefix, streams.out()).copy(stream.output(0)));
+      Future<?> err =
+          pumps.fork("err", () -> new PrefixedLines(prefix, streams.err()).copy(stream.output(1)));
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
@@ -138,7 +178,10 @@ final class NodeCommand {
       if (name.equals("WINCH")) {
         Optional<Streams.Terminal> terminal = streams.terminal();
         if (terminal.isPresent()) {
-          stream.stream().message(Json.object("resize", List.of(terminal.get().columns(), terminal.get().rows())), true);
+          stream.stream()
+              .message(
+                  Json.object("resize", List.of(terminal.get().columns(), terminal.get().rows())),
+                  true);
         }
         return;
       }

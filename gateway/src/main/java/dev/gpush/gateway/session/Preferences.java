@@ -20,13 +20,18 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
-/** Flags &gt; gpush.local.yaml &gt; gpush.yaml &gt; last used here &gt; config.yaml &gt; site.yaml &gt; built in. */
+/**
+ * Flags &gt; gpush.local.yaml &gt; gpush.yaml &gt; last used here &gt; config.yaml &gt; site.yaml
+ * &gt; built in.
+ */
 final class Preferences {
   private static final Duration DEFAULT_IDLE = Duration.ofHours(1);
 
   private final Path folder;
 
-  /** @param folder where the last request of each workspace is remembered */
+  /**
+   * @param folder where the last request of each workspace is remembered
+   */
   Preferences(Path folder) {
     this.folder = folder;
   }
@@ -38,14 +43,33 @@ final class Preferences {
     Optional<GpuRequest> projectGpus = project(config, "gpus").flatMap(Preferences::gpus);
     Optional<Integer> lastNodes = last.number("nodes").map(Math::toIntExact);
     Optional<GpuRequest> lastGpus = last.text("gpus").map(Preferences::gpus);
-    boolean asksNothing = request.nodes().isEmpty() && request.gpus().isEmpty() && projectNodes.isEmpty() && projectGpus.isEmpty();
-    if (asksNothing && lastNodes.isPresent() && (lastNodes.get() != 1 || lastGpus.map(gpus -> !gpus.isNone()).orElse(false))) {
-      notes.add("as last time here: --nodes " + lastNodes.get() + lastGpus.filter(gpus -> !gpus.isNone()).map(gpus -> " --gpus " + gpus).orElse(""));
+    boolean asksNothing =
+        request.nodes().isEmpty()
+            && request.gpus().isEmpty()
+            && projectNodes.isEmpty()
+            && projectGpus.isEmpty();
+    if (asksNothing
+        && lastNodes.isPresent()
+        && (lastNodes.get() != 1 || lastGpus.map(gpus -> !gpus.isNone()).orElse(false))) {
+      notes.add(
+          "as last time here: --nodes "
+              + lastNodes.get()
+              + lastGpus.filter(gpus -> !gpus.isNone()).map(gpus -> " --gpus " + gpus).orElse(""));
     }
     int nodes =
-        request.nodes().or(() -> projectNodes).or(() -> lastNodes).or(() -> config.value("nodes").flatMap(Preferences::whole)).orElse(1);
+        request
+            .nodes()
+            .or(() -> projectNodes)
+            .or(() -> lastNodes)
+            .or(() -> config.value("nodes").flatMap(Preferences::whole))
+            .orElse(1);
     GpuRequest gpus =
-        request.gpus().or(() -> projectGpus).or(() -> lastGpus).or(() -> config.value("gpus").flatMap(Preferences::gpus)).orElse(GpuRequest.none());
+        request
+            .gpus()
+            .or(() -> projectGpus)
+            .or(() -> lastGpus)
+            .or(() -> config.value("gpus").flatMap(Preferences::gpus))
+            .orElse(GpuRequest.none());
     return new Wish(
         request.backend().or(() -> last.text("backend").filter(_ -> asksNothing)),
         nodes,
@@ -58,7 +82,16 @@ final class Preferences {
 
   /** What was granted is what this folder wants next time. */
   void remember(Path root, Wish wish) {
-    Json.Obj last = Json.object("root", root.toString(), "nodes", wish.nodes(), "gpus", wish.gpus().toString(), "backend", wish.backend());
+    Json.Obj last =
+        Json.object(
+            "root",
+            root.toString(),
+            "nodes",
+            wish.nodes(),
+            "gpus",
+            wish.gpus().toString(),
+            "backend",
+            wish.backend());
     try {
       Files.createDirectories(folder);
       Path file = file(root);
@@ -81,7 +114,9 @@ final class Preferences {
 
   private Path file(Path root) {
     try {
-      byte[] hash = MessageDigest.getInstance("SHA-256").digest(root.toString().getBytes(StandardCharsets.UTF_8));
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256")
+              .digest(root.toString().getBytes(StandardCharsets.UTF_8));
       return folder.resolve(HexFormat.of().formatHex(hash, 0, 8) + ".json");
     } catch (NoSuchAlgorithmException impossible) {
       throw new IllegalStateException(impossible);
@@ -101,7 +136,8 @@ final class Preferences {
   }
 
   private static Optional<GpuRequest> gpus(Json value) {
-    List<Optional<String>> readings = List.of(value.asText(), whole(value).map(number -> Integer.toString(number)));
+    List<Optional<String>> readings =
+        List.of(value.asText(), whole(value).map(number -> Integer.toString(number)));
     return readings.stream().flatMap(Optional::stream).findFirst().map(Preferences::gpus);
   }
 

@@ -12,8 +12,9 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a new gateway does with the ledger of the one before it: adopts what is whole, cleans what is not, and never asks for anything again. Kill -9 at
- * any point ends here in ready, released or a leak that {@code ps} and {@code doctor} show.
+ * What a new gateway does with the ledger of the one before it: adopts what is whole, cleans what
+ * is not, and never asks for anything again. Kill -9 at any point ends here in ready, released or a
+ * leak that {@code ps} and {@code doctor} show.
  */
 final class Recovery {
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
@@ -26,8 +27,17 @@ final class Recovery {
   private final Tasks tasks;
   private final Runnable changed;
 
-  /** @param settle how long a start that the dead gateway had under way may still take to show an agent */
-  Recovery(Ledger ledger, Backends backends, SessionLinks linker, Duration settle, Tasks tasks, Runnable changed) {
+  /**
+   * @param settle how long a start that the dead gateway had under way may still take to show an
+   *     agent
+   */
+  Recovery(
+      Ledger ledger,
+      Backends backends,
+      SessionLinks linker,
+      Duration settle,
+      Tasks tasks,
+      Runnable changed) {
     this.ledger = ledger;
     this.backends = backends;
     this.linker = linker;
@@ -37,8 +47,8 @@ final class Recovery {
   }
 
   /**
-   * Puts every session that is not over into the book at once, and goes to each on a thread of its own; a command that wants one waits for its
-   * turn.
+   * Puts every session that is not over into the book at once, and goes to each on a thread of its
+   * own; a command that wants one waits for its turn.
    */
   void start(GatewaySessions book) {
     for (LedgerEntry entry : ledger.load()) {
@@ -47,7 +57,9 @@ final class Recovery {
       }
       Optional<Backend> backend = backends.named(entry.backend());
       if (backend.isEmpty()) {
-        ledger.put(entry.in(SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
+        ledger.put(
+            entry.in(
+                SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
         continue;
       }
       var session = new LiveSession(entry, backend.get(), ledger);
@@ -57,7 +69,7 @@ final class Recovery {
   }
 
   private void recover(GatewaySessions book, LiveSession session) {
-    try (LiveSession.Turn turn = session.begin("recovery", Talk.silent())) {
+    try (LiveSession.Turn _ = session.begin("recovery", Talk.silent())) {
       settle(session);
     } catch (GpushException failed) {
       session.move(session.entry().in(SessionState.LEAKED, failed.failure().toString()));

@@ -7,7 +7,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The variables that every shell, command, kernel and rank of a session sees, beyond the node's own. */
+/**
+ * The variables that every shell, command, kernel and rank of a session sees, beyond the node's
+ * own.
+ */
 final class SessionEnvironment {
   private SessionEnvironment() {}
 
@@ -26,7 +29,9 @@ final class SessionEnvironment {
     variables.put("GPUSH_SESSION", entry.name().text());
     variables.put("GPUSH_NODE", Integer.toString(node.index()));
     variables.put("GPUSH_NODES", Integer.toString(gang.nodes().size()));
-    variables.put("GPUSH_NODE_ADDRS", gang.nodes().stream().map(NodeInfo::address).collect(Collectors.joining(",")));
+    variables.put(
+        "GPUSH_NODE_ADDRS",
+        gang.nodes().stream().map(NodeInfo::address).collect(Collectors.joining(",")));
     variables.put("GPUSH_WORKSPACE", node.workspace());
     return variables;
   }

@@ -21,7 +21,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Opens the links of a session and watches over them: a cut link is unknown, only the backend says that the gang is gone. */
+/**
+ * Opens the links of a session and watches over them: a cut link is unknown, only the backend says
+ * that the gang is gone.
+ */
 final class SessionLinks {
   /** All agents are there already; a link that is not up by then will not come. */
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
@@ -44,7 +47,9 @@ final class SessionLinks {
     SessionWork make(LiveSession session, List<Link> links, Optional<Config> config);
   }
 
-  /** @param observePause between two looks at a gang whose link is cut */
+  /**
+   * @param observePause between two looks at a gang whose link is cut
+   */
   SessionLinks(LinkMaker maker, WorkMaker works, Duration observePause, Tasks tasks, Ended ended) {
     this.maker = maker;
     this.works = works;
@@ -53,14 +58,18 @@ final class SessionLinks {
     this.ended = ended;
   }
 
-  /** Links all nodes; on return all are up. Config is empty when a session is taken over without a client. */
+  /**
+   * Links all nodes; on return all are up. Config is empty when a session is taken over without a
+   * client.
+   */
   void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
-    try (Talk.Step step = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+    try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
       connect(session, Optional.of(config), CONNECT_LIMIT);
     }
   }
 
-  void connect(LiveSession session, Optional<Config> config, Duration limit) throws InterruptedException {
+  void connect(LiveSession session, Optional<Config> config, Duration limit)
+      throws InterruptedException {
     Gang gang = session.gang();
     var links = new ArrayList<Link>();
     for (NodeInfo node : gang.nodes()) {
@@ -85,17 +94,22 @@ final class SessionLinks {
     }
   }
 
-  private static void await(Future<Boolean> connecting, int node, Duration limit) throws InterruptedException {
+  private static void await(Future<Boolean> connecting, int node, Duration limit)
+      throws InterruptedException {
     try {
       connecting.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException failed) {
       throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
     } catch (TimeoutException late) {
-      throw new GpushException(new AgentFailure.LinkOver(node, "no answer for " + limit.toSeconds() + " s"), late);
+      throw new GpushException(
+          new AgentFailure.LinkOver(node, "no answer for " + limit.toSeconds() + " s"), late);
     }
   }
 
-  /** Before a command uses the nodes: a session that is taken over may still be linking; one that is over says why. */
+  /**
+   * Before a command uses the nodes: a session that is taken over may still be linking; one that is
+   * over says why.
+   */
   void ensure(LiveSession session, Talk talk) throws InterruptedException {
     if (session.links().isEmpty()) {
       connect(session, Optional.empty(), CONNECT_LIMIT);
@@ -112,7 +126,8 @@ final class SessionLinks {
 
   private void watch(LiveSession session, NodeInfo node, LinkState state) {
     switch (state) {
-      case LinkState.Cut _, LinkState.Over _ -> tasks.start("observe", () -> observe(session, node));
+      case LinkState.Cut _, LinkState.Over _ ->
+          tasks.start("observe", () -> observe(session, node));
       case LinkState.Idle _, LinkState.Up _, LinkState.Refused _ -> {}
     }
   }

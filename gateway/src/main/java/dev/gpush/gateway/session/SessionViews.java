@@ -19,7 +19,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Sessions as people see them: the ledger's word, the links' state, and what node 0's agent says of the lease. */
+/**
+ * Sessions as people see them: the ledger's word, the links' state, and what node 0's agent says of
+ * the lease.
+ */
 final class SessionViews {
   /** {@code ps} must not wait for a node that is away. */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
@@ -84,7 +87,8 @@ final class SessionViews {
     if (links.isEmpty() || !(links.getFirst().state() instanceof LinkState.Up)) {
       return Json.object();
     }
-    Future<Json> answer = tasks.fork("status", () -> links.getFirst().call("status", Json.object()));
+    Future<Json> answer =
+        tasks.fork("status", () -> links.getFirst().call("status", Json.object()));
     try {
       return answer.get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException failed) {
@@ -107,7 +111,8 @@ final class SessionViews {
     List<Link> links = session.links();
     var views = new ArrayList<NodeView>();
     for (NodeInfo info : infos) {
-      LinkState state = links.size() > info.index() ? links.get(info.index()).state() : new LinkState.Idle();
+      LinkState state =
+          links.size() > info.index() ? links.get(info.index()).state() : new LinkState.Idle();
       Json welcome = state instanceof LinkState.Up(var said, _) ? said : Json.object();
       views.add(
           new NodeView(

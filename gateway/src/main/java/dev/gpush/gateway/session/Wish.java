@@ -29,21 +29,32 @@ record Wish(
     if (gpus.isNone()) {
       return nodes + (nodes == 1 ? " CPU node" : " CPU nodes");
     }
-    return nodes + " × " + gpus.count() + " = " + nodes * gpus.count() + " " + gpus.model().orElse("GPU");
+    return nodes
+        + " × "
+        + gpus.count()
+        + " = "
+        + nodes * gpus.count()
+        + " "
+        + gpus.model().orElse("GPU");
   }
 
   /** What a session has that this does not ask for, and the other way round. */
   List<SessionFailure.Difference> differences(LedgerEntry has) {
     var differences = new ArrayList<SessionFailure.Difference>();
     if (has.nodes() != nodes) {
-      differences.add(new SessionFailure.Difference("nodes", Integer.toString(has.nodes()), Integer.toString(nodes)));
+      differences.add(
+          new SessionFailure.Difference(
+              "nodes", Integer.toString(has.nodes()), Integer.toString(nodes)));
     }
     if (!has.gpus().equals(gpus)) {
-      differences.add(new SessionFailure.Difference("gpus", has.gpus().toString(), gpus.toString()));
+      differences.add(
+          new SessionFailure.Difference("gpus", has.gpus().toString(), gpus.toString()));
     }
     backend
         .filter(wanted -> !wanted.equals(has.backend()))
-        .ifPresent(wanted -> differences.add(new SessionFailure.Difference("backend", has.backend(), wanted)));
+        .ifPresent(
+            wanted ->
+                differences.add(new SessionFailure.Difference("backend", has.backend(), wanted)));
     return differences;
   }
 }
