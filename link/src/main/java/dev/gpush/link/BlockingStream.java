@@ -50,9 +50,21 @@ public final class BlockingStream implements AutoCloseable {
     this.what = what;
   }
 
+  /** For a stream that the agent opened ({@link StreamReceiver#accepted}). */
+  public static BlockingStream over(LinkStream stream) {
+    var blocking = new BlockingStream(stream.node(), "accepted");
+    blocking.attach(stream);
+    return blocking;
+  }
+
+  /** What feeds this stream. */
+  public StreamReceiver receiver() {
+    return new Receiver(stream());
+  }
+
   StreamReceiver receiver(LinkStream stream) {
     attach(stream);
-    return new Receiver(stream);
+    return receiver();
   }
 
   void attach(LinkStream stream) {

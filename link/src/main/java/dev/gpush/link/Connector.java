@@ -12,8 +12,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.Condition;
 import java.util.random.RandomGenerator;
 
@@ -24,9 +22,6 @@ import java.util.random.RandomGenerator;
  */
 final class Connector {
   private static final System.Logger LOG = System.getLogger("gpush.link");
-
-  /** How long good-bye may take to reach the pipe; an agent that hears none of it loses nothing. */
-  private static final long BYE_NANOS = 1_000_000_000L;
 
   private final Link link;
   private final LinkIdentity identity;
@@ -40,27 +35,13 @@ final class Connector {
 
   // guarded by the link's lock
   private LinkState state = new LinkState.Idle();
-  private Optional<Session> current = Optional.empty();
+  private Optional<PipeSession> current = Optional.empty();
   private Optional<String> ending = Optional.empty();
   private boolean renewing;
   private boolean finished;
   private String agent = "";
   private int protocolErrors;
   private long lastBeforeError = -1;
-  private long heardNanos;
-
-  /** One pipe; the fields are guarded by the link's lock. */
-  private static final class Session {
-    private final Pipe pipe;
-    private boolean greeting = true;
-    private boolean ended;
-    private long pingNanos;
-    private String reason = "the pipe ended";
-
-    Session(Pipe pipe) {
-      this.pipe = pipe;
-    }
-  }
 
   Connector(
       Link link,
@@ -77,9 +58,8 @@ final class Connector {
     this.clock = clock;
     this.random = random;
     this.listener = listener;
-    this.inbox = new Inbox(link);
+    this.inbox = new Inbox(link, clock.nanos());
     this.changed = link.newCondition();
-    this.heardNanos = clock.nanos();
   }
 
   /** The lock is held. */
@@ -90,7 +70,7 @@ final class Connector {
   Duration silence() {
     link.lock();
     try {
-      return Duration.ofNanos(clock.nanos() - heardNanos);
+      return Duration.ofNanos(clock.nanos() - inbox.heardNanos());
     } finally {
       link.unlock();
     }
@@ -98,7 +78,7 @@ final class Connector {
 
   /** Gives up the present pipe and does not wait before the next. */
   void renewPipe() {
-    Optional<Session> session;
+    Optional<PipeSession> session;
     link.lock();
     try {
       renewing = true;
@@ -107,12 +87,12 @@ final class Connector {
     } finally {
       link.unlock();
     }
-    session.ifPresent(pipe -> cut(pipe, "a new pipe is wanted"));
+    session.ifPresent(pipe -> pipe.cut("a new pipe is wanted"));
   }
 
   /** No further pipe; the reading thread ends the streams. */
   void end(String reason) {
-    Optional<Session> session;
+    Optional<PipeSession> session;
     link.lock();
     try {
       if (ending.isEmpty()) {
@@ -123,61 +103,19 @@ final class Connector {
     } finally {
       link.unlock();
     }
-    session.ifPresent(pipe -> cut(pipe, reason));
+    session.ifPresent(pipe -> pipe.cut(reason));
   }
 
-  /** Writes BYE and waits a moment until it is on its way. */
+  /** Tells the agent that this gateway ends; waits a moment until that is on its way. */
   void sayBye() {
+    Optional<PipeSession> session;
     link.lock();
     try {
-      if (current.isEmpty()) {
-        return;
-      }
-      link.outbox().addControl(bye("gateway-stopped", Json.object()));
-      link.work().signal();
-      awaitEnded(current.orElseThrow());
+      session = current;
     } finally {
       link.unlock();
     }
-  }
-
-  private void awaitEnded(Session session) {
-    long left = BYE_NANOS;
-    try {
-      while (!session.ended && left > 0) {
-        left = changed.awaitNanos(left);
-      }
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private static Frame bye(String code, Json.Obj facts) {
-    return Frame.ofJson(FrameKind.BYE, 0, 0, Json.object("code", code, "facts", facts));
-  }
-
-  /** Ends one pipe; whoever reads or writes it finds out by itself. */
-  private void cut(Session session, String reason) {
-    link.lock();
-    try {
-      if (!session.ended) {
-        session.ended = true;
-        session.reason = reason;
-      }
-      link.work().signalAll();
-      changed.signalAll();
-    } finally {
-      link.unlock();
-    }
-    closeQuietly(session.pipe);
-  }
-
-  private static void closeQuietly(Pipe pipe) {
-    try {
-      pipe.close();
-    } catch (IOException late) {
-      LOG.log(System.Logger.Level.DEBUG, "closing a pipe failed", late);
-    }
+    session.ifPresent(pipe -> pipe.sayBye("gateway-stopped", Json.object()));
   }
 
   // ---- the reading thread
@@ -318,27 +256,33 @@ final class Connector {
     } finally {
       link.unlock();
     }
-    var session =
-        new Session(pipes.open(isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN));
+    Pipe pipe = pipes.open(isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN);
+    var session = new PipeSession(link, inbox, clock, pipe);
     begin(session);
-    var writer = tasks.fork("write", () -> write(session));
-    var watcher = tasks.fork("watch", () -> watch(session));
-    try {
-      return read(session, first);
-    } catch (ProtocolException broken) {
-      return protocolError(session, broken);
-    } catch (IOException broken) {
-      return new LinkState.Cut(reasonOf(session, String.valueOf(broken.getMessage())));
+    try (Tasks threads = tasks.group("pipe")) {
+      threads.start("write", session::write);
+      threads.start("watch", session::watch);
+      return talk(session, first);
     } finally {
-      cut(session, "the pipe ended");
-      watcher.cancel(true);
-      awaitDone(writer);
       link.lock();
       try {
         current = Optional.empty();
       } finally {
         link.unlock();
       }
+    }
+  }
+
+  /** Reads until the pipe ends; then it is closed, so that its other threads end too. */
+  private LinkState talk(PipeSession session, CompletableFuture<Json.Obj> first) {
+    try {
+      return read(session, first);
+    } catch (ProtocolException broken) {
+      return protocolError(session, broken);
+    } catch (IOException broken) {
+      return new LinkState.Cut(session.reasonOr(String.valueOf(broken.getMessage())));
+    } finally {
+      session.cut("the pipe ended");
     }
   }
 
@@ -351,21 +295,11 @@ final class Connector {
     }
   }
 
-  private void awaitDone(Future<?> writer) throws InterruptedException {
-    try {
-      writer.get();
-    } catch (ExecutionException failed) {
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
-    }
-  }
-
-  private void begin(Session session) {
+  private void begin(PipeSession session) {
     boolean isTooLate;
     link.lock();
     try {
-      long now = clock.nanos();
-      heardNanos = now;
-      session.pingNanos = now;
+      inbox.heard(clock.nanos());
       current = Optional.of(session);
       link.outbox().newPipe();
       link.outbox().addControl(Frame.ofJson(FrameKind.HELLO, 0, 0, hello()));
@@ -374,7 +308,7 @@ final class Connector {
       link.unlock();
     }
     if (isTooLate) {
-      cut(session, "not wanted any more");
+      session.cut("not wanted any more");
     }
   }
 
@@ -390,12 +324,13 @@ final class Connector {
         "capabilities", identity.capabilities());
   }
 
-  private LinkState read(Session session, CompletableFuture<Json.Obj> first) throws IOException {
-    var frames = new FrameReader(session.pipe.output());
+  private LinkState read(PipeSession session, CompletableFuture<Json.Obj> first)
+      throws IOException {
+    var frames = new FrameReader(session.pipe().output());
     while (true) {
       Optional<Frame> next = frames.next();
       if (next.isEmpty()) {
-        return new LinkState.Cut(reasonOf(session, "the pipe ended"));
+        return new LinkState.Cut(session.reasonOr("the pipe ended"));
       }
       Frame frame = next.orElseThrow();
       Json.Obj json = frame.kind().shape() == FrameKind.Shape.JSON ? frame.json() : Json.object();
@@ -411,19 +346,10 @@ final class Connector {
     }
   }
 
-  private String reasonOf(Session session, String otherwise) {
-    link.lock();
-    try {
-      return session.ended ? session.reason : otherwise;
-    } finally {
-      link.unlock();
-    }
-  }
-
   private void answer(Frame ping) {
     link.lock();
     try {
-      heardNanos = clock.nanos();
+      inbox.heard(clock.nanos());
       link.outbox().addPong(Frame.ofNumber(FrameKind.PONG, 0, ping.number()));
       link.work().signal();
     } finally {
@@ -431,32 +357,32 @@ final class Connector {
     }
   }
 
-  private void accept(Session session, Frame frame, Json.Obj json) throws ProtocolException {
+  private void accept(PipeSession session, Frame frame, Json.Obj json) throws ProtocolException {
     Runnable call;
     link.lock();
     try {
-      if (session.greeting) {
+      if (session.isGreeting()) {
         throw new ProtocolException("unexpected", frame.kind() + " before WELCOME");
       }
-      heardNanos = clock.nanos();
-      call = inbox.accept(frame, json, heardNanos);
+      inbox.heard(clock.nanos());
+      call = inbox.accept(frame, json, inbox.heardNanos());
     } finally {
       link.unlock();
     }
     call.run();
   }
 
-  private void welcome(Session session, Json.Obj json, CompletableFuture<Json.Obj> first)
+  private void welcome(PipeSession session, Json.Obj json, CompletableFuture<Json.Obj> first)
       throws ProtocolException {
     String incarnation = json.text("agent").orElse("");
     boolean resumed;
     var calls = new ArrayList<Runnable>();
     link.lock();
     try {
-      if (!session.greeting) {
+      if (!session.isGreeting()) {
         throw new ProtocolException("unexpected", "WELCOME twice");
       }
-      heardNanos = clock.nanos();
+      inbox.heard(clock.nanos());
       resumed = json.flag("resumed") && !agent.isEmpty() && agent.equals(incarnation);
       inbox.newPipe();
       if (resumed) {
@@ -472,8 +398,7 @@ final class Connector {
     become(new LinkState.Up(json, resumed));
     link.lock();
     try {
-      session.greeting = false;
-      link.work().signal();
+      session.greeted();
     } finally {
       link.unlock();
     }
@@ -496,22 +421,11 @@ final class Connector {
     };
   }
 
-  private LinkState protocolError(Session session, ProtocolException broken) {
-    LOG.log(System.Logger.Level.WARNING, "node={0} rule={1}", identity.node(), broken.getMessage());
-    link.lock();
-    try {
-      link.outbox()
-          .addControl(
-              bye(
-                  "protocol",
-                  Json.object(
-                      "rule", broken.rule(), "detail", String.valueOf(broken.getMessage()))));
-      link.work().signal();
-      awaitEnded(session);
-    } finally {
-      link.unlock();
-    }
-    return countProtocolError(String.valueOf(broken.getMessage()));
+  private LinkState protocolError(PipeSession session, ProtocolException broken) {
+    String detail = String.valueOf(broken.getMessage());
+    LOG.log(System.Logger.Level.WARNING, "node={0} broken rule: {1}", identity.node(), detail);
+    session.sayBye("protocol", Json.object("rule", broken.rule(), "detail", detail));
+    return countProtocolError(detail);
   }
 
   private LinkState countProtocolError(String detail) {
@@ -524,97 +438,6 @@ final class Connector {
           : new LinkState.Cut("protocol: " + detail);
     } finally {
       link.unlock();
-    }
-  }
-
-  // ---- the writing thread
-
-  private boolean write(Session session) throws InterruptedException {
-    var frames = new FrameWriter(session.pipe.input());
-    var batch = new ArrayList<Frame>();
-    try {
-      while (take(session, batch)) {
-        for (Frame frame : batch) {
-          frames.write(frame);
-        }
-        frames.flush();
-        if (batch.stream().anyMatch(frame -> frame.kind() == FrameKind.BYE)) {
-          cut(session, "we said good-bye");
-        }
-        batch.clear();
-      }
-    } catch (IOException broken) {
-      cut(session, String.valueOf(broken.getMessage()));
-    }
-    return true;
-  }
-
-  /** Waits for something to write; false at the end of the pipe. */
-  private boolean take(Session session, List<Frame> batch) throws InterruptedException {
-    link.lockInterruptibly();
-    try {
-      while (!session.ended) {
-        long now = clock.nanos();
-        pingIfDue(session, now);
-        if (session.greeting) {
-          link.outbox().takeControl(batch);
-        } else {
-          if (inbox.untilAck(now) <= 0) {
-            batch.add(inbox.takeAck());
-          }
-          for (LinkStream stream : link.outbox().take(batch)) {
-            if (stream.isPeerClosed()) {
-              link.forget(stream);
-            }
-          }
-        }
-        if (!batch.isEmpty()) {
-          return true;
-        }
-        long untilPing = Math.max(heardNanos, session.pingNanos) + Limits.PING_NANOS - now;
-        link.work()
-            .awaitNanos(
-                Math.max(
-                    1, Math.min(untilPing, session.greeting ? untilPing : inbox.untilAck(now))));
-      }
-      return false;
-    } finally {
-      link.unlock();
-    }
-  }
-
-  private void pingIfDue(Session session, long now) {
-    if (!session.greeting && now - Math.max(heardNanos, session.pingNanos) >= Limits.PING_NANOS) {
-      session.pingNanos = now;
-      link.outbox().addControl(Frame.ofNumber(FrameKind.PING, 0, now));
-    } else if (session.greeting) {
-      session.pingNanos = now;
-    }
-  }
-
-  // ---- the watching thread: the writer may hang in a pipe that is dead, so it cannot watch itself
-
-  private boolean watch(Session session) throws InterruptedException {
-    while (true) {
-      String reason;
-      link.lockInterruptibly();
-      try {
-        long left = 1;
-        while (!session.ended && left > 0) {
-          long limit = session.greeting ? Limits.HELLO_NANOS : Limits.RENEW_NANOS;
-          left = heardNanos + limit - clock.nanos();
-          if (left > 0) {
-            changed.awaitNanos(left);
-          }
-        }
-        if (session.ended) {
-          return true;
-        }
-        reason = session.greeting ? "no answer to HELLO" : "silence";
-      } finally {
-        link.unlock();
-      }
-      cut(session, reason);
     }
   }
 }

@@ -23,9 +23,20 @@ final class Inbox {
   private int unacknowledgedFrames;
   private long unacknowledgedBytes;
   private long oldestNanos;
+  private long heardNanos;
 
-  Inbox(Link link) {
+  Inbox(Link link, long nanos) {
     this.link = link;
+    this.heardNanos = nanos;
+  }
+
+  /** When something last came. */
+  long heardNanos() {
+    return heardNanos;
+  }
+
+  void heard(long nanos) {
+    heardNanos = nanos;
   }
 
   long last() {

@@ -145,8 +145,7 @@ public final class Link implements AutoCloseable {
   /** Opens a stream for blocking code. */
   public BlockingStream open(Json.Obj request) {
     var blocking = new BlockingStream(identity.node(), what(request));
-    LinkStream stream = open(request, blocking::receiver);
-    blocking.attach(stream);
+    open(request, blocking::receiver);
     return blocking;
   }
 
@@ -169,6 +168,11 @@ public final class Link implements AutoCloseable {
     } finally {
       call.close();
     }
+  }
+
+  /** The number of the node in its gang. */
+  public int node() {
+    return identity.node();
   }
 
   public LinkState state() {

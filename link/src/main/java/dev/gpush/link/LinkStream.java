@@ -45,6 +45,11 @@ public final class LinkStream {
     return number;
   }
 
+  /** The number of the node at the other end. */
+  public int node() {
+    return link.node();
+  }
+
   /**
    * Sends all of it; blocks while credit is gone.
    *

@@ -1,0 +1,155 @@
+package dev.gpush.link;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+
+/** A node in a temporary folder with a real agent, which is released at the end. */
+final class AgentNode implements AutoCloseable {
+  private static final int NODE = 0;
+
+  private final Path folder;
+  private final Tasks tasks;
+  private final AgentImage image;
+  private final String gang = hex();
+  private final String incarnation = hex();
+  private final Recorder<LinkState> states = new Recorder<>();
+  private final Recorder<ProcessPipe> pipes = new Recorder<>();
+
+  AgentNode() throws IOException {
+    // Short, because a socket's path has at most 107 bytes.
+    folder =
+        Files.createTempDirectory(
+            Path.of("/tmp"),
+            "gpl",
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.createDirectory(folder.resolve("a"));
+    tasks = Tasks.named("node", (thread, failure) -> failure.printStackTrace());
+    image = new AgentImage(tasks, new SecureRandom());
+  }
+
+  private static String hex() {
+    var bytes = new byte[16];
+    new SecureRandom().nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  AgentImage image() {
+    return image;
+  }
+
+  Recorder<LinkState> states() {
+    return states;
+  }
+
+  Recorder<ProcessPipe> pipes() {
+    return pipes;
+  }
+
+  Json.Obj header(String mode, Json.Obj control) {
+    return Json.object(
+        "mode", mode,
+        "gang", gang,
+        "node", NODE,
+        "interpreters", List.of("python3"),
+        "start",
+            Json.object(
+                "owner", "me",
+                "holder", "me@here",
+                "nodes", 1,
+                "name", "devbox",
+                "folder", List.of(folder.resolve("a").toString()),
+                "workspace", folder.resolve("ws").toString(),
+                "state", folder.resolve("ws.gpush").toString(),
+                "env",
+                    Json.object(
+                        "PATH",
+                        System.getenv("PATH"),
+                        "HOME",
+                        folder.toString(),
+                        "LANG",
+                        "C.UTF-8"),
+                "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
+                "request", Json.object("gpus", 0)),
+        "control", control);
+  }
+
+  ProcessPipe spawn() throws IOException {
+    return spawn(List.of("python3", "python"));
+  }
+
+  ProcessPipe spawn(List<String> interpreters) throws IOException {
+    return new ProcessPipe(image.arguments(interpreters));
+  }
+
+  Json control(Json.Obj control) throws IOException {
+    return image.ask(spawn(), header("control", control));
+  }
+
+  Link link() {
+    return link(incarnation, 1);
+  }
+
+  Link link(String as, long term) {
+    PipeSource source =
+        attempt -> {
+          var pipe = spawn();
+          image.begin(
+              pipe,
+              header(attempt == PipeSource.Attempt.FIRST ? "start" : "attach", Json.object()));
+          pipes.add(pipe);
+          return pipe;
+        };
+    var identity = new LinkIdentity(NODE, "me@here", as, term, List.of("exec"));
+    return new Link(identity, source, tasks, Clock.system(), new Random(1), states::add);
+  }
+
+  @Override
+  public void close() throws IOException {
+    try (tasks) {
+      control(Json.object("do", "release"));
+    } finally {
+      delete();
+    }
+  }
+
+  private void delete() throws IOException {
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            Files.deleteIfExists(file);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFileFailed(Path file, IOException gone) {
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path visited, IOException failed)
+              throws IOException {
+            Files.deleteIfExists(visited);
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+}
