@@ -1,0 +1,87 @@
+package dev.gpush.core.task;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+final class TasksTest {
+  @Test
+  void closeInterruptsAndWaits() throws Exception {
+    var running = new CountDownLatch(1);
+    var ended = new CompletableFuture<String>();
+    var tasks = Tasks.named("test", (_, _) -> {});
+    tasks.start(
+        "waits",
+        () -> {
+          running.countDown();
+          try {
+            new CountDownLatch(1).await();
+          } catch (InterruptedException stop) {
+            ended.complete(Thread.currentThread().getName());
+          }
+        });
+    assertTrue(running.await(10, TimeUnit.SECONDS));
+
+    tasks.close();
+
+    assertEquals("test/waits", ended.get(1, TimeUnit.SECONDS));
+    assertThrows(IllegalStateException.class, () -> tasks.start("late", () -> {}));
+  }
+
+  @Test
+  void allGivesResultsInOrder() throws Exception {
+    try (var tasks = Tasks.named("test", (_, _) -> {})) {
+      List<Callable<Integer>> works = List.of(() -> 1, () -> 2, () -> 3);
+
+      assertEquals(List.of(1, 2, 3), tasks.all("count", works));
+    }
+  }
+
+  @Test
+  void allThrowsTheFirstFailureAndInterruptsTheRest() {
+    var interrupted = new CompletableFuture<Boolean>();
+    try (var tasks = Tasks.named("test", (_, _) -> {})) {
+      List<Callable<Integer>> works =
+          List.of(
+              () -> {
+                throw new IllegalArgumentException("first");
+              },
+              () -> {
+                try {
+                  new CountDownLatch(1).await();
+                } catch (InterruptedException stop) {
+                  interrupted.complete(true);
+                }
+                return 0;
+              });
+
+      var failed = assertThrows(IllegalArgumentException.class, () -> tasks.all("work", works));
+
+      assertEquals("first", failed.getMessage());
+    }
+    assertTrue(interrupted.isDone());
+  }
+
+  @Test
+  void uncaughtFailuresReachTheHandler() throws Exception {
+    var seen = new CompletableFuture<String>();
+    try (var tasks = Tasks.named("test", (_, failure) -> seen.complete(failure.getMessage()))) {
+      tasks.start(
+          "fails",
+          () -> {
+            throw new IllegalStateException("told");
+          });
+
+      assertEquals("told", seen.get(10, TimeUnit.SECONDS));
+    }
+  }
+}
