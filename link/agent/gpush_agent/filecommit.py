@@ -51,7 +51,7 @@ class Commit:
         if want.get("verify"):
             self._require_untouched(set(deletes).union(write[0] for write in writes))
         plan = {"generation": want["generation"], "root": want["root"], "write": writes, "forget": deletes, "delete": [], "trash": [],
-                "vanish": []}
+                "vanish": [], "make": []}
         going = self._going(deletes)
         plan["delete"] = in_order(going)
         conflicts, needed = {}, set()
@@ -68,7 +68,9 @@ class Commit:
             return {"code": code, "facts": facts}
         if missing:
             return {"missing": missing}
-        self._require_room(writes)
+        plan["make"] = in_order(self._folders_to_make(writes))
+        self._require_writable([write[0] for write in writes] + plan["delete"])
+        self._require_room(plan)
         if self.held.is_dirty:
             self.held.save()
         self.state.write(b"txn.prepared", json.dumps(plan, separators=(",", ":")))
@@ -163,12 +165,44 @@ class Commit:
         finally:
             os.close(fd)
 
-    def _require_room(self, writes):
-        room = os.statvfs(self.own)
+    def _folders_to_make(self, writes):
+        """Those that are ours afterwards; in the journal, because a crash may come between a folder and what goes into it."""
         folders = set()
         for write in writes:
             folders.update(filetree.parents_of(write[0]))
-        need = FREE_BYTES + FREE_PER_ENTRY * (len(writes) + len(self.held.entries)) + FREE_PER_FOLDER * len(folders - self.held.folders)
+        make = set()
+        for folder in in_order(folders - self.held.folders):
+            try:
+                if not filetree.is_folder(self.tree.look(folder.encode("utf-8").split(b"/"))):
+                    make.add(folder)
+            except filetree.Blocked:
+                make.add(folder)
+        return make
+
+    def _require_writable(self, paths):
+        """The folders that names will be made in or removed from let us: found out before anything changes."""
+        seen = set()
+        for path in paths:
+            parts = path.encode("utf-8").split(b"/")[:-1]
+            while tuple(parts) not in seen:
+                seen.add(tuple(parts))
+                try:
+                    self._require_writable_folder(parts)
+                    break
+                except (FileNotFoundError, filetree.Blocked):
+                    parts = parts[:-1]  # it will be made in the one above
+
+    def _require_writable_folder(self, parts):
+        fd = self.tree.folder(parts)
+        if os.access(".", os.W_OK | os.X_OK, dir_fd=fd, effective_ids=True):
+            return
+        name = b"/".join(parts) or b"."
+        number = errno.EROFS if os.fstatvfs(fd).f_flag & os.ST_RDONLY else errno.EACCES
+        raise OSError(number, os.strerror(number), name)
+
+    def _require_room(self, plan):
+        room = os.statvfs(self.own)
+        need = FREE_BYTES + FREE_PER_ENTRY * (len(plan["write"]) + len(self.held.entries)) + FREE_PER_FOLDER * len(plan["make"])
         if room.f_bavail * room.f_frsize < need:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -220,6 +254,7 @@ class Commit:
             tree.remove_folder(folder.encode("utf-8").split(b"/"))
             held.folders.discard(folder)
         late = self._write_all(plan["write"])
+        held.folders.update(plan["make"])
         for path in plan["forget"]:
             held.entries.pop(path, None)
         self.prune(plan["delete"])
@@ -318,10 +353,7 @@ class Commit:
         return (0o777 if x else 0o666) & ~self.umask
 
     def _place(self, parts, kind, x, content, live, is_used_again):
-        made = []
-        self.tree.folder(parts[:-1], made)
-        for depth in made:
-            self.held.folders.add(b"/".join(parts[:depth]).decode("utf-8"))
+        self.tree.folder(parts[:-1], make=True)
         if kind == LINK:
             source = self.stage.of("link")
             self._unlink(source)

@@ -185,6 +185,8 @@ class Conversation:
         self.state.lock()
         try:
             self.held.load()
+            if self.commit.is_unfinished:
+                self.commit.roll_forward()
             self.send_holds(known)
         finally:
             if self.commit.plan is None:
@@ -348,8 +350,9 @@ class Release:
 
     def adopt_journal(self):
         """A commit that was cut short: what it was to write is ours where it was written."""
-        plan = self.state.read(b"txn")
-        for path, kind, x, size, content in (plan or {}).get("write", []):
+        plan = self.state.read(b"txn") or {}
+        self.held.folders.update(plan.get("make", []))
+        for path, kind, x, size, content in plan.get("write", []):
             old = self.held.entries.get(path)
             parts = filetree.parts_of(path)
             tree = filetree.Tree(self.root)
@@ -359,7 +362,6 @@ class Release:
                 tree.close()
             if old is None or live.is_content(kind, content):
                 self.held.entries[path] = [kind, x, size, content, None]
-            self.held.folders.update(filetree.parents_of(path))
 
     def remove(self, tree, path):
         entry = self.held.entries[path]

@@ -69,8 +69,8 @@ class Tree:
         while self.open:
             os.close(self.open.pop()[1])
 
-    def folder(self, parts, made=None):
-        """A descriptor of the folder, valid until the next call. With `made`, missing ones are made and their depths noted."""
+    def folder(self, parts, make=False):
+        """A descriptor of the folder, valid until the next call; missing ones are made if wanted."""
         depth = 0
         while depth < len(parts) and depth < len(self.open) and self.open[depth][0] == parts[depth]:
             depth += 1
@@ -78,25 +78,24 @@ class Tree:
             os.close(self.open.pop()[1])
         fd = self.open[-1][1] if self.open else self.fd
         for at in range(depth, len(parts)):
-            fd = self._enter(fd, parts[at], at + 1, made)
+            fd = self._enter(fd, parts[at], at + 1, make)
             self.open.append((parts[at], fd))
         return fd
 
-    def _enter(self, fd, name, depth, made):
+    def _enter(self, fd, name, depth, make):
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             return os.open(name, flags, dir_fd=fd)
         except OSError as error:
             if error.errno in (errno.ENOTDIR, errno.ELOOP):
                 raise Blocked(depth)
-            if error.errno != errno.ENOENT or made is None:
+            if error.errno != errno.ENOENT or not make:
                 raise
         try:
             os.mkdir(name, 0o777, dir_fd=fd)
-            made.append(depth)
         except FileExistsError:
             pass  # somebody else made it this moment
-        return self._enter(fd, name, depth, None)
+        return self._enter(fd, name, depth, False)
 
     def look(self, parts):
         """What lies at a path, not following a link; None when nothing does. Blocked when a parent is no folder."""
