@@ -46,7 +46,8 @@ final class FrameCodec {
     require(reserved == 0, "reserved", Integer.toString(reserved));
     Optional<FrameKind> known = FrameKind.ofCode(code);
     if (known.isEmpty()) {
-      require(code >= FIRST_IGNORED_KIND && sequence == 0, "kind", Integer.toString(code));
+      require(code >= FIRST_IGNORED_KIND, "kind", Integer.toString(code));
+      require(sequence == 0, "sequence", code + " " + Long.toUnsignedString(sequence));
       return new Header(known, length, flags, stream, sequence);
     }
     FrameKind kind = known.orElseThrow();

@@ -128,7 +128,8 @@ final class AgentNode implements AutoCloseable {
     }
   }
 
-  private void delete() throws IOException {
+  /** For a node whose agent is gone already. */
+  void delete() throws IOException {
     Files.walkFileTree(
         folder,
         new SimpleFileVisitor<>() {

@@ -207,6 +207,7 @@ class AgentProcessTest {
     assertEquals(new LinkState.Over("released"), node.states().await(LinkState::isFinal));
     stream.awaitClose();
     link.close();
+    node.delete();
     node = new AgentNode();
     link = node.link();
     link.connect();

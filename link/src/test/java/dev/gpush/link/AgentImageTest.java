@@ -1,0 +1,76 @@
+package dev.gpush.link;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class AgentImageTest {
+  private static final Json.Obj HEADER =
+      Json.object("gang", "g", "node", 3, "interpreters", List.of("python3", "python"));
+
+  private final AgentImage image =
+      new AgentImage(
+          Tasks.named("test", (thread, failure) -> failure.printStackTrace()), new Random(1));
+
+  @Test
+  void holdsEveryModuleOfTheAgentInOrder() throws IOException {
+    try (var files = Files.list(Path.of("agent/gpush_agent"))) {
+      var modules =
+          files
+              .map(file -> file.getFileName().toString())
+              .filter(name -> name.endsWith(".py"))
+              .map(name -> name.substring(0, name.length() - ".py".length()))
+              .sorted()
+              .toList();
+
+      assertEquals(modules, image.modules());
+    }
+  }
+
+  @Test
+  void passesInterpretersAsArgumentsOfTheirOwn() {
+    var arguments = image.arguments(List.of("python3", "/opt/a b/python"));
+
+    assertEquals(List.of("sh", "-c"), arguments.subList(0, 2));
+    assertEquals("sh", arguments.get(3));
+    assertEquals(List.of("python3", "/opt/a b/python"), arguments.subList(5, arguments.size()));
+    assertThrows(IllegalArgumentException.class, () -> image.arguments(List.of()));
+  }
+
+  @Test
+  void readsTheExitStatusAndTheLastLineOfErrors() {
+    assertEquals(new AgentFailure.NoPython(List.of("python3", "python")), failure(97, ""));
+    assertEquals(new AgentFailure.NotThere("g", 3), failure(94, "{\"code\": \"no-agent\"}\n"));
+    assertEquals(
+        new AgentFailure.Held("gpu 3", "you@desk"),
+        failure(
+            96,
+            "warning: noise\n"
+                + "{\"code\": \"held\", \"facts\": {\"label\": \"gpu 3\", \"holder\":"
+                + " \"you@desk\"}}\n"));
+    assertEquals(
+        new AgentFailure.CannotWrite("/tmp", "no-space {\"path\":\"/tmp\"}"),
+        failure(96, "{\"code\": \"no-space\", \"facts\": {\"path\": \"/tmp\"}}"));
+    assertEquals(new AgentFailure.Died("boom"), failure(95, "boom"));
+  }
+
+  @Test
+  void showsWhatCameInsteadWithoutControlCharacters() {
+    assertEquals(
+        new AgentFailure.NotUnderstood("exit status 127", "welcome\nsh: not found"),
+        AgentImage.failure(127, HEADER, "sh: not\u0007 found\n", "\u001b[31mwelcome\u001b[0m\r\n"));
+  }
+
+  private static AgentFailure failure(int status, String errors) {
+    return AgentImage.failure(status, HEADER, errors, "");
+  }
+}
