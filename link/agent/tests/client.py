@@ -146,6 +146,7 @@ class Client:
     def connect(self, process):
         """Uses a freshly spawned loader; says HELLO at once, before the preamble is there."""
         self.process = process
+        self.waiting, self.arrived, self.handling = [], [], False
         self.parser = frames.Parser()
         self.bye = self.welcome = None
         self.fd_in, self.fd_out = process.stdout.fileno(), process.stdin.fileno()
@@ -176,15 +177,22 @@ class Client:
         return self
 
     def raw(self, data):
+        """Writes, and reads meanwhile when the pipe is full; what reading wants written waits for its turn."""
+        self.waiting.append(data)
+        if len(self.waiting) > 1:
+            return
         os.set_blocking(self.fd_out, False)
-        view = memoryview(data)
-        while view:
-            try:
-                view = view[os.write(self.fd_out, view):]
-            except BlockingIOError:
-                self.read(0.01)
-            except BrokenPipeError:
-                raise Cut("write")
+        while self.waiting:
+            view = memoryview(self.waiting[0])
+            while view:
+                try:
+                    view = view[os.write(self.fd_out, view):]
+                except BlockingIOError:
+                    if select.select([self.fd_in], [self.fd_out], [], 1.0)[0]:
+                        self.read(0)
+                except BrokenPipeError:
+                    raise Cut("write")
+            self.waiting.pop(0)
 
     def sequenced(self, kind, flags, stream, payload=b""):
         self.last_out += 1
@@ -204,10 +212,18 @@ class Client:
         chunk = os.read(self.fd_in, 1 << 20)
         if not chunk:
             raise Cut("read, bye: %s" % self.bye)
-        for frame in self.parser.feed(chunk):
-            if isinstance(frame, frames.Bad):
-                raise frame
-            self.frame(*frame)
+        self.arrived.extend(self.parser.feed(chunk))
+        if self.handling:
+            return              # called while a frame is handled: the order of frames must stay
+        self.handling = True
+        try:
+            while self.arrived:
+                frame = self.arrived.pop(0)
+                if isinstance(frame, frames.Bad):
+                    raise frame
+                self.frame(*frame)
+        finally:
+            self.handling = False
 
     def pump(self, condition, seconds=DEADLINE):
         end = time.monotonic() + seconds

@@ -154,9 +154,10 @@ class PtyTest(NodeTest):
     def test_login_shell_ctrl_c_and_exit(self):
         client = self.client()
         stream = client.exec(pty=self.PTY)
-        stream.send(b"echo rea''dy; tty; echo $TERM; sleep 1000\n")
-        stream.wait_for(b"xterm-256color")
-        stream.wait_for(b"/dev/pts/")
+        stream.accepted().send(b"tty; echo $TERM; sh -c 'echo rea\"\"dy; exec sleep 1000'\n")
+        stream.wait_for(b"ready")
+        self.assertIn(b"xterm-256color", stream.out[0])
+        self.assertIn(b"/dev/pts/", stream.out[0])
         stream.send(b"\x03")
         stream.send(b"exit 4\n")
         self.assertEqual(stream.finish(), {"exit": 4})

@@ -1,0 +1,139 @@
+"""The builtin `follow`: gives the output of a run from an offset on, until the run is over (docs/technical/runs.md).
+Runs in a forked child of its own, so it may block."""
+import ctypes
+import os
+import select
+
+from . import journal, supervisor
+
+CHUNK = 1 << 20
+LOOK = 0.25         # seconds: a killed supervisor leaves no word, so we look whether it lives
+POLL = 0.02         # seconds between two looks where the kernel does not tell of changes
+IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_CREATE = 0x2, 0x8, 0x80, 0x100
+IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def main(args, stdin_fd, stdout_fd):
+    folder = supervisor.folder_of(args.get("state"), args.get("run"))
+    if folder is None or not os.path.isdir(folder):
+        os.write(2, b'{"code": "not-found", "facts": {}}\n')
+        return 3
+    offset = args.get("offset") or 0
+    if args.get("ranks") is not None or args.get("events"):
+        source = Picked(folder, offset, None if args.get("ranks") is None else set(args["ranks"]), bool(args.get("events")))
+    else:
+        source = Whole(folder, offset)
+    try:
+        copy(folder, source, stdout_fd, bool(args.get("follow", True)))
+    except BrokenPipeError:         # nobody reads it any more
+        pass
+    return 0
+
+
+def copy(folder, source, out, follow):
+    watch = Watch(folder) if follow else None
+    while True:
+        # Asked before reading: what is written before the end is read before we believe in it.
+        over = not follow or supervisor.is_over(folder)
+        data = source.read()
+        if data:
+            write(out, data)
+        elif over:
+            return
+        elif not watch.wait(out):
+            return
+
+
+def write(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def jump(offset):
+    """Tells the reader, who counts what it gets, where the next record is."""
+    return journal.event({"event": "at", "offset": offset}, 0)
+
+
+class Whole:
+    """All bytes as they are."""
+
+    def __init__(self, folder, offset):
+        self.tail = journal.Tail(folder, offset)
+
+    def read(self):
+        data, jumped = self.tail.read(CHUNK)
+        return jump(self.tail.offset) if jumped else data
+
+
+class Picked:
+    """Whole records of some ranks, or only the events; the launcher's are always among them."""
+
+    def __init__(self, folder, offset, ranks, events):
+        self.tail = journal.Tail(folder, offset)
+        self.ranks, self.events = ranks, events
+        self.rest = b""         # of a record that is not there as a whole yet
+        self.skipped = False
+
+    def read(self):
+        while True:
+            data, jumped = self.tail.read(CHUNK)
+            if jumped:
+                self.rest, self.skipped = b"", True
+                continue
+            if not data:
+                return b""
+            out = self.pick(self.rest + data)
+            if out:
+                return out
+
+    def pick(self, data):
+        offset = self.tail.offset - len(data)
+        out, at = [], 0
+        while at + journal.HEADER.size <= len(data):
+            length, rank, channel, _, _ = journal.HEADER.unpack_from(data, at)
+            after = at + journal.HEADER.size + length
+            if after > len(data):
+                break
+            if channel == journal.EVENT or (not self.events and (
+                    self.ranks is None or rank == journal.LAUNCHER or rank in self.ranks)):
+                if self.skipped:
+                    out.append(jump(offset + at))
+                    self.skipped = False
+                out.append(data[at:after])
+            else:
+                self.skipped = True
+            at = after
+        self.rest = data[at:]
+        return b"".join(out)
+
+
+class Watch:
+    """Waits for something to happen in the folder: inotify where there is one."""
+
+    def __init__(self, folder):
+        self.fd = -1
+        try:
+            libc = ctypes.CDLL(None, use_errno=True)
+            fd = libc.inotify_init1(IN_NONBLOCK_CLOEXEC)
+            if fd >= 0:
+                mask = IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE
+                if libc.inotify_add_watch(fd, os.fsencode(folder), mask) >= 0:
+                    self.fd = fd
+                else:
+                    os.close(fd)
+        except (OSError, AttributeError):
+            pass
+
+    def wait(self, out):
+        """False when the reader of `out` has gone."""
+        poll = select.poll()
+        poll.register(out, 0)
+        if self.fd >= 0:
+            poll.register(self.fd, select.POLLIN)
+        ready = poll.poll((LOOK if self.fd >= 0 else POLL) * 1000)
+        for fd, _ in ready:
+            if fd == out:
+                return False
+            os.read(self.fd, 65536)
+        return True
