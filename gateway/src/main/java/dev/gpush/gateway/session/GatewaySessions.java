@@ -19,6 +19,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -64,17 +65,20 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       Ledger ledger,
       Backends backends,
       Configs configs,
-      SessionLinks linker,
+      LinkMaker links,
+      SessionLinks.WorkMaker works,
+      Timing timing,
       SessionViews views,
       Preferences preferences,
       Clock clock,
       SecureRandom random,
+      Tasks tasks,
       Runnable changed) {
     this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.configs = configs;
-    this.linker = linker;
+    this.linker = new SessionLinks(links, works, timing.observePause(), tasks, this::ended);
     this.views = views;
     this.preferences = preferences;
     this.clock = clock;

@@ -80,7 +80,7 @@ final class NodeCommand {
   }
 
   /** Runs it with the client's own streams; the status as a shell would say it. */
-  int run(Json.Obj request, Streams streams, boolean hasInput, boolean isRaw)
+  int run(Json.Obj request, Streams streams, boolean isRaw)
       throws InterruptedException {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec");
@@ -88,9 +88,7 @@ final class NodeCommand {
             isRaw ? streams.terminal().map(Streams.Terminal::raw).orElse(() -> {}) : () -> {}) {
       streams.onSignal(name -> signal(stream, streams, name));
       stream.awaitOpened();
-      if (hasInput) {
-        pumps.start("in", () -> pumpInput(streams.in(), stream));
-      }
+      pumps.start("in", () -> pumpInput(streams.in(), stream));
       Future<?> out = pumps.fork("out", () -> copy(stream.output(0), streams.out()));
       Future<?> err = pumps.fork("err", () -> copy(stream.output(1), streams.err()));
       await(out);
@@ -191,11 +189,6 @@ final class NodeCommand {
     }
   }
 
-  /** The statuses of several nodes: the first that is not 0, in the order of the nodes. */
-  static int first(List<Integer> statuses) {
-    return statuses.stream().filter(status -> status != 0).findFirst().orElse(0);
-  }
-
   /** A refusal of the node as a command's user knows it: 127 not found, 126 not allowed. */
   static Optional<Integer> shellStatus(GpushException failed) {
     if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)) {
@@ -206,6 +199,18 @@ final class NodeCommand {
       };
     }
     return Optional.empty();
+  }
+
+  /** What a shell says about a command that it could not start. */
+  static void complain(Streams streams, List<String> words, int status) {
+    String what = words.isEmpty() ? "the login shell" : words.getFirst();
+    String text = "gpush: " + what + ": " + (status == 127 ? "command not found" : "not allowed to run it") + "\n";
+    try {
+      streams.err().write(text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+      streams.err().flush();
+    } catch (IOException clientGone) {
+      // Nobody is left to tell.
+    }
   }
 
   /** Copies lines whole, so that nodes do not tear each other's. */

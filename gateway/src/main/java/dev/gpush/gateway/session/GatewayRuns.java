@@ -1,0 +1,163 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Streams;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+
+/** Runs and commands, on the sessions of this gateway. */
+public final class GatewayRuns implements Runs {
+  private final GatewaySessions sessions;
+  private final SessionLinks linker;
+  private final Tasks tasks;
+
+  GatewayRuns(GatewaySessions sessions, SessionLinks linker, Tasks tasks) {
+    this.sessions = sessions;
+    this.linker = linker;
+    this.tasks = tasks;
+  }
+
+  /** One launch at a time per session, so that two never see the same free slots or a tree half way. */
+  @Override
+  public RunView launch(SessionName name, RunRequest request, Talk talk)
+      throws InterruptedException {
+    LiveSession session = sessions.find(name);
+    try (LiveSession.Turn _ = session.begin("run", talk)) {
+      linker.ensure(session, talk);
+      long generation = session.work().push(request.overwrite(), talk);
+      return session.work().launch(request, generation, talk);
+    }
+  }
+
+  @Override
+  public List<RunView> list(SessionName name) {
+    return work(name).launcher().list();
+  }
+
+  @Override
+  public RunView find(SessionName name, Optional<Integer> run) {
+    return work(name).launcher().find(run);
+  }
+
+  @Override
+  public Optional<Integer> follow(
+      SessionName name, int run, Set<Integer> ranks, boolean follow, RunOutput output)
+      throws InterruptedException {
+    return work(name).launcher().follow(run, ranks, follow, output);
+  }
+
+  @Override
+  public RunView stop(SessionName name, int run, String signal, Duration grace, Talk talk)
+      throws InterruptedException {
+    return work(name).launcher().stop(run, signal, grace, talk);
+  }
+
+  /** Logs are asked for right after a gateway's restart, too: then the links come first. */
+  private SessionWork work(SessionName name) {
+    LiveSession session = sessions.find(name);
+    try {
+      if (session.workIfAny().isEmpty()) {
+        try (LiveSession.Turn _ = session.begin("link", Talk.silent())) {
+          linker.ensure(session, Talk.silent());
+        }
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(
+          new SessionFailure.NotReached(name.text(), 0, session.entry().state().word()), stop);
+    }
+    return session.work();
+  }
+
+  @Override
+  public int exec(
+      SessionName name,
+      List<Integer> nodes,
+      List<String> words,
+      boolean tty,
+      Map<String, String> environment,
+      Streams streams)
+      throws InterruptedException {
+    LiveSession session = sessions.find(name);
+    work(name);
+    linker.ensure(session, Talk.silent());
+    List<Integer> chosen = nodes.isEmpty() ? List.of(0) : nodes;
+    chosen.forEach(session::link);
+    try {
+      return chosen.size() == 1
+          ? one(session, chosen.getFirst(), words, tty, environment, streams)
+          : several(session, chosen, words, environment, streams);
+    } catch (GpushException failed) {
+      Optional<Integer> status = NodeCommand.shellStatus(failed);
+      if (status.isEmpty()) {
+        throw failed;
+      }
+      NodeCommand.complain(streams, words, status.get());
+      return status.get();
+    }
+  }
+
+  private int one(
+      LiveSession session,
+      int node,
+      List<String> words,
+      boolean tty,
+      Map<String, String> environment,
+      Streams streams)
+      throws InterruptedException {
+    boolean hasTerminal = tty && streams.terminal().isPresent();
+    Json.Obj request =
+        NodeCommand.request(
+            words,
+            session.node(node).workspace(),
+            environment(session, node, environment),
+            hasTerminal ? streams.terminal() : Optional.empty(),
+            true);
+    return new NodeCommand(session.link(node), tasks).run(request, streams, hasTerminal);
+  }
+
+  private int several(
+      LiveSession session,
+      List<Integer> nodes,
+      List<String> words,
+      Map<String, String> environment,
+      Streams streams)
+      throws InterruptedException {
+    var works = new ArrayList<Callable<Integer>>();
+    for (int node : nodes) {
+      Json.Obj request =
+          NodeCommand.request(
+              words,
+              session.node(node).workspace(),
+              environment(session, node, environment),
+              Optional.empty(),
+              false);
+      var command = new NodeCommand(session.link(node), tasks);
+      works.add(() -> command.runPrefixed(request, "node " + node + ": ", streams));
+    }
+    return tasks.all("exec", works).stream().filter(status -> status != 0).findFirst().orElse(0);
+  }
+
+  private static Map<String, String> environment(
+      LiveSession session, int node, Map<String, String> client) {
+    var variables =
+        new java.util.TreeMap<>(
+            SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)));
+    variables.putAll(session.backend().inherited(client));
+    return variables;
+  }
+}

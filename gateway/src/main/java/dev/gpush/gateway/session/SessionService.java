@@ -1,0 +1,91 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Everything about sessions in one gateway process, built and taken down in the right order. */
+public final class SessionService implements AutoCloseable {
+  private final GatewaySessions sessions;
+  private final GatewayRuns runs;
+  private final Recovery recovery;
+
+  /**
+   * @param changed told on a command's thread whenever sessions come or go: the ssh config follows
+   */
+  public SessionService(
+      Identity identity,
+      Backends backends,
+      Configs configs,
+      AgentProgram agent,
+      Timing timing,
+      Clock clock,
+      SecureRandom random,
+      Tasks tasks,
+      Runnable changed) {
+    var ledger = new Ledger(identity.home().resolve("ledger"));
+    var works = new SessionWorks(identity.home(), configs, clock, tasks);
+    this.sessions =
+        new GatewaySessions(
+            identity,
+            ledger,
+            backends,
+            configs,
+            new LinkMaker(agent, identity, clock, random, tasks),
+            works::make,
+            timing,
+            new SessionViews(tasks),
+            new Preferences(identity.home().resolve("folders")),
+            clock,
+            random,
+            tasks,
+            changed);
+    this.runs = new GatewayRuns(sessions, sessions.linker(), tasks);
+    this.recovery =
+        new Recovery(ledger, backends, sessions.linker(), timing.settle(), tasks, changed);
+  }
+
+  /** Takes over what the last gateway left; returns at once, the work goes on. */
+  public void recover() {
+    recovery.start(sessions);
+  }
+
+  public GatewaySessions sessions() {
+    return sessions;
+  }
+
+  public GatewayRuns runs() {
+    return runs;
+  }
+
+  /** For {@code gateway status}: session, node, link and pid of every agent. */
+  public List<Json> agents() {
+    var agents = new ArrayList<Json>();
+    for (SessionView session : sessions.list()) {
+      for (NodeView node : session.nodes()) {
+        agents.add(
+            Json.object(
+                "session", session.name().text(),
+                "node", node.info().index(),
+                "link", node.link(),
+                "pid", node.agentPid(),
+                "python", node.python()));
+      }
+    }
+    return agents;
+  }
+
+  /** Links end; agents, runs and leases go on. */
+  @Override
+  public void close() {
+    sessions.close();
+  }
+}

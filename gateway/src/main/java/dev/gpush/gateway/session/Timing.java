@@ -1,0 +1,15 @@
+package dev.gpush.gateway.session;
+
+import java.time.Duration;
+
+/**
+ * The waits of sessions, so that no test waits for a real minute.
+ *
+ * @param observePause between two looks at a gang whose link is cut
+ * @param settle how long a start that a dead gateway had under way may still take to show an agent
+ */
+public record Timing(Duration observePause, Duration settle) {
+  public static Timing usual() {
+    return new Timing(Duration.ofSeconds(5), Duration.ofSeconds(2));
+  }
+}

@@ -1,0 +1,85 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * {@code kill -9} of the gateway at seeded moments of up, run and down: afterwards {@code ps} tells
+ * the truth, one {@code up} gives one gang, and nothing is forgotten.
+ */
+@Timeout(300)
+final class GatewayKilledIT {
+  /** {@code -Dgpush.kills=N} for the long form. */
+  private static final int KILLS = Integer.getInteger("gpush.kills", 3);
+
+  private static final Set<String> TRUTH =
+      Set.of("ready", "asked", "granted", "linked", "degraded", "releasing");
+
+  @Test
+  void neverTwoGangsAndNeverAForgottenOne() throws Exception {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.err.println(
+        "GatewayKilledIT seed " + seed + ", " + KILLS + " kills (-Dgpush.seed, -Dgpush.kills)");
+    var random = new Random(seed);
+    try (World world = World.fresh()) {
+      world.file("count.py", "for i in range(300): print('line', i)\n");
+      for (int kill = 0; kill < KILLS; kill++) {
+        List<String> command =
+            List.of(
+                    List.of("up", "--nodes", "2"),
+                    List.of("run", "--nodes", "2", "count.py"),
+                    List.of("down"))
+                .get(kill % 3);
+        if (command.getFirst().equals("down")) {
+          world.gpush("up", "--nodes", "2").succeeded();
+        }
+        long pid = gateway(world);
+
+        Process interrupted = world.startGpush(command.toArray(String[]::new));
+        CompletableFuture<byte[]> out = World.read(interrupted.getInputStream());
+        CompletableFuture<byte[]> err = World.read(interrupted.getErrorStream());
+        var killed = ProcessHandle.of(pid).orElseThrow();
+        interrupted
+            .onExit()
+            .completeOnTimeout(interrupted, random.nextInt(1200), TimeUnit.MILLISECONDS)
+            .get();
+        killed.destroyForcibly();
+        killed.onExit().get(10, TimeUnit.SECONDS);
+        assertTrue(interrupted.waitFor(60, TimeUnit.SECONDS), "the client ends with its gateway");
+        out.join();
+        err.join();
+
+        for (Json session : world.json("ps", "--json").items("sessions")) {
+          assertTrue(TRUTH.contains(session.text("state").orElse("")), session.write());
+        }
+        world.gpush("up", "--nodes", "2").succeeded();
+        assertEquals(1, world.json("ps", "--json").items("sessions").size());
+        assertEquals(2, world.agents().size(), () -> "seed " + seed);
+        assertEquals(
+            "0\n1\n",
+            sorted(world.gpush("exec", "--all", "sh", "-c", "echo $GPUSH_NODE").succeeded().out()));
+      }
+    }
+  }
+
+  private static long gateway(World world) throws Exception {
+    world.gpush("ps").succeeded();
+    return world.gatewayPid();
+  }
+
+  private static String sorted(String text) {
+    return text.lines()
+        .map(line -> line.replaceFirst("^.*: ", ""))
+        .sorted()
+        .reduce("", (all, line) -> all + line + "\n");
+  }
+}

@@ -1,0 +1,305 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+/**
+ * A user's machine for one test: the real launcher, a GPUSH_HOME and a project folder of their own.
+ * Closing it gives everything back and fails when a process, an agent's folder or a node's folder
+ * stays.
+ */
+final class World implements AutoCloseable {
+  private static final long COMMAND_SECONDS = 120;
+
+  private final Path base;
+  private final Path home;
+  private final Path project;
+  private final Path launcher;
+  private final List<Process> started = new ArrayList<>();
+
+  private World(Path base) throws IOException {
+    this.base = base;
+    this.home = Files.createDirectories(base.resolve("home"));
+    this.project = Files.createDirectories(base.resolve("proj"));
+    this.launcher = repository().resolve("gpush");
+    Files.writeString(project.resolve("gpush.yaml"), "# a workspace of a test\n");
+  }
+
+  static World fresh() throws IOException {
+    return new World(Files.createTempDirectory("gpush-it-").toRealPath());
+  }
+
+  /** The root of the checkout: the folder above src/test. */
+  static Path repository() {
+    Path folder = Path.of("").toAbsolutePath();
+    while (!Files.exists(folder.resolve("pom.xml"))
+        || !Files.isDirectory(folder.resolve("gateway"))) {
+      folder = Optional.ofNullable(folder.getParent()).orElseThrow();
+    }
+    return folder;
+  }
+
+  Path home() {
+    return home;
+  }
+
+  Path project() {
+    return project;
+  }
+
+  Path sshConfig() {
+    return home.resolve("ssh_config");
+  }
+
+  /** Writes a file of the project. */
+  Path file(String name, String text) throws IOException {
+    Path file = project.resolve(name);
+    Files.createDirectories(Optional.ofNullable(file.getParent()).orElseThrow());
+    return Files.writeString(file, text);
+  }
+
+  /** Copies an example of the repository into the project. */
+  Path example(String name) throws IOException {
+    return file(name, Files.readString(repository().resolve(name)));
+  }
+
+  Result gpush(String... arguments) throws Exception {
+    return gpushIn(project, new byte[0], arguments);
+  }
+
+  Result gpushIn(Path folder, byte[] input, String... arguments) throws Exception {
+    return finish(start(folder, command(arguments)), input, String.join(" ", arguments));
+  }
+
+  /** A gpush command that goes on while the test does something else. */
+  Process startGpush(String... arguments) throws IOException {
+    return start(project, command(arguments));
+  }
+
+  /** Any other program, in the project, with this world's environment. */
+  Result run(byte[] input, String... command) throws Exception {
+    return finish(start(project, List.of(command)), input, String.join(" ", command));
+  }
+
+  /** As {@link #run}, for output that is not text. */
+  byte[] bytes(byte[] input, int exit, String... command) throws Exception {
+    Process process = start(project, List.of(command));
+    CompletableFuture<byte[]> out = read(process.getInputStream());
+    CompletableFuture<byte[]> err = read(process.getErrorStream());
+    feed(process, input);
+    assertEquals(
+        true,
+        process.waitFor(COMMAND_SECONDS, TimeUnit.SECONDS),
+        "still running: " + List.of(command));
+    assertEquals(exit, process.exitValue(), () -> new String(err.join(), StandardCharsets.UTF_8));
+    return out.join();
+  }
+
+  Process start(Path folder, List<String> command) throws IOException {
+    var builder = new ProcessBuilder(command).directory(folder.toFile());
+    builder.environment().put("GPUSH_HOME", home.toString());
+    builder.environment().put("GPUSH_NO_BUILD", "1");
+    builder.environment().remove("GPUSH_SESSION");
+    Process process = builder.start();
+    started.add(process);
+    return process;
+  }
+
+  private List<String> command(String... arguments) {
+    var command = new ArrayList<>(List.of(launcher.toString()));
+    command.addAll(List.of(arguments));
+    return command;
+  }
+
+  private static Result finish(Process process, byte[] input, String command) throws Exception {
+    CompletableFuture<byte[]> out = read(process.getInputStream());
+    CompletableFuture<byte[]> err = read(process.getErrorStream());
+    feed(process, input);
+    if (!process.waitFor(COMMAND_SECONDS, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      throw new AssertionError(
+          "still running after "
+              + COMMAND_SECONDS
+              + " s: "
+              + command
+              + "\n"
+              + text(out)
+              + text(err));
+    }
+    return new Result(command, process.exitValue(), text(out), text(err));
+  }
+
+  private static String text(CompletableFuture<byte[]> bytes) {
+    return new String(bytes.join(), StandardCharsets.UTF_8);
+  }
+
+  private static void feed(Process process, byte[] input) {
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              try (var stdin = process.getOutputStream()) {
+                stdin.write(input);
+              } catch (IOException doesNotRead) {
+                // The program's own business; its output and status are what counts.
+              }
+            });
+  }
+
+  static CompletableFuture<byte[]> read(InputStream from) {
+    return CompletableFuture.supplyAsync(
+        () -> {
+          try {
+            return from.readAllBytes();
+          } catch (IOException closed) {
+            return new byte[0];
+          }
+        },
+        task -> Thread.ofVirtual().start(task));
+  }
+
+  /** Polls until it holds; the only waiting that tests do. */
+  static void until(String what, BooleanSupplier condition) throws InterruptedException {
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (!condition.getAsBoolean()) {
+      if (System.nanoTime() > deadline) {
+        throw new AssertionError("not within a minute: " + what);
+      }
+      TimeUnit.MILLISECONDS.sleep(20);
+    }
+  }
+
+  Json json(String... arguments) throws Exception {
+    return Json.parse(gpush(arguments).succeeded().out());
+  }
+
+  /** The process of this home's gateway. */
+  long gatewayPid() throws Exception {
+    return json("gateway", "status", "--json").number("pid").orElseThrow();
+  }
+
+  void killGateway() throws Exception {
+    ProcessHandle gateway = ProcessHandle.of(gatewayPid()).orElseThrow();
+    gateway.destroyForcibly();
+    gateway.onExit().get(10, TimeUnit.SECONDS);
+  }
+
+  /** Folders of agents that serve this home. */
+  List<Path> agents() throws IOException {
+    var found = new ArrayList<Path>();
+    for (String parent : List.of("/tmp", "/var/tmp", "/dev/shm")) {
+      try (Stream<Path> users = Files.list(Path.of(parent))) {
+        for (Path user :
+            users.filter(folder -> folder.getFileName().toString().startsWith("gpush-")).toList()) {
+          found.addAll(ours(user));
+        }
+      }
+    }
+    return found;
+  }
+
+  private List<Path> ours(Path user) throws IOException {
+    if (!Files.isDirectory(user)) {
+      return List.of();
+    }
+    var found = new ArrayList<Path>();
+    try (Stream<Path> agents = Files.list(user)) {
+      for (Path agent :
+          agents.filter(folder -> Files.exists(folder.resolve("agent.json"))).toList()) {
+        if (Files.readString(agent.resolve("agent.json")).contains(base.toString())) {
+          found.add(agent);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** Processes that carry this world's base folder in their command line or environment. */
+  List<String> processes() throws IOException {
+    var found = new ArrayList<String>();
+    try (Stream<Path> all = Files.list(Path.of("/proc"))) {
+      for (Path process :
+          all.filter(path -> path.getFileName().toString().matches("[0-9]+")).toList()) {
+        String trace = read(process.resolve("cmdline")) + read(process.resolve("environ"));
+        boolean isOwn =
+            process.getFileName().toString().equals(Long.toString(ProcessHandle.current().pid()));
+        if (!isOwn && trace.contains(base.toString())) {
+          found.add(
+              process.getFileName() + " " + read(process.resolve("cmdline")).replace('\0', ' '));
+        }
+      }
+    }
+    return found;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file, StandardCharsets.ISO_8859_1);
+    } catch (IOException ended) {
+      return "";
+    }
+  }
+
+  /** What of gpush is still here once all sessions are down and the gateway is stopped. */
+  List<String> leftovers() throws IOException {
+    var left = new ArrayList<>(processes());
+    agents().forEach(agent -> left.add("agent folder " + agent));
+    if (Files.exists(home.resolve("nodes"))) {
+      left.add("nodes folder");
+    }
+    return left;
+  }
+
+  @Override
+  public void close() throws Exception {
+    started.stream().filter(Process::isAlive).forEach(Process::destroyForcibly);
+    for (Json session : Json.parse(gpush("ps", "--json").succeeded().out()).items("sessions")) {
+      gpush("-s", session.text("name").orElseThrow(), "down", "--discard");
+    }
+    gpush("gateway", "stop");
+    until(
+        "nothing of gpush is left: " + leftovers(),
+        () -> {
+          try {
+            return leftovers().isEmpty();
+          } catch (IOException changing) {
+            return false;
+          }
+        });
+    try (Stream<Path> files = Files.walk(base)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  /** A rig's answer, or empty when it is down; with GPUSH_REQUIRE_RIGS a rig that is down fails. */
+  static Optional<String> rig(String name) throws Exception {
+    Process status =
+        new ProcessBuilder(repository().resolve("src/test/rigs").resolve(name).toString(), "status")
+            .redirectErrorStream(true)
+            .start();
+    String answer =
+        new String(status.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+    boolean isUp = status.waitFor() == 0;
+    Map<String, String> environment = System.getenv();
+    if (!isUp && !environment.getOrDefault("GPUSH_REQUIRE_RIGS", "").isEmpty()) {
+      throw new AssertionError("rig " + name + " is demanded but down: " + answer);
+    }
+    return isUp ? Optional.of(answer) : Optional.empty();
+  }
+}
