@@ -4,7 +4,7 @@ import ctypes
 import os
 import select
 
-from . import journal, supervisor
+from . import journal, rundir
 
 CHUNK = 1 << 20
 LOOK = 0.25         # seconds: a killed supervisor leaves no word, so we look whether it lives
@@ -14,7 +14,7 @@ IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def main(args, stdin_fd, stdout_fd):
-    folder = supervisor.folder_of(args.get("state"), args.get("run"))
+    folder = rundir.folder_of(args.get("state"), args.get("run"))
     if folder is None or not os.path.isdir(folder):
         os.write(2, b'{"code": "not-found", "facts": {}}\n')
         return 3
@@ -34,7 +34,7 @@ def copy(folder, source, out, follow):
     watch = Watch(folder) if follow else None
     while True:
         # Asked before reading: what is written before the end is read before we believe in it.
-        over = not follow or supervisor.is_over(folder)
+        over = not follow or rundir.is_over(folder)
         data = source.read()
         if data:
             write(out, data)

@@ -1,127 +1,485 @@
 """Runs on this node. The calls start, stop, list and status are the agent's side: quick, nothing in them waits. Each run has
-a process of its own, the Supervisor: forked from the agent, it owns the ranks and outlives agent, link and gateway.
-
-A run is its folder <state>/runs/<run>, see docs/technical/runs.md: whoever finds the folder knows the run. It is alive as
-long as `lock` is held, over when there is exit.json, and lost when there is neither."""
-import builtins
+a process of its own, the Supervisor: forked from the agent, it owns the ranks and outlives agent, link and gateway."""
 import errno
-import fcntl
 import json
 import os
 import shutil
 import signal
 import socket
 import time
+import traceback
 
 from . import folder as locking
-from . import journal, processes, ranks
+from . import journal, processes, ranks, rundir
+from .loop import Loop
 from .refused import Refused, of_os_error
 
-LISTED = 50                 # the newest; an answer has a limit, too
+LIST_BYTES = 48 * 1024      # an answer has 64 KiB
 KEPT_RUNS = 50              # folders of runs that are over
 KEPT_BYTES = 8 << 30        # and their output together
-MAX_RUN = 10 ** 9
 SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
-EXIT_ROOM = 4096            # exit.json's space is taken at the start: a full disk must not cost the exit status
+READ = 65536
+DRAIN = 64                  # reads of one pipe after its rank has ended: more than any pipe holds
+TO_KILL = 5.0               # seconds between TERM and KILL of a run that was asked to stop
+LEFT_BEHIND = 2.0           # the same for what outlives all ranks
+POLL = 0.05
+TAIL = 65536                # of what torchrun says last
+EARLY_MS = 60000            # an address that is in use shows within this time (importing torch may take most of it)
 
 
 # ---- the agent's side
 
 
-def folder_of(state, run):
-    """The folder of a run, or None where there cannot be one."""
-    if not state or isinstance(run, bool) or not isinstance(run, int) or not 0 < run <= MAX_RUN:
-        return None
-    return os.path.join(state, "runs", str(run))
-
-
-def is_alive(folder):
-    """Whether a supervisor holds the lock."""
-    try:
-        fd = os.open(os.path.join(folder, "lock"), os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
-
-
-def is_over(folder):
-    """Whether nothing more will be written."""
-    return os.path.exists(os.path.join(folder, "exit.json")) or not is_alive(folder)
-
-
-def read_json(path):
-    try:
-        with open(path, "rb") as file:
-            value = json.loads(file.read().decode("utf-8", "replace"))
-        return value if isinstance(value, dict) else {}
-    except (OSError, ValueError):
-        return {}
-
-
-def write_json(path, value):
-    with open(path + ".new", "w") as file:
-        json.dump(value, file)
-    os.rename(path + ".new", path)
-
-
 def start(agent, params):
-    """Claims, writes down and forks. The ranks start a moment later, in the supervisor."""
+    """Claims, writes down and forks; the ranks start a moment later, in the supervisor."""
     run, spec = params.get("run"), params.get("spec")
     ranks.check(spec)
-    folder = folder_of(agent.state, run)
+    folder = rundir.folder_of(agent.state, run)
     if folder is None:
         raise Refused("bad-request", {"field": "run"})
     if agent.environment.base is None:
         raise Refused("starting", {})
-    mark = "%s-%d-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
+    mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
     common = ranks.environment(spec, agent.environment.base, run, mark)
-    if params.get("only_check"):
-        ranks.check_files(spec, common)
-        return {}
-    fds, made, tmp = [], False, None
+    place = Place(agent.state, run, folder, spec)
     try:
         ranks.check_files(spec, common)
-        clean_lost(agent.state)
-        retry(folder)
-        os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-        try:
-            os.mkdir(folder, 0o700)
-        except FileExistsError:
-            raise Refused("exists", {"run": run})
-        made = True
-        for slot in spec["slots"]:
-            fds.append(claim(agent.state, slot, run))
-        reserved = reserve(spec)
-        if reserved is not None:
-            fds.append(reserved)
-        lock = locking.take(os.path.join(folder, "lock"), 0)
-        fds.append(lock)
-        tmp = ranks.make_tmp(agent.state, spec)
-        started = time.monotonic()
-        os.write(lock, json.dumps({"started": started, "mark": mark, "tmp": tmp}).encode())
-        write_json(os.path.join(folder, "spec.json"), spec)
-        with open(os.path.join(folder, "exit.json.new"), "w") as file:
-            file.write(" " * EXIT_ROOM)
-        os.makedirs(spec["outputs"], exist_ok=True)
-        pid = agent.fork(keep=fds, keep_locks=True)
-    except BaseException as error:
-        if made:
-            shutil.rmtree(folder, ignore_errors=True)
-        if tmp is not None:
-            shutil.rmtree(tmp, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise of_os_error(error, getattr(error, "filename", None))
+        rundir.clean_lost(agent.state)
+        place.take(mark, bool(params.get("again")))
+        pid = agent.fork(keep=place.fds(), keep_locks=True)
+    except OSError as error:
+        place.remove()
+        raise of_os_error(error, error.filename if isinstance(error.filename, str) else None)
+    except Refused:
+        place.remove()
         raise
-    finally:
-        if fds and not (made and tmp is not None and "pid" in locals() and pid == 0):
-            for fd in fds:
-                os.close(fd)
     if pid == 0:
-        main(agent.state, run, folder, spec, common, tmp, lock, reserved, started)
+        _main(Supervisor(place, common, mark))
+    place.close()
     return {"pid": pid}
+
+
+def stop(agent, params):
+    """Leaves word and wakes the supervisor; does not wait for the end."""
+    folder = _known(agent, params)
+    name, grace = params.get("signal", "INT"), params.get("grace_s", 10)
+    if name not in SIGNALS:
+        raise Refused("bad-request", {"field": "signal"})
+    if isinstance(grace, bool) or not isinstance(grace, (int, float)) or not 0 <= grace <= 86400:
+        raise Refused("bad-request", {"field": "grace_s"})
+    if rundir.is_over(folder):
+        rundir.clean_lost(agent.state)
+        return {}
+    try:
+        rundir.write(folder, "stop.json", {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]})
+    except OSError as error:
+        raise of_os_error(error, folder)
+    # No pid yet: it has not looked for stop.json yet, either.
+    pid = rundir.read(folder, "lock").get("pid")
+    if isinstance(pid, int):
+        processes.kill([pid], signal.SIGTERM)
+    return {}
+
+
+def list(agent, params):
+    """The newest first, as many as an answer holds."""
+    if not agent.state:
+        return []
+    rundir.clean_lost(agent.state)
+    found, size = [], 0
+    for run in reversed(rundir.numbers(agent.state)):
+        view = _view(agent.state, run)
+        size += len(json.dumps(view))
+        if size > LIST_BYTES:
+            break
+        found.append(view)
+    return found
+
+
+def status(agent, params):
+    folder = _known(agent, params)
+    if rundir.is_over(folder):
+        rundir.clean_lost(agent.state)
+    return _view(agent.state, params["run"])
+
+
+def _known(agent, params):
+    folder = rundir.folder_of(agent.state, params.get("run"))
+    if folder is None or not os.path.isdir(folder):
+        raise Refused("not-found", {"run": params.get("run")})
+    return folder
+
+
+def _view(state, run):
+    folder = rundir.folder_of(state, run)
+    lock, spec = rundir.read(folder, "lock"), rundir.read(folder, "spec.json")
+    spec.pop("env", None)           # may hold secrets, and is long
+    spec.pop("defaults", None)
+    started = lock.get("started")
+    ago = max(0, int((time.monotonic() - started) * 1000)) if isinstance(started, (int, float)) else None
+    return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
+            "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec}
+
+
+class Place:
+    """All that a run takes on a node before it starts; given back as a whole when any of it cannot be had."""
+
+    def __init__(self, state, run, folder, spec):
+        self.state, self.run, self.folder, self.spec = state, run, folder, spec
+        self.slots = []         # descriptors
+        self.reserved = self.lock = -1
+        self.tmp = None
+        self.made = False
+
+    def take(self, mark, again):
+        if again and rundir.has_ended(self.folder):
+            shutil.rmtree(self.folder)
+        os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
+        try:
+            os.mkdir(self.folder, 0o700)
+        except FileExistsError:
+            raise Refused("exists", {"run": self.run})
+        self.made = True
+        for slot in self.spec["slots"]:
+            self.slots.append(self.claim(slot))
+        self.reserve()
+        self.lock = locking.take(os.path.join(self.folder, "lock"), 0)
+        self.tmp = ranks.make_tmp(self.state, self.spec)
+        self.started = time.monotonic()
+        self.sign({"started": self.started, "mark": mark, "tmp": self.tmp})
+        rundir.write(self.folder, "spec.json", self.spec)
+        rundir.reserve_exit(self.folder)
+        os.makedirs(self.spec["outputs"], exist_ok=True)
+
+    def claim(self, slot):
+        path = os.path.join(self.state, "slots", slot)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        fd = locking.take(path, 0)
+        if fd is None:
+            raise Refused("busy", {"slot": slot, "run": self.holder(path)})
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, str(self.run).encode(), 0)
+        return fd
+
+    @staticmethod
+    def holder(path):
+        try:
+            with open(path) as file:
+                return int(file.read(20))
+        except (OSError, ValueError):
+            return None
+
+    def reserve(self):
+        """The rendezvous port must be free. For torchrun it is also kept: bound and not listening, it is never given to
+        anybody who asks for just any port, and torch, which reuses addresses, can still listen on it."""
+        if self.spec["node_rank"] != 0:
+            return
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        port = self.spec["master"]["port"]
+        if not bind(sock, port):
+            raise Refused("port-taken", {"port": port})
+        if self.spec["mode"] == "torchrun":
+            self.reserved = sock.detach()
+        else:
+            sock.close()
+
+    def sign(self, value):
+        os.pwrite(self.lock, json.dumps(value).encode(), 0)
+
+    def fds(self):
+        return self.slots + [fd for fd in (self.reserved, self.lock) if fd is not None and fd >= 0]
+
+    def free(self):
+        """Everything but the lock."""
+        for fd in self.slots + ([self.reserved] if self.reserved >= 0 else []):
+            os.close(fd)
+        self.slots, self.reserved = [], -1
+        if self.tmp is not None:
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+    def close(self):
+        for fd in self.fds():
+            os.close(fd)
+
+    def remove(self):
+        self.close()
+        if self.made:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        if self.tmp is not None:
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def bind(sock, port):
+    """False when it is in use; True also when we cannot tell."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind(("", port))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            sock.close()
+            return False
+    return True
+
+
+# ---- the supervisor's side
+
+
+def _main(supervisor):
+    """Never returns."""
+    code = 70
+    try:
+        supervisor.run()
+        code = 0
+    except BaseException:       # the top of a process; the kernel now kills the ranks
+        os.write(2, traceback.format_exc().encode("utf-8", "replace"))
+    finally:
+        os._exit(code)
+
+
+class Supervisor:
+    def __init__(self, place, common, mark):
+        self.place, self.spec, self.folder, self.mark = place, place.spec, place.folder, mark
+        self.torchrun = self.spec["mode"] == "torchrun"
+        self.ranks = ranks.processes_of(self.spec, common, place.tmp)
+        self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms"}
+        self.asked = None           # the signal that somebody asked to stop with
+        self.timers = []
+        self.said = b""             # the end of what torchrun said on stderr
+        self.quiet = {}             # torchrun: local rank -> when its output ended
+        self.in_use = False         # somebody complained early of an address in use
+        self.fifos = {}
+
+    def run(self):
+        os.setsid()
+        processes.become_subreaper()
+        ranks.name_process("gpush-run-%d" % self.place.run)
+        self.loop = Loop(log=lambda text: os.write(2, text.encode("utf-8", "replace")))
+        for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+            signal.signal(number, signal.SIG_IGN)
+        self.loop.catch_signals(lambda: self.loop.after(0, self.look))
+        self.journal = journal.Journal(self.folder, self.elapsed)
+        # From here on a stop reaches us by signal; one that came earlier lies there already.
+        self.place.sign({"pid": os.getpid(), "started": self.place.started, "mark": self.mark, "tmp": self.place.tmp})
+        self.begin()
+        if os.path.exists(os.path.join(self.folder, "stop.json")):
+            self.look()
+        self.loop.run()
+        rundir.prune(self.place.state, KEPT_RUNS, KEPT_BYTES)
+
+    def elapsed(self):
+        return int((time.monotonic() - self.place.started) * 1000)
+
+    # ---- starting
+
+    def begin(self):
+        numbers = [self.spec["first_rank"] + local for local in range(self.spec.get("procs", 1))]
+        self.journal.event({"event": "started", "pid": os.getpid(), "ranks": numbers,
+                            "python": self.spec.get("python"), "mode": self.spec["mode"]})
+        if self.torchrun:
+            for local, number in enumerate(numbers):
+                for channel, name in ((journal.OUT, "out"), (journal.ERR, "err")):
+                    self.fifo(os.path.join(self.place.tmp, "%d.%s" % (local, name)), local, number, channel)
+        wanted, self.ranks = self.ranks, []
+        for rank in wanted:
+            if not self.launch(rank):
+                break
+        if not self.ranks:
+            self.loop.after(0, self.sweep)
+
+    def launch(self, rank):
+        """False when not even a process could be made; a program that cannot be executed is a rank that exits with 127."""
+        try:
+            problem = ranks.start(rank, self.spec["cwd"])
+        except OSError as error:        # no more processes, memory, descriptors
+            problem = error
+        if problem is not None:
+            text = "gpush: %s: %s\n" % (rank.argv[0], problem.strerror)
+            self.journal.write(journal.LAUNCHER, journal.ERR, text.encode("utf-8", "replace"))
+        if not rank.pid:
+            self.failed(rank.number, ("exit", 126))
+            return False
+        self.ranks.append(rank)
+        for channel, fd in rank.fds.items():
+            self.watch(fd, rank.number, channel, lambda fd=fd: self.close(fd, rank))
+        self.loop.child(rank.pid, lambda status: self.exited(rank, status))
+        return True
+
+    def watch(self, fd, number, channel, on_end):
+        self.loop.read(fd, lambda: self.ready(fd, number, channel) or on_end())
+
+    def fifo(self, path, local, number, channel):
+        """Its writers come and go. At the end of one it is opened anew before it is closed, because one that has had a
+        writer would tell of its end without end."""
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+        def at_end():
+            self.quiet[local] = self.elapsed()
+            self.fifo(path, local, number, channel)
+            self.loop.forget(fd)
+            os.close(fd)
+        self.fifos[(local, channel)] = (fd, number)
+        self.watch(fd, number, channel, at_end)
+
+    # ---- output
+
+    def ready(self, fd, number, channel):
+        """Reads once; False at the end."""
+        try:
+            data = os.read(fd, READ)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if channel == journal.ERR:
+            self.listen(number, data)
+        self.journal.write(number, channel, data)
+        return bool(data)
+
+    def listen(self, number, data):
+        if number == journal.LAUNCHER:
+            self.said = (self.said + data)[-TAIL:]
+        if not self.in_use and ranks.IN_USE.search(data) and self.elapsed() < EARLY_MS:
+            self.in_use = True
+
+    def drain(self, fd, number, channel):
+        """What is there now, without waiting for more."""
+        for _ in range(DRAIN):
+            try:
+                data = os.read(fd, READ)
+            except OSError:
+                return
+            if not data:
+                return
+            if channel == journal.ERR:
+                self.listen(number, data)
+            self.journal.write(number, channel, data)
+
+    def drain_all(self):
+        for rank in self.ranks:
+            for channel, fd in rank.fds.items():
+                self.drain(fd, rank.number, channel)
+        for (_, channel), (fd, number) in self.fifos.items():
+            self.drain(fd, number, channel)
+
+    def close(self, fd, rank):
+        self.loop.forget(fd)
+        rank.fds = {channel: other for channel, other in rank.fds.items() if other != fd}
+        os.close(fd)
+
+    # ---- ends
+
+    def exited(self, rank, status):
+        rank.ended = ("signal", os.WTERMSIG(status)) if os.WIFSIGNALED(status) else ("exit", os.WEXITSTATUS(status))
+        self.drain_all()
+        if self.torchrun:
+            self.torchrun_ended(rank)
+        elif rank.ended[1] == 0:
+            self.journal.event({"event": "rank-exit", "rank": rank.number, "exit": 0})
+        else:
+            self.failed(rank.number, rank.ended)
+        if all(other.ended for other in self.ranks):
+            self.sweep()
+
+    def torchrun_ended(self, launcher):
+        """torchrun's own exit status says little; which rank it was and how it ended is in its report."""
+        first = self.spec["first_rank"]
+        if launcher.ended == ("exit", 0):
+            for local in range(self.spec["procs"]):
+                self.journal.event({"event": "rank-exit", "rank": first + local, "exit": 0})
+            return
+        found = ranks.torch_failure(self.said)
+        if found:
+            self.failed(first + found[0], found[1:], self.quiet.get(found[0]))
+        else:
+            self.failed(-1, ("signal", self.asked) if self.asked else launcher.ended)
+
+    def failed(self, number, ended, at_ms=None):
+        how = {"rank": number, ended[0]: ended[1]}
+        self.journal.event(dict(how, event="rank-exit"))
+        if self.first is None:
+            self.first = {"rank": number, "exit": None, "signal": None, "at_ms": self.elapsed() if at_ms is None else at_ms}
+            self.first.update(how)
+            if self.asked is None and any(not rank.ended for rank in self.ranks):
+                self.order("rank %d failed" % number, signal.SIGTERM, self.spec.get("stop_grace_s", 10))
+
+    # ---- stopping
+
+    def look(self):
+        """Somebody signalled us: stop.json says what is wanted."""
+        word = rundir.read(self.folder, "stop.json") or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}
+        number = getattr(signal, "SIG" + str(word.get("signal")), signal.SIGTERM)
+        self.asked = int(number)
+        self.order(str(word.get("why")), number, word.get("grace_s", 10))
+
+    def order(self, why, number, grace):
+        self.journal.event({"event": "stopping", "why": why})
+        for timer in self.timers:
+            timer.cancel()
+        self.timers = []
+        if number == signal.SIGKILL:
+            self.kill()
+            return
+        self.send(number)
+        if number == signal.SIGTERM:
+            self.timers.append(self.loop.after(grace, self.kill))
+        else:
+            self.timers.append(self.loop.after(grace, lambda: self.send(signal.SIGTERM, True)))
+            self.timers.append(self.loop.after(grace + TO_KILL, self.kill))
+
+    def send(self, number, all_below=False):
+        """To the processes of every rank. torchrun passes signals on itself; twice would be one too many."""
+        for rank in self.ranks:
+            if rank.ended:
+                continue
+            wanted = [rank.pid] if self.torchrun and not all_below else processes.members(rank.pid) or [rank.pid]
+            processes.kill(wanted, number)
+            processes.kill(wanted, signal.SIGCONT)
+        if all_below:
+            processes.kill(processes.descendants(os.getpid()), number)
+
+    def kill(self):
+        """Until nothing is left: what is killed may have forked meanwhile."""
+        alive = [rank.pid for rank in self.ranks if not rank.ended]
+        processes.kill(alive, signal.SIGKILL)
+        processes.kill(processes.descendants(os.getpid()), signal.SIGKILL)
+        if alive:
+            self.timers.append(self.loop.after(POLL, self.kill))
+
+    def sweep(self, until=None):
+        """All ranks have ended. What they left behind is asked to end, then killed; then the run is over."""
+        self.loop.reap()
+        alive = processes.descendants(os.getpid())
+        if not alive:
+            self.finish()
+            return
+        if until is None:
+            processes.kill(alive, signal.SIGTERM)
+            processes.kill(alive, signal.SIGCONT)
+            until = self.loop.clock() + LEFT_BEHIND
+        elif self.loop.clock() >= until:
+            processes.kill(alive, signal.SIGKILL)
+        self.loop.after(POLL, lambda: self.sweep(until))
+
+    def finish(self):
+        self.drain_all()
+        for timer in self.timers:
+            timer.cancel()
+        self.place.free()
+        first = self.first
+        value = {"exit": first["exit"] if first else 0, "signal": first["signal"] if first else None, "first": first,
+                 "stopped": self.asked is not None, "ms": self.elapsed()}
+        if self.port_taken():
+            value["port_taken"] = self.spec["master"]["port"]
+        self.journal.event(dict(value, event="ended"))
+        rundir.write_exit(self.folder, value)
+        self.loop.running = False
+
+    def port_taken(self):
+        """Whether the run failed because somebody else has the rendezvous port: an early complaint about an address in
+        use, and the port is in use now although all of ours have ended."""
+        if not (self.first and self.asked is None and self.in_use and self.spec["node_rank"] == 0):
+            return False
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        free = bind(sock, self.spec["master"]["port"])
+        sock.close()
+        return not free

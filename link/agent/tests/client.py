@@ -191,7 +191,7 @@ class Client:
                     if select.select([self.fd_in], [self.fd_out], [], 1.0)[0]:
                         self.read(0)
                 except BrokenPipeError:
-                    raise Cut("write")
+                    break           # the relay has ended; what it still had for us, a BYE say, is read first
             self.waiting.pop(0)
 
     def sequenced(self, kind, flags, stream, payload=b""):
