@@ -1,0 +1,96 @@
+package dev.gpush.templates;
+
+import dev.gpush.core.failure.ConfigFailure;
+import dev.gpush.core.failure.ConfigFailure.Problem;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.templates.schema.Checker;
+import dev.gpush.templates.schema.Checker.Checked;
+import dev.gpush.templates.schema.Found;
+import dev.gpush.templates.schema.Place;
+import dev.gpush.templates.yaml.Flaw;
+import dev.gpush.templates.yaml.YamlReader;
+import dev.gpush.templates.yaml.YamlReader.Reading;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One file of settings: what it gives and what is wrong with it. A missing file gives nothing.
+ *
+ * @param heir for a template: file and line that inherit it; else empty
+ */
+record SettingsFile(
+    String name, Place place, List<Found> found, List<Problem> problems, String heir) {
+  /** A key is shown as far as it may be a typing error. */
+  private static final int MOST_KEY = 80;
+
+  SettingsFile {
+    found = List.copyOf(found);
+    problems = List.copyOf(problems);
+  }
+
+  static SettingsFile read(Path file, Place place) {
+    String name = String.valueOf(file.getFileName());
+    return Files.exists(file)
+        ? parse(name, place, bytes(file))
+        : new SettingsFile(name, place, List.of(), List.of(), "");
+  }
+
+  static SettingsFile parse(String name, Place place, byte[] bytes) {
+    Reading reading = YamlReader.read(bytes);
+    Checked checked =
+        reading
+            .content()
+            .map(content -> Checker.check(place, content))
+            .orElse(new Checked(List.of(), List.of()));
+    var problems = new ArrayList<Problem>();
+    reading.flaws().forEach(flaw -> problems.add(problem(name, flaw)));
+    checked.flaws().forEach(flaw -> problems.add(problem(name, flaw)));
+    return new SettingsFile(name, place, checked.found(), problems, "");
+  }
+
+  Optional<Found> find(String setting) {
+    return found.stream().filter(each -> each.key().setting().equals(setting)).findFirst();
+  }
+
+  /** {@code gpush.yaml:3}; from a template {@code gpush.yaml:1 (template ddp:4)}. */
+  String origin(Found value) {
+    int line = value.at().line();
+    return heir.isEmpty()
+        ? name + ":" + line
+        : heir + " (template " + name.replaceFirst("\\.yaml$", "") + ":" + line + ")";
+  }
+
+  SettingsFile inheritedBy(String fileAndLine) {
+    return new SettingsFile(name, place, found, problems, fileAndLine);
+  }
+
+  static Problem problem(String file, Flaw flaw) {
+    String key = flaw.key().replaceAll("\\p{Cntrl}", " ");
+    String shown = key.length() <= MOST_KEY ? key : key.substring(0, MOST_KEY) + "…";
+    return new Problem(
+        file, flaw.at().line(), flaw.at().column(), shown, flaw.what(), flaw.suggestion());
+  }
+
+  /** One byte more than is allowed tells that it is too large. */
+  static byte[] bytes(Path file) {
+    if (!Files.isRegularFile(file)) {
+      throw new GpushException(new ConfigFailure.Unreadable(file.toString(), "it is not a file"));
+    }
+    try (InputStream input = Files.newInputStream(file)) {
+      return input.readNBytes(YamlReader.MOST_BYTES + 1);
+    } catch (AccessDeniedException denied) {
+      var failure = new ConfigFailure.Unreadable(file.toString(), "permission denied");
+      throw new GpushException(failure, denied);
+    } catch (IOException broken) {
+      var failure =
+          new ConfigFailure.Unreadable(file.toString(), String.valueOf(broken.getMessage()));
+      throw new GpushException(failure, broken);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.gpush.templates;
+
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.config.Setting;
+import dev.gpush.core.failure.ConfigFailure;
+import dev.gpush.core.failure.ConfigFailure.Problem;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.templates.schema.Found;
+import dev.gpush.templates.schema.Key;
+import dev.gpush.templates.schema.Nearest;
+import dev.gpush.templates.schema.Place;
+import dev.gpush.templates.schema.Schema;
+import dev.gpush.templates.yaml.Flaw;
+import dev.gpush.templates.yaml.Yaml;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * The configuration from YAML files: gpush.local.yaml over gpush.yaml over the template it inherits
+ * over config.yaml over site.yaml over what is built in. Nothing is cached: a file that was edited
+ * counts at the next command. Thread-safe.
+ */
+public final class YamlConfigs implements Configs {
+  /** The backend that exists without configuration. */
+  private static final String LOCAL = "local";
+
+  private static final String BUILT_IN = "built in";
+
+  private final Path home;
+  private final Path site;
+  private final Templates templates;
+
+  /**
+   * @param home GPUSH_HOME
+   * @param site what lies under everybody's configuration: /etc/gpush/site.yaml
+   */
+  public YamlConfigs(Path home, Path site) {
+    this.home = home;
+    this.site = site;
+    this.templates = new Templates(home.resolve("templates"));
+  }
+
+  @Override
+  public Config load(Path folder) {
+    WorkspaceRoot root = WorkspaceRoot.of(folder);
+    SettingsFile local = SettingsFile.read(root.path().resolve("gpush.local.yaml"), Place.PROJECT);
+    SettingsFile project =
+        SettingsFile.read(root.path().resolve(WorkspaceRoot.PROJECT_FILE), Place.PROJECT);
+    SettingsFile person = SettingsFile.read(home.resolve("config.yaml"), Place.PERSON);
+    SettingsFile below = SettingsFile.read(site, Place.SITE);
+
+    var layers = new ArrayList<>(List.of(local, project));
+    layers.addAll(templates.inherited(layers));
+    layers.addAll(List.of(person, below));
+
+    List<BackendConfig> backends = backends(person, below);
+    var problems = new ArrayList<Problem>();
+    layers.forEach(layer -> problems.addAll(layer.problems()));
+    layers.forEach(layer -> problems.addAll(unknownBackends(layer, backends)));
+    if (!problems.isEmpty()) {
+      throw new GpushException(new ConfigFailure.Invalid(problems));
+    }
+    List<String> order = order(layers, backends);
+    List<Setting> settings =
+        Schema.settings().stream().map(key -> setting(key, layers, order)).toList();
+    return new Config(root.path(), root.reason(), settings, backends, order);
+  }
+
+  @Override
+  public List<Template> templates(Path folder) {
+    return templates.all();
+  }
+
+  private static Setting setting(Key key, List<SettingsFile> layers, List<String> order) {
+    if (key.setting().equals("env")) {
+      return variables(layers);
+    }
+    for (SettingsFile layer : layers) {
+      Optional<Found> value = layer.find(key.setting());
+      if (value.isPresent()) {
+        return new Setting(key.setting(), value.get().value(), layer.origin(value.get()));
+      }
+    }
+    Json builtIn = key.setting().equals("backends") ? Json.array(order) : key.builtIn();
+    return new Setting(key.setting(), builtIn, BUILT_IN);
+  }
+
+  /** Variables add up; of one that several files give, the highest counts. */
+  private static Setting variables(List<SettingsFile> layers) {
+    var variables = new LinkedHashMap<String, Json>();
+    var origins = new ArrayList<String>();
+    for (SettingsFile layer : layers) {
+      Optional<Found> value = layer.find("env");
+      if (value.isPresent()) {
+        value.get().value().entries().forEach(variables::putIfAbsent);
+        origins.add(layer.origin(value.get()));
+      }
+    }
+    return new Setting(
+        "env", new Json.Obj(variables), origins.isEmpty() ? BUILT_IN : String.join(", ", origins));
+  }
+
+  /** All blocks, a person's over the site's of the same name, and the one that needs no block. */
+  private static List<BackendConfig> backends(SettingsFile person, SettingsFile site) {
+    Map<String, BackendConfig> backends = new LinkedHashMap<>();
+    blocks(site).forEach(block -> backends.put(block.name(), block));
+    blocks(person).forEach(block -> backends.put(block.name(), block));
+    backends.putIfAbsent(LOCAL, new BackendConfig(LOCAL, LOCAL, Json.object(), BUILT_IN));
+    return List.copyOf(backends.values());
+  }
+
+  private static List<BackendConfig> blocks(SettingsFile file) {
+    Map<String, Map<String, Found>> blocks =
+        file.found().stream()
+            .filter(value -> value.key().path().startsWith("backends.*."))
+            .collect(
+                Collectors.groupingBy(
+                    value -> value.path().split("\\.", -1)[1],
+                    LinkedHashMap::new,
+                    Collectors.toMap(
+                        value -> value.key().word(),
+                        value -> value,
+                        (first, _) -> first,
+                        LinkedHashMap::new)));
+    var configs = new ArrayList<BackendConfig>();
+    blocks.forEach(
+        (name, values) -> {
+          var fields = new LinkedHashMap<String, Json>();
+          values.forEach((word, value) -> fields.put(word, value.value()));
+          String kind = new Json.Obj(fields).text("kind").orElse(LOCAL);
+          fields.remove("kind");
+          String origin = file.origin(values.values().iterator().next());
+          configs.add(new BackendConfig(name, kind, new Json.Obj(fields), origin));
+        });
+    return configs;
+  }
+
+  private static List<String> order(List<SettingsFile> layers, List<BackendConfig> backends) {
+    for (SettingsFile layer : layers) {
+      Optional<Found> value = layer.find("backends");
+      if (value.isPresent()) {
+        return value.get().value().items().stream()
+            .flatMap(name -> name.asText().stream())
+            .toList();
+      }
+    }
+    var names = new ArrayList<>(backends.stream().map(BackendConfig::name).toList());
+    names.remove(LOCAL);
+    names.add(LOCAL);
+    return names;
+  }
+
+  private static List<Problem> unknownBackends(SettingsFile file, List<BackendConfig> backends) {
+    List<String> known = backends.stream().map(BackendConfig::name).toList();
+    var problems = new ArrayList<Problem>();
+    for (Found value : file.found()) {
+      if (value.key().setting().equals("backends")
+          && value.source() instanceof Yaml.Sequence(_, var items)) {
+        for (Yaml item : items) {
+          if (item instanceof Yaml.Scalar(var at, var name, _) && !known.contains(name)) {
+            String what = "no backend " + name + " is configured in config.yaml";
+            var flaw = new Flaw(at, value.path(), what, Nearest.one(name, known));
+            problems.add(SettingsFile.problem(file.name(), flaw));
+          }
+        }
+      }
+    }
+    return problems;
+  }
+}

@@ -1,0 +1,8 @@
+package dev.gpush.templates.schema;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.templates.yaml.Position;
+import dev.gpush.templates.yaml.Yaml;
+
+/** A value that a file gives: read, and as it stands there; {@code at} is where its key stands. */
+public record Found(Key key, String path, Position at, Json value, Yaml source) {}

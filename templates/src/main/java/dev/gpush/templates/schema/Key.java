@@ -1,0 +1,35 @@
+package dev.gpush.templates.schema;
+
+import dev.gpush.core.json.Json;
+import java.util.Set;
+
+/**
+ * One key of the schema.
+ *
+ * @param path dotted; {@code *} stands for any backend's name
+ * @param setting the effective setting that it sets, or the path itself
+ * @param builtIn the value when no file gives one; null in the sense of JSON when there is none
+ * @param later the feature that the key waits for; empty when it works
+ * @param says what it does, a phrase for the reference
+ */
+public record Key(
+    String path,
+    String setting,
+    ValueType type,
+    Set<Place> places,
+    Json builtIn,
+    String later,
+    String says) {
+  public Key {
+    places = Set.copyOf(places);
+  }
+
+  public boolean isLater() {
+    return !later.isEmpty();
+  }
+
+  /** The last word of the path. */
+  public String word() {
+    return path.substring(path.lastIndexOf('.') + 1);
+  }
+}

@@ -1,0 +1,175 @@
+package dev.gpush.templates.schema;
+
+import static dev.gpush.templates.schema.Place.PERSON;
+import static dev.gpush.templates.schema.Place.PROJECT;
+import static dev.gpush.templates.schema.Place.SITE;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.templates.schema.ValueType.AbsolutePath;
+import dev.gpush.templates.schema.ValueType.BackendNames;
+import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.Gpus;
+import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Size;
+import dev.gpush.templates.schema.ValueType.Span;
+import dev.gpush.templates.schema.ValueType.TemplateName;
+import dev.gpush.templates.schema.ValueType.Text;
+import dev.gpush.templates.schema.ValueType.Variables;
+import dev.gpush.templates.schema.ValueType.Whole;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Every key there is. A key whose feature comes later stands here too, so that it is refused by
+ * name and not called unknown; making the feature means giving the key a type.
+ */
+public final class Schema {
+  /** What stands for any name in a path. */
+  static final String ANY = "*";
+
+  private static final Json NONE = new Json.Null();
+  private static final Set<Place> PROJECTS = Set.of(PROJECT);
+  private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
+
+  private static final OneOf MODES =
+      new OneOf(
+          List.of(new Choice("auto", ""), new Choice("torchrun", ""), new Choice("ranks", "")));
+
+  static final OneOf KINDS =
+      new OneOf(
+          List.of(
+              new Choice("local", ""),
+              new Choice("ssh", "hosts reached by ssh"),
+              new Choice("slurm", "Slurm clusters"),
+              new Choice("kubernetes", "Kubernetes clusters"),
+              new Choice("lambda", "cloud accounts"),
+              new Choice("runpod", "cloud accounts")));
+
+  private static final List<Key> KEYS =
+      Stream.of(
+              setting("nodes", new Whole(1, 256), Json.of(1), "how many nodes a gang has"),
+              setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
+              setting("backends", new BackendNames(), NONE, "the places to ask, in this order"),
+              project("python", new Text(), "the Python of runs: a path or a name on the PATH"),
+              later(PROJECTS, "python.venv", "activating an environment; write python: PATH"),
+              later(PROJECTS, "python.conda", "activating a conda environment; write python: PATH"),
+              later(PROJECTS, "python.modules", "environment modules"),
+              later(PROJECTS, "python.file", "activation files"),
+              project("env", new Variables(), "variables for everything on the nodes"),
+              setting(
+                  "lease.for", new Span(), NONE, "given back then, whatever runs; none: no end"),
+              setting(
+                  "lease.idle",
+                  new Span(),
+                  Json.of(3600),
+                  "given back after so long without activity; a run is activity"),
+              later(PROJECTS, "lease.at-end", "successors of a lease that ends"),
+              setting(
+                  "sync.ask-over",
+                  new Size(),
+                  Json.of(50_000_000),
+                  "ask before a file larger than this is sent"),
+              project(
+                  "outputs", new Text(), "the folder on the nodes that gets one folder per run"),
+              setting(
+                  "run.mode",
+                  MODES,
+                  Json.of("auto"),
+                  "how scripts are launched: torchrun, plain ranks, or torchrun where there is"
+                      + " one"),
+              later(PROJECTS, "run.warn", "signals before the end of a lease"),
+              later(PROJECTS, "run.resume", "runs that continue on a successor"),
+              project(
+                  "inherits", new TemplateName(), "the template whose settings lie under these"),
+              later(PROJECTS, "cpus", "choosing CPUs per node"),
+              later(PROJECTS, "memory", "choosing memory per node"),
+              later(PROJECTS, "shm", "choosing the size of /dev/shm"),
+              later(PROJECTS, "image", "container images"),
+              later(PROJECTS, "setup", "preparing nodes"),
+              later(PROJECTS, "mounts", "data mounts"),
+              later(PROJECTS, "home", "home volumes"),
+              later(PROJECTS, "secrets", "secrets"),
+              later(PROJECTS, "ports", "ports that are always forwarded"),
+              later(PROJECTS, "workspace", "code that is on the cluster already"),
+              later(PEOPLE, "defaults.notify", "notices"),
+              new Key("backends.*.kind", "", KINDS, PEOPLE, NONE, "", "what the place is; needed"),
+              new Key(
+                  "backends.*.nodes",
+                  "",
+                  new Whole(1, 256),
+                  PEOPLE,
+                  Json.of(256),
+                  "",
+                  "kind local: the most nodes that a gang may have here"),
+              new Key(
+                  "backends.*.locks",
+                  "",
+                  new AbsolutePath(),
+                  PEOPLE,
+                  NONE,
+                  "",
+                  "kind local: the folder of the GPU locks; one for all users of the machine"),
+              later(Set.of(SITE), "locked", "settings that a site locks"),
+              later(Set.of(SITE), "limits", "limits that a site sets"))
+          .flatMap(Schema::withDefault)
+          .toList();
+
+  private Schema() {}
+
+  public static List<Key> keys() {
+    return KEYS;
+  }
+
+  /** The keys that one kind of file may hold. */
+  public static List<Key> of(Place place) {
+    return KEYS.stream().filter(key -> key.places().contains(place)).toList();
+  }
+
+  /** What an effective configuration shows, in order: the project's keys, which all can be set. */
+  public static List<Key> settings() {
+    return of(PROJECT).stream().filter(key -> !key.isLater()).toList();
+  }
+
+  static Optional<Key> find(Place place, String path) {
+    return of(place).stream().filter(key -> key.path().equals(path)).findFirst();
+  }
+
+  /** A key of projects that people and sites may give a default for. */
+  private static Key setting(String path, ValueType type, Json builtIn, String says) {
+    return new Key(path, path, type, Set.of(PROJECT, PERSON, SITE), builtIn, "", says);
+  }
+
+  private static Key project(String path, ValueType type, String says) {
+    return new Key(path, path, type, PROJECTS, NONE, "", says);
+  }
+
+  private static Key later(Set<Place> places, String path, String feature) {
+    return new Key(path, "", new Text(), places, NONE, feature, "");
+  }
+
+  /** The same key stands under {@code defaults:} in the files of people and sites. */
+  private static Stream<Key> withDefault(Key key) {
+    if (!key.places().contains(PROJECT) || key.places().size() == 1) {
+      return Stream.of(key);
+    }
+    return Stream.of(
+        new Key(
+            key.path(),
+            key.setting(),
+            key.type(),
+            PROJECTS,
+            key.builtIn(),
+            key.later(),
+            key.says()),
+        new Key(
+            "defaults." + key.path(),
+            key.setting(),
+            key.type(),
+            PEOPLE,
+            key.builtIn(),
+            key.later(),
+            key.says()));
+  }
+}

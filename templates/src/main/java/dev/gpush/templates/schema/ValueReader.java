@@ -1,0 +1,238 @@
+package dev.gpush.templates.schema;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.templates.schema.ValueType.AbsolutePath;
+import dev.gpush.templates.schema.ValueType.BackendNames;
+import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.Gpus;
+import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Size;
+import dev.gpush.templates.schema.ValueType.Span;
+import dev.gpush.templates.schema.ValueType.TemplateName;
+import dev.gpush.templates.schema.ValueType.Text;
+import dev.gpush.templates.schema.ValueType.Variables;
+import dev.gpush.templates.schema.ValueType.Whole;
+import dev.gpush.templates.yaml.Flaw;
+import dev.gpush.templates.yaml.Yaml;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads one value as its type wants it; what is wrong goes to the consumer of flaws. */
+final class ValueReader {
+  /** The name of a backend or template. */
+  static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
+  /** A path of Linux is no longer, and no sensible value of a variable either. */
+  private static final int MOST_TEXT = 4096;
+
+  private static final int MOST_NAMES = 64;
+  private static final int MOST_VARIABLES = 512;
+  private static final int MOST_SHOWN = 40;
+
+  private static final Pattern WHOLE = Pattern.compile("-?[0-9]{1,9}");
+  private static final Pattern SIZE = Pattern.compile("([0-9]{1,9}) ?([kKMGT]?)(i?)B?");
+  private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,254}");
+
+  private final String path;
+  private final Consumer<Flaw> flaws;
+
+  ValueReader(String path, Consumer<Flaw> flaws) {
+    this.path = path;
+    this.flaws = flaws;
+  }
+
+  Optional<Json> read(ValueType type, Yaml yaml) {
+    return switch (type) {
+      case Variables variables -> variables(variables, yaml);
+      case BackendNames names -> names(names, yaml);
+      case Text text -> scalar(text, yaml).flatMap(scalar -> text(path, scalar));
+      case Whole whole -> scalar(whole, yaml).flatMap(scalar -> whole(whole, scalar));
+      case Span span -> scalar(span, yaml).flatMap(scalar -> span(span, scalar));
+      case Size size -> scalar(size, yaml).flatMap(scalar -> size(size, scalar));
+      case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
+      case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
+      case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
+      case AbsolutePath absolute ->
+          scalar(absolute, yaml)
+              .flatMap(scalar -> matching(absolute, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
+    };
+  }
+
+  private Optional<Yaml.Scalar> scalar(ValueType type, Yaml yaml) {
+    return switch (yaml) {
+      case Yaml.Scalar scalar when scalar.isNothing() -> {
+        flaw(yaml, "has no value; it must be " + type.words());
+        yield Optional.empty();
+      }
+      case Yaml.Scalar scalar -> Optional.of(scalar);
+      case Yaml.Sequence _ -> wrong(type, yaml, "a list");
+      case Yaml.Mapping _ -> wrong(type, yaml, "keys with values");
+    };
+  }
+
+  private Optional<Json> text(String at, Yaml.Scalar scalar) {
+    String text = scalar.text();
+    if (text.isEmpty() || text.length() > MOST_TEXT || text.indexOf('\0') >= 0) {
+      flaws.accept(
+          new Flaw(
+              scalar.at(), at, "must be text of 1 to " + MOST_TEXT + " characters without NUL"));
+      return Optional.empty();
+    }
+    return Optional.of(Json.of(text));
+  }
+
+  private Optional<Json> whole(Whole type, Yaml.Scalar scalar) {
+    if (!scalar.isPlain() || !WHOLE.matcher(scalar.text()).matches()) {
+      return wrong(type, scalar, shown(scalar));
+    }
+    long number = Long.parseLong(scalar.text());
+    return number < type.least() || number > type.most()
+        ? wrong(type, scalar, shown(scalar))
+        : Optional.of(Json.of(number));
+  }
+
+  private Optional<Json> span(Span type, Yaml.Scalar scalar) {
+    try {
+      return Optional.of(Json.of(DurationText.parse(path, scalar.text()).toSeconds()));
+    } catch (GpushException notADuration) {
+      return wrong(type, scalar, shown(scalar));
+    }
+  }
+
+  private Optional<Json> size(Size type, Yaml.Scalar scalar) {
+    Matcher match = SIZE.matcher(scalar.text());
+    if (!match.matches() || (match.group(2).isEmpty() && !match.group(3).isEmpty())) {
+      return wrong(type, scalar, shown(scalar));
+    }
+    String letter = match.group(2).replace('K', 'k');
+    int power = letter.isEmpty() ? 0 : 1 + "kMGT".indexOf(letter);
+    BigInteger unit = BigInteger.valueOf(match.group(3).isEmpty() ? 1000 : 1024).pow(power);
+    BigInteger bytes = new BigInteger(match.group(1)).multiply(unit);
+    return bytes.bitLength() < Long.SIZE
+        ? Optional.of(Json.of(bytes.longValue()))
+        : wrong(type, scalar, shown(scalar));
+  }
+
+  private Optional<Json> gpus(Gpus type, Yaml.Scalar scalar) {
+    try {
+      return Optional.of(Json.of(GpuRequest.parse(scalar.text()).toString()));
+    } catch (GpushException notGpus) {
+      return wrong(type, scalar, shown(scalar));
+    }
+  }
+
+  private Optional<Json> oneOf(OneOf type, Yaml.Scalar scalar) {
+    for (Choice choice : type.choices()) {
+      if (choice.word().equals(scalar.text())) {
+        if (choice.later().isEmpty()) {
+          return Optional.of(Json.of(choice.word()));
+        }
+        flaw(scalar, choice.word() + " comes later: " + choice.later());
+        return Optional.empty();
+      }
+    }
+    String what = "must be " + type.words() + ", not " + shown(scalar);
+    List<String> words = type.choices().stream().map(Choice::word).toList();
+    flaws.accept(new Flaw(scalar.at(), path, what, Nearest.one(scalar.text(), words)));
+    return Optional.empty();
+  }
+
+  private Optional<Json> matching(ValueType type, Yaml.Scalar scalar, Pattern rule) {
+    return scalar.text().length() <= MOST_TEXT && rule.matcher(scalar.text()).matches()
+        ? Optional.of(Json.of(scalar.text()))
+        : wrong(type, scalar, shown(scalar));
+  }
+
+  private Optional<Json> names(BackendNames type, Yaml yaml) {
+    if (yaml instanceof Yaml.Mapping) {
+      flaw(yaml, "must be " + type.words() + "; what they are is written in config.yaml");
+      return Optional.empty();
+    }
+    if (!(yaml instanceof Yaml.Sequence(_, var items))) {
+      return scalar(type, yaml).flatMap(scalar -> wrong(type, scalar, shown(scalar)));
+    }
+    if (items.isEmpty() || items.size() > MOST_NAMES) {
+      return wrong(type, yaml, items.size() + " names");
+    }
+    var names = new ArrayList<String>();
+    for (Yaml item : items) {
+      if (!(item instanceof Yaml.Scalar name) || !NAME.matcher(name.text()).matches()) {
+        flaw(item, "must be the name of a backend: a-z, 0-9 and '-', at most 32");
+      } else if (names.contains(name.text())) {
+        flaw(item, name.text() + " is listed twice");
+      } else {
+        names.add(name.text());
+      }
+    }
+    return names.size() == items.size() ? Optional.of(Json.array(names)) : Optional.empty();
+  }
+
+  private Optional<Json> variables(Variables type, Yaml yaml) {
+    if (!(yaml instanceof Yaml.Mapping(_, var entries))) {
+      return switch (yaml) {
+        case Yaml.Scalar scalar when scalar.isNothing() -> Optional.of(Json.object());
+        case Yaml.Scalar scalar -> wrong(type, scalar, shown(scalar));
+        case Yaml.Sequence _, Yaml.Mapping _ -> wrong(type, yaml, "a list");
+      };
+    }
+    if (entries.size() > MOST_VARIABLES) {
+      return wrong(type, yaml, entries.size() + " of them; " + MOST_VARIABLES + " are the most");
+    }
+    Map<String, Json> variables = new LinkedHashMap<>();
+    for (Yaml.Entry entry : entries) {
+      variable(entry).ifPresent(value -> variables.put(entry.key(), value));
+    }
+    return Optional.of(new Json.Obj(variables));
+  }
+
+  private Optional<Json> variable(Yaml.Entry entry) {
+    String at = path + "." + entry.key();
+    if (!VARIABLE.matcher(entry.key()).matches()) {
+      flaws.accept(
+          new Flaw(entry.at(), at, "a variable's name is letters, digits and '_', no digit first"));
+      return Optional.empty();
+    }
+    return switch (entry.value()) {
+      case Yaml.Scalar(_, var text, var isPlain) when text.isEmpty() && !isPlain ->
+          Optional.of(Json.of(""));
+      case Yaml.Scalar scalar when scalar.isNothing() -> {
+        flaws.accept(new Flaw(scalar.at(), at, "has no value; write \"\" for an empty one"));
+        yield Optional.empty();
+      }
+      case Yaml.Scalar scalar -> text(at, scalar);
+      case Yaml.Sequence sequence -> {
+        flaws.accept(new Flaw(sequence.at(), at, "must be text, not a list"));
+        yield Optional.empty();
+      }
+      case Yaml.Mapping mapping -> {
+        flaws.accept(new Flaw(mapping.at(), at, "must be text, not keys with values"));
+        yield Optional.empty();
+      }
+    };
+  }
+
+  private static String shown(Yaml.Scalar scalar) {
+    String text = scalar.text().replaceAll("\\p{Cntrl}", " ");
+    String capped = text.length() <= MOST_SHOWN ? text : text.substring(0, MOST_SHOWN) + "…";
+    return scalar.isPlain() ? capped : '"' + capped + '"';
+  }
+
+  private <T> Optional<T> wrong(ValueType type, Yaml yaml, String not) {
+    flaw(yaml, "must be " + type.words() + ", not " + not);
+    return Optional.empty();
+  }
+
+  private void flaw(Yaml yaml, String what) {
+    flaws.accept(new Flaw(yaml.at(), path, what));
+  }
+}

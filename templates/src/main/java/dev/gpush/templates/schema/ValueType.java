@@ -1,0 +1,95 @@
+package dev.gpush.templates.schema;
+
+import java.util.List;
+
+/**
+ * What a key takes. {@code ValueReader} reads it; {@code words} finish the sentence "must be …".
+ */
+public sealed interface ValueType {
+  String words();
+
+  record Whole(long least, long most) implements ValueType {
+    @Override
+    public String words() {
+      return "a whole number from " + least + " to " + most;
+    }
+  }
+
+  record Text() implements ValueType {
+    @Override
+    public String words() {
+      return "text";
+    }
+  }
+
+  /** Kept as seconds. */
+  record Span() implements ValueType {
+    @Override
+    public String words() {
+      return "a duration such as 90s, 30m or 1d12h";
+    }
+  }
+
+  /** Kept as bytes. */
+  record Size() implements ValueType {
+    @Override
+    public String words() {
+      return "a size such as 500kB, 50MB or 2GiB";
+    }
+  }
+
+  record Gpus() implements ValueType {
+    @Override
+    public String words() {
+      return "GPUs per node: MODEL:COUNT, COUNT or MODEL";
+    }
+  }
+
+  record Variables() implements ValueType {
+    @Override
+    public String words() {
+      return "variables with values, such as {OMP_NUM_THREADS: 8}";
+    }
+  }
+
+  /** Names of backends; whether they are configured is known once all files are read. */
+  record BackendNames() implements ValueType {
+    @Override
+    public String words() {
+      return "a list of backend names, such as [hpc, local]";
+    }
+  }
+
+  record TemplateName() implements ValueType {
+    @Override
+    public String words() {
+      return "the name of a template: a-z, 0-9 and '-', at most 32";
+    }
+  }
+
+  record AbsolutePath() implements ValueType {
+    @Override
+    public String words() {
+      return "an absolute path";
+    }
+  }
+
+  /** Some of the words may belong to features that come later. */
+  record OneOf(List<Choice> choices) implements ValueType {
+    public OneOf {
+      choices = List.copyOf(choices);
+    }
+
+    @Override
+    public String words() {
+      return "one of " + String.join(", ", now());
+    }
+
+    List<String> now() {
+      return choices.stream().filter(choice -> choice.later().isEmpty()).map(Choice::word).toList();
+    }
+  }
+
+  /** {@code later} names the feature that a word waits for; empty when it works. */
+  record Choice(String word, String later) {}
+}

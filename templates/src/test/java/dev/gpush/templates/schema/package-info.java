@@ -1,0 +1,3 @@
+/** Tests of the schema and its page. */
+@org.jspecify.annotations.NullMarked
+package dev.gpush.templates.schema;
