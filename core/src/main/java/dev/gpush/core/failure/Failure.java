@@ -18,8 +18,13 @@ public sealed interface Failure
   /** Which exit status a command gives when this ends it. */
   ExitStatus exit();
 
-  /** The stable word for --json and logs: {@code session.unknown}. */
+  /** As {@link #kind}, except where a failure carries the agent's code under this name. */
   default String code() {
+    return kind();
+  }
+
+  /** The stable word for --json and logs: {@code usage.unknown-session}. */
+  default String kind() {
     String family = getClass().getEnclosingClass().getSimpleName().replace("Failure", "");
     return kebab(family) + "." + kebab(getClass().getSimpleName());
   }
