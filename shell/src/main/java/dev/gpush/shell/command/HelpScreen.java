@@ -1,0 +1,73 @@
+package dev.gpush.shell.command;
+
+import java.util.List;
+
+/**
+ * The first screen, as product.md has it, with the commands that exist. A test compares the two.
+ */
+final class HelpScreen {
+  /** One line of commands: its heading, its verbs and what they are about. */
+  record Group(String heading, List<String> verbs, String about) {}
+
+  static final List<Group> GROUPS =
+      List.of(
+          new Group(
+              "Session", List.of("up", "down", "ps", "extend"), "get, give back, list, lease"),
+          new Group(
+              "Work",
+              List.of("run", "stop", "runs", "logs", "exec"),
+              "every word after SCRIPT is SCRIPT's"),
+          new Group("Reach", List.of("ssh"), "any ssh client and editor: link"),
+          new Group("Files", List.of("sync", "pull"), "code goes by itself; pull fetches"),
+          new Group("Explain", List.of("nodes"), "what each node has and holds"),
+          new Group(
+              "Set up",
+              List.of(
+                  "config",
+                  "backends",
+                  "templates",
+                  "link",
+                  "doctor",
+                  "gateway",
+                  "completion",
+                  "version"),
+              ""));
+
+  private static final String HEAD =
+      """
+      gpush: GPU nodes anywhere, as if they were your own machine
+
+        gpush up --nodes 2 --gpus H100:8   get a gang (GPUs per node); again: attach
+        gpush run train.py --lr 3e-4       sync, launch all ranks, stream, exit status
+        ssh devbox, or gpush ssh           the same machine, in a terminal or editor
+
+      """;
+
+  private static final String TAIL =
+      """
+
+      Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask
+      Gang     flags > gpush.local.yaml > gpush.yaml > last used here > config > site
+      Python   --python > gpush.yaml > .venv or uv.lock > image > active conda
+      Folder   your place in the workspace; results go to $GPUSH_OUTPUT
+      Options  -s NAME --json -q -v --yes --dry-run (up: where and when; no effect)
+
+      gpush alone opens the shell. gpush help COMMAND
+      Exit 0 done, 1 failed, 2 usage, 3 environment, 4 bug; run, exec: theirs, or 255
+      """;
+
+  private HelpScreen() {}
+
+  static String text() {
+    var text = new StringBuilder(HEAD);
+    for (Group group : GROUPS) {
+      String verbs = String.join(" ", group.verbs());
+      String line =
+          group.about().isEmpty()
+              ? String.format("%-8s %s", group.heading(), verbs)
+              : String.format("%-8s %-33s %s", group.heading(), verbs, group.about());
+      text.append(line).append('\n');
+    }
+    return text.append(TAIL).toString();
+  }
+}

@@ -1,0 +1,37 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.gateway.SshAccess;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "link",
+    header = "Let ssh and editors find your sessions by name",
+    description = {
+      "Puts one Include line at the top of your ~/.ssh/config, so that ssh devbox works, and"
+          + " editors list it. Asks first. --remove takes the line out again, and nothing else."
+    },
+    footer = {"$ gpush link --yes", "linked: ssh devbox works now"})
+final class LinkCommand implements Action {
+  @Option(names = "--print", description = "show what ssh reads; change nothing")
+  boolean print;
+
+  @Option(names = "--remove", description = "take the line out again")
+  boolean remove;
+
+  @Override
+  public int run(Call call) {
+    SshAccess ssh = call.services().ssh();
+    if (print && remove) {
+      throw Values.bad("link", "--print and --remove exclude each other");
+    }
+    if (print) {
+      call.print(ssh.configText());
+    } else if (remove) {
+      ssh.unlink(call.talk());
+    } else {
+      ssh.link(call.talk());
+    }
+    return 0;
+  }
+}

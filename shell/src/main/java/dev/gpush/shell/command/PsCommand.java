@@ -1,0 +1,77 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.render.Table;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "ps",
+    header = "List your sessions",
+    description = {
+      "LEASE is what is left until the nodes are given back: whatever runs (5h12m), or without"
+          + " activity (48m idle)."
+    },
+    footer = {
+      "$ gpush ps",
+      "NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER",
+      "devbox  local    2 cpu nodes  ready  12m  48m idle  -     ~/proj"
+    })
+final class PsCommand implements Action {
+  @Option(names = "--json", description = "as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    List<SessionView> sessions =
+        call.common().session.isPresent()
+            ? List.of(call.session())
+            : call.services().sessions().list();
+    if (json) {
+      call.print(
+          Json.array(sessions.stream().map(view -> Documents.session(view, call.now())).toList()));
+      return 0;
+    }
+    if (sessions.isEmpty()) {
+      call.say("no sessions; gpush up gets one");
+      return 0;
+    }
+    Table table = new Table("NAME", "BACKEND", "SHAPE", "STATE", "AGE", "LEASE", "RUNS", "FOLDER");
+    for (SessionView session : sessions) {
+      table.row(
+          session.name().text(),
+          session.backend(),
+          session.shape(),
+          session.state().word(),
+          DurationText.coarse(Duration.between(session.created(), call.now())),
+          SessionText.lease(session),
+          session.runsInProgress() == 0 ? "" : "" + session.runsInProgress(),
+          shortened(session.root(), call));
+    }
+    call.print(table);
+    for (SessionView session : sessions) {
+      if (session.state() != SessionState.READY && !session.detail().isEmpty()) {
+        call.say(session.name() + " is " + session.state().word() + ": " + session.detail());
+      }
+    }
+    return 0;
+  }
+
+  /** With the home folder as a tilde. */
+  static String shortened(Path folder, Call call) {
+    String home = call.environment().getOrDefault("HOME", "");
+    if (home.length() > 1 && folder.startsWith(home)) {
+      Path rest = Path.of(home).relativize(folder);
+      return rest.toString().isEmpty() ? "~" : "~/" + rest;
+    }
+    return folder.toString();
+  }
+}

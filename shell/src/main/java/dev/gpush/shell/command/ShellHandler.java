@@ -1,0 +1,158 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.control.server.Handler;
+import dev.gpush.control.server.Invocation;
+import dev.gpush.control.wire.Facts;
+import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.shell.render.Console;
+import dev.gpush.shell.render.ConsoleTalk;
+import dev.gpush.shell.render.FailureText;
+import dev.gpush.shell.render.Look;
+import dev.gpush.shell.render.Nearest;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Carries out command lines for the control server: finds the verb, parses, calls, and turns every
+ * end into an exit status and, where something went wrong, a message.
+ *
+ * <p>run, exec and ssh pass a foreign status through, so for them every failure of gpush's own is
+ * 255, usage and bugs included, as it is with ssh: who reads 1 or 2 knows that it is the script's.
+ *
+ * <p>Called on a thread of the invocation's own, which is interrupted by a signal that no command
+ * listens for, and when the client is gone.
+ */
+public final class ShellHandler implements Handler {
+  /** Their status is that of what they run. */
+  private static final Set<String> PASSING = Set.of("run", "exec", "ssh");
+
+  private final Services services;
+  private final Verbs verbs = new Verbs();
+
+  public ShellHandler(Services services) {
+    this.services = services;
+  }
+
+  @Override
+  public int handle(Invocation invocation) {
+    List<String> words = verbFirst(invocation.arguments());
+    Common common = new Common();
+    Console console = new Console(invocation.out(), invocation.err(), look(invocation));
+    Thread self = Thread.currentThread();
+    try {
+      return carryOut(invocation, console, common, words);
+    } catch (GpushException known) {
+      return self.isInterrupted()
+          ? ExitStatus.INTERRUPTED.number()
+          : tell(console, common, words, known);
+    } catch (InterruptedException stop) {
+      return ExitStatus.INTERRUPTED.number();
+    } catch (UncheckedIOException gone) {
+      return self.isInterrupted()
+          ? ExitStatus.INTERRUPTED.number()
+          : status(words, ExitStatus.FAILED);
+    } catch (RuntimeException | Error bug) {
+      return bug(console, common, words, bug);
+    }
+  }
+
+  private int carryOut(Invocation invocation, Console console, Common common, List<String> words)
+      throws InterruptedException {
+    String verb = words.getFirst();
+    Action action = verbs.make(verb).orElseThrow(() -> unknown(verb));
+    CommandLines.parse(verb, action, common, words.subList(1, words.size()));
+    try (var talk =
+        new ConsoleTalk(
+            console,
+            services.clock(),
+            services.ticker(),
+            question -> invocation.ask(question, false),
+            common.quiet,
+            common.yes)) {
+      Call call = new Call(services, invocation, console, talk, common, words);
+      if (common.help) {
+        call.print(new CommandHelp(verb, action).text());
+        return ExitStatus.DONE.number();
+      }
+      return action.run(call);
+    }
+  }
+
+  private GpushException unknown(String verb) {
+    return new GpushException(
+        new UsageFailure.UnknownCommand(verb, Nearest.to(verb, verbs.names())));
+  }
+
+  /** The words with the verb in front: options that all commands take may also come before it. */
+  private static List<String> verbFirst(List<String> arguments) {
+    if (arguments.isEmpty()) {
+      return List.of("help");
+    }
+    int verb =
+        CommandLines.firstWord(
+            CommandLines.of(new WakeCommand(), new Common()).getCommandSpec(), arguments);
+    if (verb == arguments.size()) {
+      return switch (arguments.getFirst()) {
+        case "--version", "-V" -> List.of("version");
+        case "--help", "-h" -> List.of("help");
+        default -> arguments;
+      };
+    }
+    var words = new ArrayList<String>();
+    words.add(arguments.get(verb));
+    words.addAll(arguments.subList(0, verb));
+    words.addAll(arguments.subList(verb + 1, arguments.size()));
+    return List.copyOf(words);
+  }
+
+  private static Look look(Invocation invocation) {
+    Facts facts = invocation.facts();
+    boolean smart = !facts.type().isEmpty() && !facts.type().equals("dumb");
+    return new Look(
+        facts.err() && smart,
+        facts.err() && facts.colours() > 0,
+        facts.out() ? facts.columns() : 0);
+  }
+
+  private static int tell(
+      Console console, Common common, List<String> words, GpushException known) {
+    Failure failure = known.failure();
+    String text = new FailureText(words).of(failure).text(console.look());
+    if (common.verbose) {
+      text += "  code: " + failure.kind() + "\n";
+      for (Throwable cause = known.getCause(); cause != null; cause = cause.getCause()) {
+        text += "  cause: " + cause + "\n";
+      }
+    }
+    write(console, text);
+    return status(words, failure.exit());
+  }
+
+  private int bug(Console console, Common common, List<String> words, Throwable bug) {
+    Path log = services.bugs().report(words.getFirst(), bug);
+    String text =
+        "gpush: this is a bug in gpush, not your mistake; what happened is in " + log + "\n";
+    write(console, common.verbose ? text + "  cause: " + bug + "\n" : text);
+    return status(words, ExitStatus.BUG);
+  }
+
+  private static void write(Console console, String text) {
+    try {
+      console.write(true, text.getBytes(StandardCharsets.UTF_8));
+    } catch (UncheckedIOException gone) {
+      // Nobody is there to be told; the status still says it.
+      return;
+    }
+  }
+
+  private static int status(List<String> words, ExitStatus own) {
+    return (PASSING.contains(words.getFirst()) ? ExitStatus.OWN : own).number();
+  }
+}

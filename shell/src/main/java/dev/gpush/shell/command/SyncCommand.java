@@ -1,0 +1,23 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.session.SessionView;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "sync",
+    header = "Bring the workspace to all nodes now",
+    description = {"up and run do this by themselves."},
+    footer = {"$ gpush sync", "devbox has G43 on all nodes"})
+final class SyncCommand implements Action {
+  @Option(names = "--overwrite", description = "replace files that were changed on the nodes")
+  boolean overwrite;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    SessionView session = call.session();
+    long generation = call.services().sessions().sync(session.name(), overwrite, call.talk());
+    call.say(session.name() + " has G" + generation + " on all nodes");
+    return 0;
+  }
+}

@@ -1,0 +1,152 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.render.Table;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "up",
+    header = "Get a gang of nodes, or attach to the one you have",
+    description = {
+      "Asks the backends in order and makes a session of the first gang that is granted, all nodes"
+          + " or none, with the workspace on every node. Asked again with the same request it"
+          + " attaches; with another one it shows the difference and needs --replace."
+    },
+    footer = {
+      "$ gpush up --nodes 2 --for 8h",
+      "devbox: 2 cpu nodes on local in 1s; 8h left, 1h idle",
+      "next: gpush run train.py"
+    })
+final class UpCommand implements Action {
+  @Option(names = "--nodes", paramLabel = "N", description = "nodes of the gang")
+  Optional<String> nodes;
+
+  @Option(
+      names = "--gpus",
+      paramLabel = "GPUS",
+      description = "per node: H100:8, 8, or H100 for one; 0 for none")
+  Optional<String> gpus;
+
+  @Option(names = "--backend", paramLabel = "BACKEND", description = "only there")
+  Optional<String> backend;
+
+  @Option(
+      names = "--for",
+      paramLabel = "TIME",
+      description = "given back after this, whatever runs: 30m, 8h, 1d12h")
+  Optional<String> hardEnd;
+
+  @Option(
+      names = "--idle",
+      paramLabel = "TIME",
+      description = "given back after this long without activity")
+  Optional<String> idle;
+
+  @Option(
+      names = "--python",
+      paramLabel = "PYTHON",
+      description = "interpreter or environment of shells and runs")
+  Optional<String> python;
+
+  @Option(names = "--replace", description = "give back a session that differs, then get this one")
+  boolean replace;
+
+  @Option(names = "--dry-run", description = "show where and when; no effect")
+  boolean dryRun;
+
+  @Option(names = "--save", hidden = true)
+  boolean save;
+
+  @Option(names = "--json", description = "the session as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (save) {
+      throw Values.later("up", "--save (write the flags to gpush.yaml)");
+    }
+    UpRequest request =
+        new UpRequest(
+            call.newName(),
+            call.folder(),
+            backend,
+            Values.nodes(nodes),
+            gpus.map(GpuRequest::parse),
+            Values.time("--for", hardEnd),
+            Values.time("--idle", idle),
+            python,
+            call.environment(),
+            replace,
+            false,
+            dryRun,
+            call.common().yes);
+    return dryRun ? plan(call, request) : up(call, request);
+  }
+
+  private int plan(Call call, UpRequest request) {
+    Map<String, Plan> plans = call.services().sessions().plan(request);
+    if (json) {
+      call.print(Documents.plans(plans));
+    } else {
+      Table table = new Table("BACKEND", "WHEN", "WHAT");
+      plans.forEach((name, plan) -> row(table, name, plan));
+      call.print(table);
+    }
+    boolean possible = plans.values().stream().anyMatch(plan -> !(plan instanceof Plan.Never));
+    return possible ? 0 : 1;
+  }
+
+  private static void row(Table table, String backend, Plan plan) {
+    switch (plan) {
+      case Plan.Now(var what) -> table.row(backend, "now", what);
+      case Plan.Later(var reason, var estimate, var holders) ->
+          table.row(
+              backend,
+              estimate.map(wait -> "in about " + DurationText.coarse(wait)).orElse("later"),
+              reason + (holders.isEmpty() ? "" : "; held by " + String.join(", ", holders)));
+      case Plan.Never(var reason, var works) ->
+          table.row(
+              backend,
+              "never",
+              reason + (works.isEmpty() ? "" : "; would fit: " + String.join(" or ", works)));
+    }
+  }
+
+  private int up(Call call, UpRequest request) throws InterruptedException {
+    long begun = call.services().clock().nanos();
+    SessionView session = call.services().sessions().up(request, call.talk());
+    if (json) {
+      call.print(Documents.session(session, call.now()));
+    }
+    Duration took = Duration.ofNanos(call.services().clock().nanos() - begun);
+    String left = SessionText.lease(session);
+    call.say(
+        session.name()
+            + (session.isNew() ? ": " : " is there: ")
+            + session.shape()
+            + " on "
+            + session.backend()
+            + (session.isNew()
+                ? " in " + DurationText.of(took)
+                : ", "
+                    + DurationText.coarse(Duration.between(session.created(), call.now()))
+                    + " old")
+            + (left.isEmpty() ? "" : "; " + left)
+            + (session.state() == SessionState.DEGRADED ? "; degraded: " + session.detail() : ""));
+    if (session.isNew()) {
+      call.say("next: gpush run train.py");
+    }
+    return 0;
+  }
+}

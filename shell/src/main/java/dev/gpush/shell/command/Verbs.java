@@ -1,0 +1,53 @@
+package dev.gpush.shell.command;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/** All commands by the word that calls them. */
+final class Verbs {
+  /** Called by our own scripts and the loop; not in any list. */
+  private static final String HIDDEN = "__";
+
+  private final Map<String, Supplier<Action>> actions = new TreeMap<>();
+
+  Verbs() {
+    actions.put("up", UpCommand::new);
+    actions.put("run", RunCommand::new);
+    actions.put("exec", ExecCommand::new);
+    actions.put("ssh", SshCommand::new);
+    actions.put("ps", PsCommand::new);
+    actions.put("nodes", NodesCommand::new);
+    actions.put("runs", RunsCommand::new);
+    actions.put("logs", LogsCommand::new);
+    actions.put("stop", StopCommand::new);
+    actions.put("down", DownCommand::new);
+    actions.put("extend", ExtendCommand::new);
+    actions.put("sync", SyncCommand::new);
+    actions.put("pull", PullCommand::new);
+    actions.put("gateway", GatewayCommand::new);
+    actions.put("backends", BackendsCommand::new);
+    actions.put("templates", TemplatesCommand::new);
+    actions.put("config", ConfigCommand::new);
+    actions.put("link", LinkCommand::new);
+    actions.put("doctor", DoctorCommand::new);
+    actions.put("completion", CompletionCommand::new);
+    actions.put("version", VersionCommand::new);
+    actions.put("help", () -> new HelpCommand(this));
+    actions.put(HIDDEN + "complete", () -> new CompleteCommand(this));
+    actions.put(HIDDEN + "prompt", PromptCommand::new);
+    actions.put(HIDDEN + "wake", WakeCommand::new);
+  }
+
+  /** A new action of this verb, ready to be parsed into. */
+  Optional<Action> make(String verb) {
+    return Optional.ofNullable(actions.get(verb)).map(Supplier::get);
+  }
+
+  /** Those that people type, in alphabetical order. */
+  List<String> names() {
+    return actions.keySet().stream().filter(name -> !name.startsWith(HIDDEN)).toList();
+  }
+}

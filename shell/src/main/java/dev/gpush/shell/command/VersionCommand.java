@@ -1,0 +1,25 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.json.Json;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "version",
+    header = "Show which gpush this is",
+    footer = {"$ gpush version", "gpush 0.1.0 (build 3f9a1c)"})
+final class VersionCommand implements Action {
+  @Option(names = "--json", description = "as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    Services.Version version = call.services().version();
+    if (json) {
+      call.print(Json.object("version", version.number(), "build", version.build()));
+    } else {
+      call.console().out("gpush " + version.number() + " (build " + version.build() + ")");
+    }
+    return 0;
+  }
+}

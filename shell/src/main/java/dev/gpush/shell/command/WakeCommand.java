@@ -1,0 +1,14 @@
+package dev.gpush.shell.command;
+
+import picocli.CommandLine.Command;
+
+/**
+ * Called by ssh before it connects: that it could be called at all means that the gateway is up.
+ */
+@Command(name = "__wake", header = "Start the gateway")
+final class WakeCommand implements Action {
+  @Override
+  public int run(Call call) {
+    return 0;
+  }
+}

@@ -1,0 +1,165 @@
+package dev.gpush.shell.render;
+
+import dev.gpush.core.backend.BackendView;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What {@code --json} prints. The fields are promised in docs/reference/json.md: one may be added,
+ * none renamed or taken away. Moments are ISO 8601 in UTC, lengths of time are whole seconds in
+ * fields that end in {@code _s}, and what is not known is null.
+ */
+public final class Documents {
+  private Documents() {}
+
+  public static Json.Obj session(SessionView session, Instant now) {
+    return Json.object(
+        "name", session.name().text(),
+        "id", session.id(),
+        "state", session.state().word(),
+        "detail", session.detail(),
+        "backend", session.backend(),
+        "gang", session.gang(),
+        "shape", session.shape(),
+        "nodes", session.nodes().size(),
+        "gpus_per_node", session.gpus().count(),
+        "gpu_model", session.gpus().model(),
+        "folder", session.root().toString(),
+        "owner", session.owner(),
+        "created", moment(session.created()),
+        "age_s", seconds(Duration.between(session.created(), now)),
+        "hard_end_s", session.hardEndLeft().map(Duration::toSeconds),
+        "idle_end_s", session.idleLeft().map(Duration::toSeconds),
+        "activity", session.activity(),
+        "generation", session.generation(),
+        "runs", session.runsInProgress(),
+        "python", text(session.python()));
+  }
+
+  public static Json.Obj node(NodeView node) {
+    return Json.object(
+        "node", node.info().index(),
+        "host", node.info().host(),
+        "address", node.info().address(),
+        "gpu_model", text(node.info().gpuModel()),
+        "slots", node.info().slots(),
+        "claimed", node.claimed(),
+        "cpus", node.info().cpus(),
+        "workspace", node.info().workspace(),
+        "link", node.link(),
+        "generation", node.generation(),
+        "python", text(node.python()),
+        "agent_pid", node.agentPid() > 0 ? Optional.of(node.agentPid()) : Optional.empty());
+  }
+
+  public static Json.Obj run(RunView run, Instant now) {
+    return Json.object(
+        "run", run.number(),
+        "session", run.session(),
+        "state", run.state(),
+        "exit", run.exit(),
+        "words", run.words(),
+        "mode", run.mode(),
+        "ranks", run.ranks(),
+        "slots", run.slots(),
+        "generation", run.generation(),
+        "python", text(run.python()),
+        "started", moment(run.started()),
+        "ended", run.ended().map(Documents::moment),
+        "duration_s", seconds(Duration.between(run.started(), run.ended().orElse(now))));
+  }
+
+  public static Json.Obj backend(BackendView backend) {
+    return Json.object(
+        "name", backend.name(),
+        "kind", backend.kind(),
+        "usable", backend.usable(),
+        "description", backend.describe(),
+        "from", backend.origin());
+  }
+
+  public static Json.Obj finding(Sessions.Finding finding) {
+    return Json.object(
+        "status", finding.status(),
+        "what", finding.what(),
+        "detail", finding.detail(),
+        "remedy", finding.remedy());
+  }
+
+  public static Json.Obj template(Configs.Template template) {
+    return Json.object(
+        "name", template.name(), "summary", template.summary(), "from", template.origin());
+  }
+
+  public static Json.Obj config(Config config) {
+    return Json.object(
+        "root", config.root().toString(),
+        "root_reason", config.rootReason(),
+        "backends", config.order(),
+        "settings",
+            config.settings().stream()
+                .map(
+                    setting ->
+                        Json.object(
+                            "key", setting.key(),
+                            "value", setting.value(),
+                            "from", setting.origin()))
+                .toList());
+  }
+
+  public static Json.Arr plans(Map<String, Plan> plans) {
+    var rows = new ArrayList<Json>();
+    plans.forEach((backend, plan) -> rows.add(plan(backend, plan)));
+    return Json.array(rows);
+  }
+
+  private static Json.Obj plan(String backend, Plan plan) {
+    return switch (plan) {
+      case Plan.Now(var what) -> plan(backend, "now", what, Optional.empty(), List.of(), List.of());
+      case Plan.Later(var reason, var estimate, var holders) ->
+          plan(backend, "later", reason, estimate, holders, List.of());
+      case Plan.Never(var reason, var works) ->
+          plan(backend, "never", reason, Optional.empty(), List.of(), works);
+    };
+  }
+
+  private static Json.Obj plan(
+      String backend,
+      String when,
+      String detail,
+      Optional<Duration> estimate,
+      List<String> holders,
+      List<String> works) {
+    return Json.object(
+        "backend", backend,
+        "when", when,
+        "detail", detail,
+        "estimate_s", estimate.map(Duration::toSeconds),
+        "holders", holders,
+        "would_fit", works);
+  }
+
+  private static String moment(Instant instant) {
+    return instant.truncatedTo(java.time.temporal.ChronoUnit.SECONDS).toString();
+  }
+
+  private static long seconds(Duration duration) {
+    return Math.max(0, duration.toSeconds());
+  }
+
+  private static Optional<String> text(String text) {
+    return Optional.of(text).filter(value -> !value.isEmpty());
+  }
+}

@@ -1,0 +1,96 @@
+package dev.gpush.shell.render;
+
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.util.List;
+
+/** A session in few words: its lease, and the prompt. */
+public final class SessionText {
+  /**
+   * From here on the end of a lease is worth an exclamation mark; the first warning comes then too.
+   */
+  private static final Duration SOON = Duration.ofMinutes(30);
+
+  private SessionText() {}
+
+  /**
+   * What is left of the lease: {@code 5h12m}, {@code 48m idle}, or both; empty when nothing ends it
+   * now.
+   */
+  public static String lease(SessionView session) {
+    String hard = session.hardEndLeft().map(DurationText::coarse).orElse("");
+    String idle =
+        session
+            .idleLeft()
+            .filter(left -> session.hardEndLeft().map(end -> left.compareTo(end) < 0).orElse(true))
+            .map(left -> DurationText.coarse(left) + " idle")
+            .orElse("");
+    return hard + (hard.isEmpty() || idle.isEmpty() ? "" : ", ") + idle;
+  }
+
+  /** {@code devbox 2×8 H100 · 5h12m left · ✓G42 > }, as product.md has it. */
+  public static String prompt(SessionView session, List<RunView> runs) {
+    return session.name() + " " + Clean.line(standing(session, runs)) + " > ";
+  }
+
+  private static String standing(SessionView session, List<RunView> runs) {
+    if (session.nodes().stream().anyMatch(node -> node.link().equals("needs you"))) {
+      return "needs you: " + session.detail() + ". Nothing is lost";
+    }
+    return switch (session.state()) {
+      case READY -> session.shape() + left(session) + " · " + holds(session) + at(runs);
+      case QUEUED -> "queued " + session.detail();
+      case DEGRADED, LEAKED, ASKED, GRANTED, LINKED, RELEASING, RELEASED -> other(session);
+    };
+  }
+
+  private static String other(SessionView session) {
+    String detail = session.detail();
+    String word =
+        session.state() == SessionState.GRANTED || session.state() == SessionState.LINKED
+            ? "is coming up"
+            : session.state().word();
+    return word + (detail.isEmpty() ? "" : ": " + detail);
+  }
+
+  private static String left(SessionView session) {
+    if (session.hardEndLeft().isPresent()) {
+      Duration hard = session.hardEndLeft().get();
+      return " · " + DurationText.coarse(hard) + " left" + mark(hard);
+    }
+    return session
+        .idleLeft()
+        .filter(idle -> idle.compareTo(SOON) <= 0)
+        .map(idle -> " · idle, " + DurationText.coarse(idle) + " left!")
+        .orElse("");
+  }
+
+  private static String mark(Duration left) {
+    return left.compareTo(SOON) <= 0 ? "!" : "";
+  }
+
+  private static String holds(SessionView session) {
+    long latest = session.generation();
+    List<NodeView> nodes = session.nodes();
+    long having = nodes.stream().filter(node -> node.generation() == latest).count();
+    if (latest == 0) {
+      return "nothing sent yet";
+    }
+    return having == nodes.size()
+        ? "✓G" + latest
+        : "G" + latest + " on " + having + " of " + nodes.size();
+  }
+
+  private static String at(List<RunView> runs) {
+    if (runs.isEmpty()) {
+      return "";
+    }
+    return runs.size() == 1
+        ? ", run " + runs.getFirst().number() + " on G" + runs.getFirst().generation()
+        : ", " + runs.size() + " runs";
+  }
+}

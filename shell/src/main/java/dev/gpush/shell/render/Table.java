@@ -1,0 +1,67 @@
+package dev.gpush.shell.render;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Aligned columns under a heading, two spaces apart, no boxes, nothing after the last word of a
+ * line.
+ */
+public final class Table {
+  private static final String GAP = "  ";
+
+  private final List<String> heading;
+  private final List<List<String>> rows = new ArrayList<>();
+
+  public Table(String... heading) {
+    this.heading = List.of(heading);
+  }
+
+  /** An empty cell is shown as a dash. */
+  public Table row(String... cells) {
+    if (cells.length != heading.size()) {
+      throw new IllegalArgumentException(
+          heading.size() + " cells, not " + cells.length + ": " + Arrays.toString(cells));
+    }
+    rows.add(Arrays.stream(cells).map(cell -> cell.isEmpty() ? "-" : Clean.line(cell)).toList());
+    return this;
+  }
+
+  public boolean isEmpty() {
+    return rows.isEmpty();
+  }
+
+  /**
+   * The lines, heading first.
+   *
+   * @param columns what the reader's window holds; lines are cut there. 0: no limit
+   */
+  public List<String> lines(int columns) {
+    int[] widths = new int[heading.size()];
+    var all = new ArrayList<List<String>>();
+    all.add(heading);
+    all.addAll(rows);
+    for (List<String> row : all) {
+      for (int i = 0; i < widths.length; i++) {
+        widths[i] = Math.max(widths[i], Width.of(row.get(i)));
+      }
+    }
+    return all.stream()
+        .map(row -> line(row, widths))
+        .map(line -> Width.cut(line, columns))
+        .toList();
+  }
+
+  private static String line(List<String> cells, int[] widths) {
+    var line = new StringBuilder();
+    for (int i = 0; i < cells.size(); i++) {
+      String cell = cells.get(i);
+      line.append(cell);
+      if (i < cells.size() - 1) {
+        line.append(" ".repeat(widths[i] - Width.of(cell))).append(GAP);
+      }
+    }
+    return line.toString().stripTrailing();
+  }
+}

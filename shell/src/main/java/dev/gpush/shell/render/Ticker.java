@@ -1,0 +1,33 @@
+package dev.gpush.shell.render;
+
+import dev.gpush.core.task.Tasks;
+import java.time.Duration;
+
+/** Calls back now and then, for whatever shows the passing of time. */
+public interface Ticker {
+  /** Starts calling on a thread of its own, until closed. */
+  AutoCloseable start(Runnable tick);
+
+  /**
+   * Ten times a second: what appears after half a second appears in time, and seconds change
+   * evenly.
+   */
+  static Ticker tenth() {
+    return tick -> {
+      Tasks tasks = Tasks.named("progress", (_, _) -> {});
+      tasks.start(
+          "tick",
+          () -> {
+            try {
+              while (true) {
+                Thread.sleep(Duration.ofMillis(100));
+                tick.run();
+              }
+            } catch (InterruptedException over) {
+              Thread.currentThread().interrupt();
+            }
+          });
+      return tasks;
+    };
+  }
+}

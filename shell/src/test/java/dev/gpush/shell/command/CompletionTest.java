@@ -1,0 +1,103 @@
+package dev.gpush.shell.command;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.GpuRequest;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+final class CompletionTest {
+  private final Desk desk = new Desk();
+
+  @BeforeEach
+  void twoSessionsAndARun() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.add("big", Path.of("/data/exp"), 4, GpuRequest.none());
+    desk.runs.add(7, "running", Optional.empty(), "train.py");
+  }
+
+  private String complete(String line) {
+    FakeInvocation client = desk.client("gpush __complete -- " + line);
+    assertEquals(0, desk.call(client));
+    return client.outText();
+  }
+
+  private List<String> words(String line) {
+    return complete(line).lines().map(text -> text.split("\t")[0]).toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '>',
+      quoteCharacter = '`',
+      value = {
+        "ru > run runs",
+        "up --no > --nodes",
+        "up -s '' > devbox big",
+        "up --session=d > --session=devbox",
+        "up --backend '' > local hpc",
+        "up --for '' > 30m 2h 8h 1d",
+        "down '' > devbox big",
+        "down devbox '' > ``",
+        "stop '' > 7",
+        "logs -f '' > 7",
+        "logs -s big '' > 7",
+        "pull --on '' > 0 1",
+        "pull '' > :files",
+        "run tr > :files",
+        "run --nodes 2 tr > :files",
+        "run train.py --no > :files",
+        "run -m '' > :files",
+        "run --nod > --nodes",
+        "run --nodes '' > ``",
+        "ssh dev > devbox",
+        "completion z > zsh",
+        "gateway st > status start stop",
+        "help ver > version",
+        "templates '' > local slurm",
+        "nosuch '' > ``",
+      })
+  void completes(String line, String expected) {
+    assertEquals(expected.isEmpty() ? List.of() : List.of(expected.split(" ")), words(line));
+  }
+
+  @Test
+  void verbsComeWithWhatTheyDo() {
+    assertTrue(complete("ve").startsWith("version\tShow which gpush this is\n"));
+    assertEquals(new Verbs().names(), words("''"));
+    assertEquals(new Verbs().names(), words(""));
+  }
+
+  @Test
+  void sessionsComeWithTheirShape() {
+    assertEquals("big\t4 cpu nodes on local\n", complete("down b"));
+  }
+
+  static List<String> names() {
+    return new Verbs().names();
+  }
+
+  /** An unknown label would be a bug, 4, on the Tab key. */
+  @ParameterizedTest
+  @MethodSource("names")
+  void everyValueOfEveryOptionCanBeCompleted(String verb) {
+    Action action = new Verbs().make(verb).orElseThrow();
+    CommandSpec spec = CommandLines.of(action, new Common()).getCommandSpec();
+    for (OptionSpec option : spec.options()) {
+      if (option.arity().min() > 0) {
+        complete(verb + " " + option.longestName() + " ''");
+      }
+    }
+    complete(verb + " ''");
+    assertEquals(List.of(), desk.bugs);
+  }
+}

@@ -1,0 +1,175 @@
+package dev.gpush.shell.command;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.BackendView;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.config.Setting;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gateway.GatewayControl;
+import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.shell.render.ShellWords;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Somebody in front of gpush, with fakes behind it: types lines and reads what comes. */
+final class Desk {
+  static final Path PROJECT = Path.of("/home/ann/proj");
+
+  final ManualClock clock = new ManualClock();
+  final FakeSessions sessions = new FakeSessions(clock);
+  final FakeRuns runs = new FakeRuns(clock);
+  final Map<String, String> environment = new HashMap<>(Map.of("HOME", "/home/ann"));
+  final List<String> gatewayCalls = new ArrayList<>();
+  final List<Throwable> bugs = new ArrayList<>();
+  Path folder = PROJECT;
+  Path log = Path.of("/home/ann/.gpush/logs/gateway.log");
+  Optional<Failure> configFailure = Optional.empty();
+
+  final ShellHandler handler =
+      new ShellHandler(
+          new Services(
+              sessions,
+              runs,
+              new FakeConfigs(),
+              new FakeBackends(),
+              new FakeGateway(),
+              new FakeSsh(),
+              clock,
+              _ -> () -> {},
+              new Services.Version("0.1.0", "3f9a1c"),
+              log,
+              (_, bug) -> {
+                bugs.add(bug);
+                return log;
+              }));
+
+  FakeInvocation client(String line) {
+    List<String> words = ShellWords.split(line).orElseThrow();
+    return new FakeInvocation(words.subList(1, words.size()), folder, Map.copyOf(environment));
+  }
+
+  int call(FakeInvocation client) {
+    return handler.handle(client);
+  }
+
+  /**
+   * Types every line that begins with a dollar sign and expects the lines behind it: standard error
+   * behind "2> ", a question and its answer behind "?> ", an exit status other than 0 behind "? ".
+   */
+  void expect(String transcript, String... answers) {
+    var actual = new StringBuilder();
+    for (String line : transcript.lines().toList()) {
+      if (line.startsWith("$ ")) {
+        FakeInvocation client = client(line.substring(2)).answering(answers);
+        int status = call(client);
+        actual.append(line).append('\n').append(client.both());
+        actual.append(status == 0 ? "" : "? " + status + "\n");
+      }
+    }
+    assertEquals(transcript, actual.toString());
+  }
+
+  private final class FakeConfigs implements Configs {
+    @Override
+    public Config load(Path from) {
+      configFailure.ifPresent(
+          failure -> {
+            throw new GpushException(failure);
+          });
+      return new Config(
+          PROJECT,
+          "nearest gpush.yaml",
+          List.of(
+              new Setting("nodes", Json.of(2), "gpush.yaml:1"),
+              new Setting("lease.idle", Json.of("1h"), "built in"),
+              new Setting("backends", Json.of(List.of("local", "hpc")), "config.yaml:3")),
+          List.of(),
+          List.of("local", "hpc"));
+    }
+
+    @Override
+    public List<Template> templates(Path from) {
+      return List.of(
+          new Template("local", "CPU nodes on this machine", "nodes: 2\n", "built in"),
+          new Template("slurm", "A gang on a Slurm cluster", "nodes: 4\n", "built in"));
+    }
+  }
+
+  private static final class FakeBackends implements Backends {
+    @Override
+    public List<Backend> of(Config config) {
+      return List.of();
+    }
+
+    @Override
+    public Optional<Backend> named(String name) {
+      return Optional.empty();
+    }
+
+    @Override
+    public List<BackendView> views(Config config) {
+      return List.of(
+          new BackendView("local", "local", true, "8 CPUs, no GPUs", "built in"),
+          new BackendView("hpc", "slurm", false, "no such Host in ~/.ssh/config", "config.yaml:3"));
+    }
+  }
+
+  private final class FakeGateway implements GatewayControl {
+    @Override
+    public Json status() {
+      return Json.object(
+          "pid",
+          4711,
+          "version",
+          "0.1.0",
+          "agents",
+          List.of(Json.object("session", "devbox", "node", 0, "link", "up")),
+          "sessions",
+          List.of());
+    }
+
+    @Override
+    public void stop() {
+      gatewayCalls.add("stop");
+    }
+  }
+
+  private final class FakeSsh implements SshAccess {
+    @Override
+    public Path configFile() {
+      return Path.of("/home/ann/.gpush/ssh_config");
+    }
+
+    @Override
+    public String configText() {
+      return "Host devbox\n";
+    }
+
+    @Override
+    public boolean isLinked() {
+      return false;
+    }
+
+    @Override
+    public void link(Talk talk) {
+      talk.confirm("add one Include line to ~/.ssh/config?", "--yes");
+      talk.say("linked: ssh devbox works now");
+    }
+
+    @Override
+    public void unlink(Talk talk) {
+      talk.say("the Include line is out of ~/.ssh/config");
+    }
+  }
+}

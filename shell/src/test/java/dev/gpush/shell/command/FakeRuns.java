@@ -1,0 +1,159 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.run.Runs;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Streams;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
+
+/** Runs in memory: their output is a script, their end an exit status or a stop. */
+final class FakeRuns implements Runs {
+  private final Clock clock;
+  final List<RunView> all = new ArrayList<>();
+  final List<RunRequest> launched = new ArrayList<>();
+  final List<String> execs = new ArrayList<>();
+  final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
+  final CountDownLatch followed = new CountDownLatch(1);
+
+  /** Present: follow waits for a KILL. */
+  Optional<CountDownLatch> untilKilled = Optional.empty();
+
+  Consumer<RunOutput> output =
+      output -> {
+        output.line(0, 0, false, "hello".getBytes(StandardCharsets.UTF_8));
+        output.line(1, 1, true, "warning".getBytes(StandardCharsets.UTF_8));
+      };
+
+  Optional<Integer> exit = Optional.of(0);
+  Optional<Failure> failure = Optional.empty();
+  int execStatus;
+
+  FakeRuns(Clock clock) {
+    this.clock = clock;
+  }
+
+  RunView add(int number, String state, Optional<Integer> ended, String... words) {
+    RunView run =
+        new RunView(
+            number,
+            "devbox",
+            state,
+            ended,
+            List.of(words),
+            clock.now().minus(Duration.ofMinutes(3)),
+            ended.map(_ -> clock.now().minus(Duration.ofSeconds(108))),
+            2,
+            List.of("0:0", "1:0"),
+            42,
+            "ranks",
+            "/usr/bin/python3",
+            "run " + number + " · 2 ranks · python 3.12 · ~/proj · G42");
+    all.add(run);
+    return run;
+  }
+
+  private void failing() {
+    failure.ifPresent(
+        now -> {
+          throw new GpushException(now);
+        });
+  }
+
+  @Override
+  public RunView launch(SessionName session, RunRequest request, Talk talk) {
+    launched.add(request);
+    failing();
+    return add(7, "running", Optional.empty(), request.words().toArray(new String[0]));
+  }
+
+  @Override
+  public List<RunView> list(SessionName session) {
+    return List.copyOf(all);
+  }
+
+  @Override
+  public RunView find(SessionName session, Optional<Integer> number) {
+    return all.stream()
+        .filter(run -> number.isEmpty() || run.number() == number.get())
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new GpushException(
+                    new LaunchFailure.UnknownRun(
+                        session.text(),
+                        number.map(Object::toString).orElse(""),
+                        all.stream().map(run -> "" + run.number()).toList())));
+  }
+
+  @Override
+  public Optional<Integer> follow(
+      SessionName session, int run, Set<Integer> ranks, boolean follow, RunOutput to)
+      throws InterruptedException {
+    output.accept(to);
+    followed.countDown();
+    if (untilKilled.isPresent()) {
+      untilKilled.get().await();
+    }
+    return exit;
+  }
+
+  @Override
+  public RunView stop(SessionName session, int run, String signal, Duration grace, Talk talk) {
+    failing();
+    stops.add(run + " " + signal + " " + grace.toSeconds() + "s");
+    if (signal.equals("KILL")) {
+      untilKilled.ifPresent(CountDownLatch::countDown);
+    }
+    RunView before = find(session, Optional.of(run));
+    return new RunView(
+        run,
+        before.session(),
+        "stopped",
+        Optional.of(130),
+        before.words(),
+        before.started(),
+        Optional.of(clock.now()),
+        2,
+        before.slots(),
+        42,
+        before.mode(),
+        before.python(),
+        before.header());
+  }
+
+  @Override
+  public int exec(
+      SessionName session,
+      List<Integer> nodes,
+      List<String> words,
+      boolean tty,
+      Map<String, String> environment,
+      Streams streams) {
+    failing();
+    execs.add(session + " " + nodes + " " + words + (tty ? " tty" : ""));
+    try {
+      streams.out().write("n1\n".getBytes(StandardCharsets.UTF_8));
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+    return execStatus;
+  }
+}

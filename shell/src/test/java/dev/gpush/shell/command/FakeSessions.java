@@ -1,0 +1,188 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.shell.render.Nearest;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/** Sessions in memory; remembers what it was asked. */
+final class FakeSessions implements Sessions {
+  private final Clock clock;
+  final Map<String, SessionView> all = new LinkedHashMap<>();
+  final List<UpRequest> asked = new ArrayList<>();
+  final List<String> calls = new ArrayList<>();
+  final Map<String, Plan> plans = new LinkedHashMap<>();
+  final List<Finding> findings = new ArrayList<>();
+  List<String> kept = List.of();
+  Optional<Failure> failure = Optional.empty();
+  Optional<String> questionOnDown = Optional.empty();
+
+  FakeSessions(Clock clock) {
+    this.clock = clock;
+  }
+
+  /** A ready session of CPU nodes, twelve minutes old. */
+  SessionView add(String name, Path root, int nodes, GpuRequest gpus) {
+    SessionView view = view(name, root, nodes, gpus, false);
+    all.put(name, view);
+    return view;
+  }
+
+  void change(SessionView view) {
+    all.put(view.name().text(), view);
+  }
+
+  private SessionView view(String name, Path root, int nodes, GpuRequest gpus, boolean isNew) {
+    return new SessionView(
+        new SessionName(name),
+        "1f2e",
+        SessionState.READY,
+        "",
+        "local",
+        "00112233aabbccdd",
+        gpus,
+        root,
+        "ann",
+        isNew ? clock.now() : clock.now().minus(Duration.ofMinutes(12)),
+        Optional.empty(),
+        Optional.of(isNew ? Duration.ofHours(1) : Duration.ofMinutes(48)),
+        "idle for 12m",
+        1,
+        0,
+        "/usr/bin/python3",
+        IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
+        isNew);
+  }
+
+  private static NodeView node(int index, GpuRequest gpus) {
+    List<String> slots =
+        IntStream.range(0, gpus.isNone() ? 4 : gpus.count()).mapToObj(slot -> "" + slot).toList();
+    return new NodeView(
+        new NodeInfo(
+            index, "lab1", "127.0.0.1", slots, gpus.model().orElse(""), 8, "/w/" + index + "/proj"),
+        "up",
+        1,
+        0,
+        "/usr/bin/python3",
+        4000 + index);
+  }
+
+  private void failing() {
+    failure.ifPresent(
+        now -> {
+          throw new GpushException(now);
+        });
+  }
+
+  @Override
+  public SessionView up(UpRequest request, Talk talk) {
+    asked.add(request);
+    failing();
+    Optional<SessionView> found =
+        all.values().stream()
+            .filter(
+                view ->
+                    request.name().isPresent()
+                        ? view.name().equals(request.name().get())
+                        : request.folder().startsWith(view.root()))
+            .findFirst();
+    if (found.isPresent()) {
+      return found.get();
+    }
+    String name = request.name().map(SessionName::text).orElse("devbox");
+    SessionView made =
+        view(
+            name,
+            request.folder(),
+            request.nodes().orElse(1),
+            request.gpus().orElse(GpuRequest.none()),
+            true);
+    all.put(name, made);
+    return made;
+  }
+
+  @Override
+  public Map<String, Plan> plan(UpRequest request) {
+    asked.add(request);
+    return plans;
+  }
+
+  @Override
+  public List<SessionView> list() {
+    failing();
+    return List.copyOf(all.values());
+  }
+
+  @Override
+  public SessionView choose(Optional<String> name, Path folder) {
+    failing();
+    List<String> known = List.copyOf(all.keySet());
+    if (name.isPresent()) {
+      return Optional.ofNullable(all.get(name.get()))
+          .orElseThrow(
+              () ->
+                  new GpushException(
+                      new UsageFailure.UnknownSession(
+                          name.get(), Nearest.to(name.get(), known), known)));
+    }
+    return all.values().stream()
+        .filter(view -> folder.startsWith(view.root()))
+        .findFirst()
+        .or(() -> all.values().stream().filter(_ -> all.size() == 1).findFirst())
+        .orElseThrow(() -> new GpushException(new UsageFailure.WhichSession(known)));
+  }
+
+  @Override
+  public List<String> down(SessionName name, boolean discard, Talk talk) {
+    failing();
+    questionOnDown.filter(_ -> !discard).ifPresent(question -> talk.confirm(question, "--discard"));
+    calls.add("down " + name + (discard ? " discard" : ""));
+    all.remove(name.text());
+    return kept;
+  }
+
+  @Override
+  public SessionView extend(SessionName name, Optional<Duration> fromNow) {
+    failing();
+    calls.add("extend " + name + " " + fromNow);
+    SessionView view = all.get(name.text());
+    return new ViewChange(view).hardEnd(fromNow).idle(Duration.ofHours(1)).view();
+  }
+
+  @Override
+  public long sync(SessionName name, boolean overwrite, Talk talk) {
+    failing();
+    calls.add("sync " + name + (overwrite ? " overwrite" : ""));
+    return 43;
+  }
+
+  @Override
+  public void pull(SessionName name, int node, String path, Talk talk) {
+    failing();
+    calls.add("pull " + name + " " + node + " " + path);
+  }
+
+  @Override
+  public List<Finding> doctor() {
+    return findings;
+  }
+}

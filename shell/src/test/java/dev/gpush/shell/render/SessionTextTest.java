@@ -1,0 +1,130 @@
+package dev.gpush.shell.render;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.ViewChange;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+final class SessionTextTest {
+  private static final Instant CREATED = Instant.parse("2026-11-21T09:00:00Z");
+
+  private final SessionView session =
+      new SessionView(
+          new SessionName("devbox"),
+          "1f2e",
+          SessionState.READY,
+          "",
+          "hpc",
+          "00",
+          new GpuRequest(Optional.of("H100"), 8),
+          Path.of("/p"),
+          "ann",
+          CREATED,
+          Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)),
+          Optional.empty(),
+          "a run",
+          42,
+          0,
+          "",
+          List.of(node(0), node(1)),
+          false);
+
+  private static NodeView node(int index) {
+    return new NodeView(
+        new NodeInfo(index, "n" + index, "10.0.0." + index, List.of("0"), "H100", 96, "/w"),
+        "up",
+        42,
+        0,
+        "",
+        1);
+  }
+
+  private static RunView run(int number, long generation) {
+    return new RunView(
+        number,
+        "devbox",
+        "running",
+        Optional.empty(),
+        List.of("t.py"),
+        CREATED,
+        Optional.empty(),
+        16,
+        List.of(),
+        generation,
+        "torchrun",
+        "",
+        "");
+  }
+
+  private static String prompt(ViewChange change, RunView... runs) {
+    return SessionText.prompt(change.view(), List.of(runs));
+  }
+
+  @Test
+  void everyNodeHasTheLastSave() {
+    assertEquals("devbox 2×8 H100 · 5h12m left · ✓G42 > ", prompt(new ViewChange(session)));
+  }
+
+  @Test
+  void nodesThatAreBehindAreCounted() {
+    assertEquals(
+        "devbox 2×8 H100 · 5h12m left · G43 on 0 of 2 > ",
+        prompt(new ViewChange(session).generation(43)));
+  }
+
+  @Test
+  void theEndIsNear() {
+    assertEquals(
+        "devbox 2×8 H100 · 28m left! · ✓G42, run 7 on G41 > ",
+        prompt(new ViewChange(session).hardEnd(Optional.of(Duration.ofMinutes(28))), run(7, 41)));
+    assertEquals(
+        "devbox 2×8 H100 · idle, 12m left! · ✓G42 > ",
+        prompt(new ViewChange(session).hardEnd(Optional.empty()).idle(Duration.ofMinutes(12))));
+    assertEquals(
+        "devbox 2×8 H100 · ✓G42, 2 runs > ",
+        prompt(
+            new ViewChange(session).hardEnd(Optional.empty()).idle(Duration.ofMinutes(58)),
+            run(7, 41),
+            run(8, 42)));
+  }
+
+  @Test
+  void otherStatesAreWords() {
+    assertEquals(
+        "devbox queued 4 of 19 · ≈14:20 ±40m · Priority > ",
+        prompt(
+            new ViewChange(session)
+                .state(SessionState.QUEUED, "4 of 19 · ≈14:20 ±40m · Priority")));
+    assertEquals(
+        "devbox degraded: node 1 is cut > ",
+        prompt(new ViewChange(session).state(SessionState.DEGRADED, "node 1 is cut")));
+    assertEquals(
+        "devbox is coming up > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
+    assertEquals(
+        "devbox needs you: Duo for hpc. Nothing is lost > ",
+        prompt(
+            new ViewChange(session).state(SessionState.DEGRADED, "Duo for hpc").link("needs you")));
+  }
+
+  @Test
+  void leaseNamesWhatEndsFirst() {
+    assertEquals("5h12m", SessionText.lease(session));
+    assertEquals(
+        "5h12m, 48m idle",
+        SessionText.lease(new ViewChange(session).idle(Duration.ofMinutes(48)).view()));
+    assertEquals(
+        "5h12m", SessionText.lease(new ViewChange(session).idle(Duration.ofHours(9)).view()));
+  }
+}
