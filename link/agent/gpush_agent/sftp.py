@@ -28,6 +28,7 @@ NAMES_AT_ONCE = 100
 A_SIZE, A_OWNER, A_MODE, A_TIMES, A_EXTENDED = 1, 2, 4, 8, 0x80000000
 F_READ, F_WRITE, F_APPEND, F_CREATE, F_TRUNCATE, F_EXCLUSIVE = 1, 2, 4, 8, 16, 32
 
+PREADV = getattr(os, "preadv", None)        # since Python 3.7
 U32, U64 = struct.Struct(">I"), struct.Struct(">Q")
 EXTENSIONS = ((b"posix-rename@openssh.com", b"1"), (b"statvfs@openssh.com", b"2"), (b"fstatvfs@openssh.com", b"2"),
               (b"hardlink@openssh.com", b"1"), (b"fsync@openssh.com", b"1"), (b"lsetstat@openssh.com", b"1"),
@@ -150,31 +151,36 @@ class Server:
         self.next = 0
         self.names = Names()
         self.answers, self.size = [], 0
+        self.space = memoryview(bytearray(MAX_READ))
 
     # ---- packets
 
     def run(self):
-        buffer = bytearray()
+        """Reads into one buffer for good: new memory for every megabyte costs more than copying it."""
+        buffer = bytearray(4 * MAX_PACKET)
+        view = memoryview(buffer)
+        start = end = 0
         try:
             while True:
-                offset = 0
-                view = memoryview(buffer)
-                while len(buffer) - offset >= 5:
-                    length = U32.unpack_from(buffer, offset)[0]
+                while end - start >= 5:
+                    length = U32.unpack_from(buffer, start)[0]
                     if not 1 <= length <= MAX_PACKET + 1024:
                         raise End()
-                    if len(buffer) - offset - 4 < length:
+                    if end - start - 4 < length:
                         break
-                    self.packet(buffer[offset + 4], view[offset + 5:offset + 4 + length])
-                    offset += 4 + length
-                view.release()
-                if offset:
-                    del buffer[:offset]
+                    self.packet(buffer[start + 4], view[start + 5:start + 4 + length])
+                    start += 4 + length
                 self.flush()
-                chunk = os.read(self.fd_in, MAX_PACKET)
-                if not chunk:
+                if start == end:
+                    start = end = 0
+                elif len(buffer) - start < 2 * MAX_PACKET:
+                    rest = bytes(view[start:end])
+                    view[:len(rest)] = rest
+                    start, end = 0, len(rest)
+                count = os.readv(self.fd_in, [view[end:]])
+                if not count:
                     return 0
-                buffer += chunk
+                end += count
         except End:
             return 1
         except BrokenPipeError:
@@ -272,15 +278,33 @@ class Server:
     def read(self, ident, fields):
         fd = self.handle(fields, "file")[1]
         offset, size = fields.u64(), fields.u32()
+        size = min(size, MAX_READ)
+        if PREADV is not None:
+            return self.read_into(ident, fd, offset, size)
         try:
-            data = os.pread(fd, min(size, MAX_READ), offset)
+            data = os.pread(fd, size, offset)
         except OSError as error:
             if error.errno != errno.ESPIPE:
                 raise
-            data = os.read(fd, min(size, MAX_READ))
+            data = os.read(fd, size)
         if not data and size:
             raise Failed(EOF)
         self.send(DATA, ident + U32.pack(len(data)), data)
+        return True
+
+    def read_into(self, ident, fd, offset, size):
+        """The same without new memory: into one buffer, which is written before it is used again."""
+        view = self.space[:size]
+        try:
+            count = PREADV(fd, [view], offset)
+        except OSError as error:
+            if error.errno != errno.ESPIPE:
+                raise
+            count = os.readv(fd, [view])
+        if not count and size:
+            raise Failed(EOF)
+        self.send(DATA, ident + U32.pack(count), view[:count])
+        self.flush()
         return True
 
     def write(self, ident, fields):
