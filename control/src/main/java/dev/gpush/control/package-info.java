@@ -1,4 +1,10 @@
-/** The client and the control server: arguments go in; bytes, signals and a status come out. */
+/**
+ * The control socket: how a command on the user's terminal is carried out inside the gateway.
+ *
+ * <p>{@code wire} is the protocol, {@code place} where the socket lies, {@code client} the user's
+ * end (JDK only, quick to start) and {@code server} the gateway's end. The protocol is written down
+ * in docs/technical/control.md.
+ */
 @NullMarked
 package dev.gpush.control;
 

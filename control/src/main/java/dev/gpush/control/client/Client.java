@@ -1,0 +1,14 @@
+package dev.gpush.control.client;
+
+import java.util.List;
+
+/** The program behind {@code gpush COMMAND …}: one request on this process's streams. */
+public final class Client {
+  private Client() {}
+
+  public static void main(String[] arguments) {
+    var console = ProcessConsole.once(ThisProcess.facts());
+    int status = new ControlClient(ThisProcess.origin()).run(List.of(arguments), console);
+    System.exit(status);
+  }
+}

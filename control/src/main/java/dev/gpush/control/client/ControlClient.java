@@ -1,0 +1,108 @@
+package dev.gpush.control.client;
+
+import dev.gpush.control.wire.Request;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Has commands carried out by the gateway of a home, which is started when there is none. Each
+ * request is a connection of its own, so one client may be used by several threads.
+ */
+public final class ControlClient {
+  static final int DONE = 0;
+  static final int ENVIRONMENT = 3;
+  static final int INTERRUPTED = 130;
+  static final int OWN = 255;
+
+  /** What a shell reports for a process that SIGPIPE ended: 128 + 13. */
+  static final int BROKEN_PIPE = 141;
+
+  private final Origin origin;
+  private final GatewayDoor door;
+
+  public ControlClient(Origin origin) {
+    this.origin = origin;
+    this.door = new GatewayDoor(origin);
+  }
+
+  /** Carries out one command on the console's streams and gives its exit status. */
+  public int run(List<String> arguments, Console console) {
+    try {
+      return carryOut(arguments, console);
+    } catch (ClientException failure) {
+      say(console, failure.text());
+      return failure.status();
+    }
+  }
+
+  /** Carries out one command and keeps what it prints. */
+  public Captured capture(List<String> arguments) {
+    var console = new CapturedConsole();
+    int status = run(arguments, console);
+    return new Captured(status, console.printed(), console.said());
+  }
+
+  private int carryOut(List<String> arguments, Console console) throws ClientException {
+    GatewayWord word = GatewayWord.of(arguments);
+    if (word == GatewayWord.NONE) {
+      return converse(door.enter(console), arguments, console);
+    }
+    Optional<Visit> visit = door.find();
+    if (visit.isEmpty()) {
+      return notRunning(word, arguments, console);
+    }
+    if (word == GatewayWord.STOP && !door.speaksOurs(visit.get())) {
+      door.handOver(visit.get(), true);
+      door.awaitEnd();
+      return DONE;
+    }
+    int status = converse(door.understood(visit.get(), console), arguments, console);
+    if (word == GatewayWord.STOP && status == DONE) {
+      door.awaitEnd();
+    }
+    return status;
+  }
+
+  private int converse(Visit visit, List<String> arguments, Console console)
+      throws ClientException {
+    try (visit) {
+      var request =
+          new Request(
+              arguments,
+              origin.folder().toString(),
+              origin.environment(),
+              console.facts(),
+              origin.pid());
+      return new Conversation(visit, console).carryOut(request);
+    } catch (IllegalArgumentException tooLong) {
+      throw new ClientException(
+          "the command line is too long",
+          "arguments and environment together may have " + Request.MAX_BYTES + " bytes",
+          "put the arguments into a file, or unset large variables",
+          2);
+    }
+  }
+
+  private static int notRunning(GatewayWord word, List<String> arguments, Console console) {
+    boolean json = arguments.contains("--json");
+    String text = json ? "{\"running\":false}\n" : "not running\n";
+    try {
+      console.out().write(text.getBytes(StandardCharsets.UTF_8));
+      console.out().flush();
+    } catch (IOException nobodyReads) {
+      return BROKEN_PIPE;
+    }
+    return word == GatewayWord.STOP ? DONE : ENVIRONMENT;
+  }
+
+  static void say(Console console, String text) {
+    try {
+      console.err().write(text.getBytes(StandardCharsets.UTF_8));
+      console.err().flush();
+    } catch (IOException nobodyReads) {
+      // There is nowhere left to say it.
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.gpush.control.client;
+
+import dev.gpush.control.wire.Fields;
+import dev.gpush.control.wire.Frame;
+import dev.gpush.control.wire.Kind;
+import dev.gpush.control.wire.Payload;
+import dev.gpush.control.wire.ProtocolException;
+import dev.gpush.control.wire.Refusal;
+import dev.gpush.control.wire.Request;
+import dev.gpush.control.wire.Spawn;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One request, from REQUEST to EXIT. The calling thread reads frames and writes the streams; what
+ * the gateway prints waits for whoever reads our output, and nothing that we send waits for
+ * anything: input is sent only as far as it was wanted, so signals pass it by.
+ */
+final class Conversation {
+  /** Ctrl-C this often within {@link #PATIENCE_NANOS} ends the client whatever the gateway does. */
+  private static final int PATIENCE = 3;
+
+  private static final long PATIENCE_NANOS = 2_000_000_000L;
+
+  private static final int OUT = 1;
+  private static final int ERR = 2;
+
+  private final Visit visit;
+  private final Console console;
+  private final InputPump input;
+  private final long[] interrupts = new long[PATIENCE];
+  private boolean errBroken;
+  private volatile boolean spawning;
+  private volatile boolean givenUp;
+
+  Conversation(Visit visit, Console console) {
+    this.visit = visit;
+    this.console = console;
+    this.input = new InputPump(visit.writer(), console);
+  }
+
+  int carryOut(Request request) throws ClientException {
+    Frame frame = request.frame();
+    boolean raw = false;
+    try (Console.Signals _ = console.listen(this::signal)) {
+      visit.writer().write(frame);
+      while (true) {
+        Optional<Frame> next = visit.reader().next();
+        if (next.isEmpty()) {
+          throw lost(request, "it ended without a word");
+        }
+        Frame from = next.get();
+        switch (from.kind()) {
+          case OUTPUT -> {
+            if (!print(console.out(), from)) {
+              send(OUT);
+              return ControlClient.BROKEN_PIPE;
+            }
+          }
+          case ERROR -> {
+            if (!errBroken && !print(console.err(), from)) {
+              errBroken = true;
+              send(ERR);
+            }
+          }
+          case RAW -> {
+            raw = from.fields().flag();
+            console.raw(raw);
+          }
+          case SPAWN -> spawn(Spawn.of(from));
+          case WANT -> input.want(from.fields().number());
+          case ASK -> {
+            Fields question = from.fields();
+            input.ask(question.text(), question.flag());
+          }
+          case EXIT -> {
+            return from.fields().number();
+          }
+          case REFUSED -> {
+            throw ClientException.refused(Refusal.of(from));
+          }
+          default -> throw new ProtocolException(from + " where a gateway never sends it");
+        }
+      }
+    } catch (IOException cut) {
+      if (givenUp) {
+        return ControlClient.INTERRUPTED;
+      }
+      throw lost(request, cut.getMessage() == null ? cut.toString() : cut.getMessage());
+    } finally {
+      input.stop();
+      if (raw) {
+        console.raw(false);
+      }
+    }
+  }
+
+  private static boolean print(OutputStream stream, Frame frame) {
+    try {
+      stream.write(frame.payload());
+      stream.flush();
+      return true;
+    } catch (IOException nobodyReads) {
+      return false;
+    }
+  }
+
+  private void send(int broken) throws IOException {
+    visit.writer().write(new Payload().number(broken).frame(Kind.BROKEN));
+  }
+
+  private void spawn(Spawn spawn) throws IOException {
+    int status;
+    spawning = true;
+    try {
+      status = console.spawn(spawn.command(), spawn.environment());
+    } finally {
+      spawning = false;
+    }
+    visit.writer().write(new Payload().number(status).frame(Kind.SPAWNED));
+  }
+
+  /** On one of the JDK's signal threads. */
+  private void signal(String name) {
+    if (spawning && name.equals("INT")) {
+      return; // The terminal sent it to the program too, whose business it is.
+    }
+    if (name.equals("INT") && isThird(System.nanoTime())) {
+      givenUp = true;
+      visit.close();
+      console.giveUp();
+      return;
+    }
+    try {
+      if (name.equals("WINCH")) {
+        var facts = console.facts();
+        visit
+            .writer()
+            .write(new Payload().number(facts.columns()).number(facts.rows()).frame(Kind.SIZE));
+      } else {
+        visit.writer().write(new Payload().text(name).frame(Kind.SIGNAL));
+      }
+    } catch (IOException overAlready) {
+      // The reading thread finds out and says so.
+    }
+  }
+
+  private boolean isThird(long now) {
+    synchronized (interrupts) {
+      System.arraycopy(interrupts, 1, interrupts, 0, PATIENCE - 1);
+      interrupts[PATIENCE - 1] = now;
+      return interrupts[0] != 0 && now - interrupts[0] < PATIENCE_NANOS;
+    }
+  }
+
+  private static ClientException lost(Request request, String because) {
+    return new ClientException(
+        "the gateway was lost while the command was under way",
+        because,
+        "gpush ps    # starts it again; sessions and runs on the nodes go on without it",
+        passesStatusOn(request.arguments()) ? ControlClient.OWN : ControlClient.ENVIRONMENT);
+  }
+
+  /** run and exec give the remote status, so gpush's own failure has to be told from it. */
+  private static boolean passesStatusOn(List<String> arguments) {
+    for (int i = 0; i < arguments.size(); i++) {
+      String word = arguments.get(i);
+      if (word.equals("-s")) {
+        i++;
+      } else if (!word.startsWith("-")) {
+        return word.equals("run") || word.equals("exec");
+      }
+    }
+    return false;
+  }
+}

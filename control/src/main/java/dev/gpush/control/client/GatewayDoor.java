@@ -1,0 +1,325 @@
+package dev.gpush.control.client;
+
+import dev.gpush.control.place.RunFolder;
+import dev.gpush.control.wire.Frame;
+import dev.gpush.control.wire.FrameReader;
+import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.Greeting;
+import dev.gpush.control.wire.Kind;
+import dev.gpush.control.wire.Payload;
+import dev.gpush.control.wire.Refusal;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+
+/**
+ * The way to the gateway of a home: connects, starts it when there is none, and settles with one of
+ * another build.
+ */
+final class GatewayDoor {
+  /** A JVM on a busy, cold machine takes seconds; one that took this long will not come. */
+  private static final long START_NANOS = 30_000_000_000L;
+
+  /** A gateway that ends has five seconds, and the machine may be busy. */
+  private static final long END_NANOS = 10_000_000_000L;
+
+  /** A gateway greets at once; one that is silent for this long hangs or is stopped. */
+  private static final long GREETING_MILLIS = 10_000;
+
+  private static final long POLL_MILLIS = 10;
+
+  /** More hand-overs than this within one command mean that two builds fight over the home. */
+  private static final int HANDOVERS = 3;
+
+  private final Origin origin;
+
+  GatewayDoor(Origin origin) {
+    this.origin = origin;
+  }
+
+  /** Our way in: a running gateway that understands us, or one started now. */
+  Visit enter(Console console) throws ClientException {
+    for (int i = 0; i < HANDOVERS; i++) {
+      Optional<Visit> running = find();
+      Visit visit = running.isPresent() ? running.get() : start(console);
+      if (isOurBuild(visit)) {
+        return visit;
+      }
+      if (!handOver(visit, false)) {
+        return understood(visit, console);
+      }
+      visit.close();
+    }
+    throw ClientException.environment(
+        "the gateway of " + origin.home() + " keeps changing its build",
+        "two installations of gpush take turns in starting it",
+        "set GPUSH_HOME to another folder for one of them");
+  }
+
+  /** The running gateway, if there is one. */
+  Optional<Visit> find() throws ClientException {
+    Path socket = folder().socket();
+    SocketChannel channel;
+    try {
+      channel = SocketChannel.open(StandardProtocolFamily.UNIX);
+    } catch (IOException noSockets) {
+      throw cannotReach(noSockets);
+    }
+    try {
+      channel.connect(UnixDomainSocketAddress.of(socket));
+    } catch (IOException absent) {
+      closeQuietly(channel);
+      return Optional.empty(); // No socket, or a dead one that the next gateway replaces.
+    }
+    return greet(channel);
+  }
+
+  /** Whether this gateway can carry out our requests. */
+  boolean speaksOurs(Visit visit) {
+    return visit.greeting().protocol() == Greeting.PROTOCOL;
+  }
+
+  /** Goes on with a gateway of another build, which is said, or cannot. */
+  Visit understood(Visit visit, Console console) throws ClientException {
+    if (isOurBuild(visit)) {
+      return visit;
+    }
+    Greeting other = visit.greeting();
+    if (speaksOurs(visit)) {
+      ControlClient.say(
+          console,
+          "gpush: the gateway (pid %d) is another build and in use; going on with it. gpush gateway stop ends it\n"
+              .formatted(other.pid()));
+      return visit;
+    }
+    visit.close();
+    throw ClientException.environment(
+        "the gateway cannot understand this gpush",
+        "process %d is another build (%s, protocol %d; this is %s, protocol %d) and in use"
+            .formatted(
+                other.pid(), other.build(), other.protocol(), origin.build(), Greeting.PROTOCOL),
+        "gpush gateway stop    # sessions and runs on the nodes go on");
+  }
+
+  /** Asks the gateway to end for us; it agrees when nobody else needs it, or when it must. */
+  boolean handOver(Visit visit, boolean evenInUse) throws ClientException {
+    try {
+      visit.writer().write(new Payload().flag(evenInUse).frame(Kind.HANDOVER));
+      Optional<Frame> answer = visit.reader().next();
+      // A gateway that ends while we ask has agreed.
+      return answer.isEmpty()
+          || answer.get().kind() != Kind.HANDED_OVER
+          || answer.get().fields().flag();
+    } catch (IOException cut) {
+      return true;
+    }
+  }
+
+  /** Waits until the gateway's process has let go of its lock. */
+  void awaitEnd() throws ClientException {
+    Path lock = folder().lock();
+    long end = System.nanoTime() + END_NANOS;
+    while (isHeld(lock)) {
+      if (System.nanoTime() > end) {
+        throw ClientException.environment(
+            "the gateway does not end",
+            "it still holds " + lock + " (" + holder(lock) + ")",
+            "kill -9 its process, then gpush ps");
+      }
+      pause();
+    }
+  }
+
+  private Visit start(Console console) throws ClientException {
+    RunFolder folder = folder();
+    long end = System.nanoTime() + START_NANOS;
+    try (var progress = new Progress(console, "starting the gateway")) {
+      makeHome(folder);
+      try (FileChannel file = open(folder.startLock())) {
+        FileLock turn = null;
+        try {
+          while (true) {
+            Optional<Visit> visit = find();
+            if (visit.isPresent()) {
+              return visit.get();
+            }
+            if (turn == null) {
+              turn = tryLock(file).orElse(null);
+              if (turn != null) {
+                continue; // Whoever had the turn before us may have started it.
+              }
+            } else {
+              return launch(end, progress);
+            }
+            if (System.nanoTime() > end) {
+              throw tooSlow();
+            }
+            progress.tick();
+            pause();
+          }
+        } finally {
+          if (turn != null) {
+            turn.release();
+          }
+        }
+      }
+    } catch (IOException unusable) {
+      throw ClientException.environment(
+          "cannot start the gateway",
+          unusable.toString(),
+          "check the owner and the free space of " + origin.home() + " and " + folder.path());
+    }
+  }
+
+  private Visit launch(long end, Progress progress) throws ClientException, IOException {
+    var launch = GatewayLaunch.start(origin);
+    while (true) {
+      Optional<Visit> visit = find();
+      if (visit.isPresent()) {
+        return visit.get();
+      }
+      if (launch.hasFailed()) {
+        throw ClientException.environment(
+            "cannot start the gateway", launch.reason(), "less " + launch.log());
+      }
+      if (System.nanoTime() > end) {
+        throw tooSlow();
+      }
+      progress.tick();
+      pause();
+    }
+  }
+
+  private Optional<Visit> greet(SocketChannel channel) throws ClientException {
+    var watchdog = new Watchdog(channel, GREETING_MILLIS);
+    var reader = new FrameReader(channel);
+    var writer = new FrameWriter(channel);
+    try {
+      writer.write(Greeting.of(origin.build(), origin.home().toString(), origin.pid()).frame());
+      Optional<Frame> first = reader.next();
+      if (first.isEmpty()) {
+        closeQuietly(channel);
+        return Optional.empty(); // It is just ending.
+      }
+      if (first.get().kind() == Kind.REFUSED) {
+        throw ClientException.refused(Refusal.of(first.get()));
+      }
+      var visit = new Visit(channel, reader, writer, Greeting.of(first.get()));
+      checkHome(visit.greeting());
+      return Optional.of(visit);
+    } catch (IOException cut) {
+      closeQuietly(channel);
+      if (watchdog.hasBitten()) {
+        throw ClientException.environment(
+            "the gateway does not answer",
+            "its process hangs or is stopped (" + holder(folder().lock()) + ")",
+            "kill -9 its process, then gpush ps");
+      }
+      return Optional.empty();
+    } finally {
+      watchdog.done();
+    }
+  }
+
+  private void checkHome(Greeting greeting) throws ClientException {
+    if (!greeting.home().equals(origin.home().toString())) {
+      throw ClientException.environment(
+          "the gateway found is another home's",
+          "it serves " + greeting.home() + " and this is " + origin.home(),
+          "move one of the two homes");
+    }
+  }
+
+  private boolean isOurBuild(Visit visit) {
+    return visit.greeting().build().equals(origin.build()) && speaksOurs(visit);
+  }
+
+  private void makeHome(RunFolder folder) throws ClientException, IOException {
+    try {
+      GatewayLaunch.makeHome(origin.home());
+    } catch (IOException unusable) {
+      throw ClientException.environment(
+          "the home folder cannot be used",
+          unusable.toString(),
+          "set GPUSH_HOME to a folder that you can write");
+    }
+    folder.make();
+  }
+
+  private RunFolder folder() throws ClientException {
+    try {
+      return RunFolder.of(origin.home());
+    } catch (IOException none) {
+      throw cannotReach(none);
+    }
+  }
+
+  private ClientException tooSlow() {
+    return ClientException.environment(
+        "the gateway does not come up",
+        "it was waited for 30 s",
+        "less " + GatewayLaunch.log(origin.home()));
+  }
+
+  private static ClientException cannotReach(IOException why) {
+    return ClientException.environment(
+        "cannot reach the gateway", why.toString(), "check that /tmp can be written");
+  }
+
+  private static boolean isHeld(Path lock) {
+    if (!Files.exists(lock)) {
+      return false;
+    }
+    try (FileChannel file = open(lock)) {
+      return tryLock(file).isEmpty();
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
+  private static String holder(Path lock) {
+    try {
+      return Files.readString(lock).strip();
+    } catch (IOException unreadable) {
+      return "pid unknown";
+    }
+  }
+
+  private static FileChannel open(Path lock) throws IOException {
+    return FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+  }
+
+  private static Optional<FileLock> tryLock(FileChannel file) throws IOException {
+    try {
+      return Optional.ofNullable(file.tryLock());
+    } catch (OverlappingFileLockException heldByThisProcess) {
+      return Optional.empty();
+    }
+  }
+
+  private static void pause() throws ClientException {
+    try {
+      Thread.sleep(POLL_MILLIS);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new ClientException(
+          "interrupted", "the wait for the gateway was", "again", ControlClient.INTERRUPTED);
+    }
+  }
+
+  private static void closeQuietly(SocketChannel channel) {
+    try {
+      channel.close();
+    } catch (IOException closedAnyway) {
+      // Nothing was sent over it that could be lost.
+    }
+  }
+}

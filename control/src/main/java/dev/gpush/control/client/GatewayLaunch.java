@@ -1,0 +1,145 @@
+package dev.gpush.control.client;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+
+/**
+ * A gateway process being started: it belongs to nobody, its output goes to the log, and it
+ * inherits little.
+ */
+final class GatewayLaunch {
+  /** Logs of so many earlier gateways are kept. */
+  private static final int KEPT = 4;
+
+  /**
+   * A log smaller than this is gone on with: a gateway that dies at once must not push the useful
+   * logs out.
+   */
+  private static final long ROTATE_BYTES = 256 * 1024;
+
+  /** Enough for the reason of a failed start, little enough to print. */
+  private static final int TAIL_BYTES = 2000;
+
+  private final Process process;
+  private final Path log;
+  private final long logStart;
+
+  private GatewayLaunch(Process process, Path log, long logStart) {
+    this.process = process;
+    this.log = log;
+    this.logStart = logStart;
+  }
+
+  static Path log(Path home) {
+    return home.resolve("logs").resolve("gateway.log");
+  }
+
+  /** The home and its log folder, for this user alone. */
+  static void makeHome(Path home) throws IOException {
+    if (!Files.isDirectory(home)) {
+      Files.createDirectories(
+          home, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    }
+    Files.createDirectories(home.resolve("logs"));
+  }
+
+  static GatewayLaunch start(Origin origin) throws IOException {
+    Path log = log(origin.home());
+    rotate(log);
+    long logStart = Files.exists(log) ? Files.size(log) : 0;
+    var builder =
+        new ProcessBuilder(origin.gateway())
+            .directory(origin.home().toFile())
+            .redirectInput(Redirect.from(new File("/dev/null")))
+            .redirectOutput(Redirect.appendTo(log.toFile()))
+            .redirectErrorStream(true);
+    keepOnly(builder.environment());
+    builder.environment().put("GPUSH_HOME", origin.home().toString());
+    return new GatewayLaunch(builder.start(), log, logStart);
+  }
+
+  Path log() {
+    return log;
+  }
+
+  /** Whether the process ended with a failure; one that ended well has found another gateway. */
+  boolean hasFailed() {
+    return !process.isAlive() && process.exitValue() != 0;
+  }
+
+  /** What the process said last, or how it ended. */
+  String reason() {
+    String said = tail();
+    String end = "its process ended with status " + process.exitValue();
+    return said.isEmpty() ? end : end + ":\n    " + said.replace("\n", "\n    ");
+  }
+
+  /**
+   * The gateway outlives the terminal that started it, so nothing of that terminal, its virtual
+   * environment or its library paths may stick to it: commands bring their own environment along.
+   * What stays is what names the person, the place and the ways out.
+   */
+  private static void keepOnly(Map<String, String> environment) {
+    environment.keySet().removeIf(name -> !isKept(name));
+  }
+
+  private static boolean isKept(String name) {
+    return switch (name) {
+      case "HOME",
+          "USER",
+          "LOGNAME",
+          "SHELL",
+          "PATH",
+          "LANG",
+          "TZ",
+          "SSH_AUTH_SOCK",
+          "KUBECONFIG" ->
+          true;
+      case "KRB5CCNAME", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME" ->
+          true;
+      case "GPUSH_SESSION" -> false;
+      default ->
+          name.startsWith("LC_")
+              || name.startsWith("GPUSH_")
+              || name.toLowerCase(java.util.Locale.ROOT).endsWith("_proxy");
+    };
+  }
+
+  private static void rotate(Path log) throws IOException {
+    if (!Files.exists(log) || Files.size(log) < ROTATE_BYTES) {
+      return;
+    }
+    for (int i = KEPT - 1; i >= 1; i--) {
+      Path older = log.resolveSibling("gateway.log." + i);
+      if (Files.exists(older)) {
+        Files.move(
+            older,
+            log.resolveSibling("gateway.log." + (i + 1)),
+            StandardCopyOption.REPLACE_EXISTING);
+      }
+    }
+    Files.move(log, log.resolveSibling("gateway.log.1"), StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  private String tail() {
+    try (var file = new RandomAccessFile(log.toFile(), "r")) {
+      long from = Math.max(logStart, file.length() - TAIL_BYTES);
+      file.seek(Math.min(from, file.length()));
+      byte[] bytes = new byte[(int) (file.length() - file.getFilePointer())];
+      file.readFully(bytes);
+      return new String(bytes, StandardCharsets.UTF_8)
+          .replaceAll("[\\p{Cntrl}&&[^\\n]]", "")
+          .strip();
+    } catch (IOException unreadable) {
+      return "";
+    }
+  }
+}

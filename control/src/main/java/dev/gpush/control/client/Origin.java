@@ -1,0 +1,25 @@
+package dev.gpush.control.client;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * From where and as what this process speaks.
+ *
+ * @param home the real path of GPUSH_HOME
+ * @param build the content hash of the jars
+ * @param gateway the command that becomes this build's gateway
+ */
+public record Origin(
+    Path home,
+    String build,
+    Path folder,
+    Map<String, String> environment,
+    long pid,
+    List<String> gateway) {
+  public Origin {
+    environment = Map.copyOf(environment);
+    gateway = List.copyOf(gateway);
+  }
+}

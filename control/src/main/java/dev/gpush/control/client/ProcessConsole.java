@@ -1,0 +1,193 @@
+package dev.gpush.control.client;
+
+import dev.gpush.control.wire.Facts;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import sun.misc.Signal;
+import sun.misc.SignalHandler;
+
+/**
+ * This process's own streams and terminal.
+ *
+ * <p>Two ways to read: a process that is there for one request reads its standard input and may be
+ * stuck in that read when it exits, which loses nothing. One that goes on (the interactive loop)
+ * reads the terminal through a channel that an interrupt closes, so that the next key belongs to
+ * whoever comes next.
+ */
+public final class ProcessConsole implements Console {
+  private static final List<String> SIGNALS = List.of("INT", "TERM", "HUP", "WINCH");
+
+  /** As a shell says that a program could not be started. */
+  private static final int NO_PROGRAM = 127;
+
+  /** A line longer than this is no answer to a question. */
+  private static final int ANSWER_BYTES = 4096;
+
+  private final OutputStream out = new FileOutputStream(FileDescriptor.out);
+  private final OutputStream err = new FileOutputStream(FileDescriptor.err);
+  private final InputStream in = new FileInputStream(FileDescriptor.in);
+  private final boolean once;
+  private final Stty stty = new Stty();
+  private final AtomicReference<Optional<Process>> child = new AtomicReference<>(Optional.empty());
+  private boolean hooked;
+  private volatile Facts facts;
+
+  private ProcessConsole(Facts facts, boolean once) {
+    this.facts = facts;
+    this.once = once;
+  }
+
+  /** For a process that ends with its one request. */
+  public static ProcessConsole once(Facts facts) {
+    return new ProcessConsole(facts, true);
+  }
+
+  /**
+   * For a process that goes on after the request. Standard input must be the controlling terminal.
+   */
+  public static ProcessConsole continuing(Facts facts) {
+    return new ProcessConsole(facts, false);
+  }
+
+  @Override
+  public Facts facts() {
+    return facts;
+  }
+
+  @Override
+  public OutputStream out() {
+    return out;
+  }
+
+  @Override
+  public OutputStream err() {
+    return err;
+  }
+
+  @Override
+  public int read(byte[] buffer, int length) throws IOException {
+    if (once) {
+      return in.read(buffer, 0, length);
+    }
+    try (FileChannel terminal = FileChannel.open(Path.of("/dev/tty"), StandardOpenOption.READ)) {
+      return terminal.read(ByteBuffer.wrap(buffer, 0, length));
+    }
+  }
+
+  @Override
+  public void raw(boolean on) {
+    if (on) {
+      hook();
+      stty.raw();
+    } else {
+      stty.restore();
+    }
+  }
+
+  @Override
+  public Optional<String> ask(String question, boolean hidden) {
+    if (!facts.in() || !facts.err()) {
+      return Optional.empty();
+    }
+    if (hidden) {
+      hook();
+      stty.hidden();
+    }
+    try {
+      err.write(question.getBytes(StandardCharsets.UTF_8));
+      err.flush();
+      // A terminal gives a line at a time.
+      byte[] line = new byte[ANSWER_BYTES];
+      int count = read(line, line.length);
+      if (count < 0) {
+        return Optional.empty();
+      }
+      return Optional.of(new String(line, 0, count, StandardCharsets.UTF_8).strip());
+    } catch (IOException gone) {
+      return Optional.empty();
+    } finally {
+      if (hidden) {
+        stty.restore();
+        ControlClient.say(this, "\n");
+      }
+    }
+  }
+
+  @Override
+  public int spawn(List<String> command, Map<String, String> environment) {
+    var builder = new ProcessBuilder(command).inheritIO();
+    builder.environment().putAll(environment);
+    try {
+      Process process = builder.start();
+      child.set(Optional.of(process));
+      return process.waitFor();
+    } catch (IOException missing) {
+      ControlClient.say(
+          this,
+          "gpush: cannot run %s\n  because: %s\n  try: install it, or put it on PATH\n"
+              .formatted(command.getFirst(), missing.getMessage()));
+      return NO_PROGRAM;
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return ControlClient.INTERRUPTED;
+    } finally {
+      child.set(Optional.empty());
+    }
+  }
+
+  @Override
+  public Signals listen(Consumer<String> listener) {
+    var before = new SignalHandler[SIGNALS.size()];
+    for (int i = 0; i < before.length; i++) {
+      String name = SIGNALS.get(i);
+      before[i] = Signal.handle(new Signal(name), _ -> heard(name, listener));
+    }
+    if (once) {
+      return () -> {}; // The process ends anyway; until then nothing else should hear them.
+    }
+    return () -> {
+      for (int i = 0; i < before.length; i++) {
+        Signal.handle(new Signal(SIGNALS.get(i)), before[i]);
+      }
+    };
+  }
+
+  @Override
+  public void giveUp() {
+    stty.restore();
+    if (once) {
+      Runtime.getRuntime().halt(ControlClient.INTERRUPTED);
+    }
+  }
+
+  private void heard(String name, Consumer<String> listener) {
+    if (name.equals("WINCH")) {
+      stty.size().ifPresent(size -> facts = facts.withSize(size[0], size[1]));
+    } else if (!name.equals("INT")) {
+      child.get().ifPresent(Process::destroy);
+    }
+    listener.accept(name);
+  }
+
+  /** The terminal is put back whichever way the process ends, short of kill -9. */
+  private synchronized void hook() {
+    if (!hooked) {
+      hooked = true;
+      Runtime.getRuntime().addShutdownHook(new Thread(stty::restore, "gpush-terminal"));
+    }
+  }
+}

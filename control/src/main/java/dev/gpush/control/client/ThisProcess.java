@@ -1,0 +1,120 @@
+package dev.gpush.control.client;
+
+import dev.gpush.control.place.RunFolder;
+import dev.gpush.control.wire.Facts;
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the launcher told this process in system properties, and its environment.
+ *
+ * <p>gpush.build: the content hash; gpush.lib: the folder of all jars; gpush.gateway.aot: the
+ * gateway's cache, or where to train it when gpush.train is true; gpush.tty: a 1 or 0 for each of
+ * the three streams; gpush.size: rows and columns as stty prints them.
+ */
+public final class ThisProcess {
+  /**
+   * The gateway's memory: a limit on a laptop, not a wish. The collector is the one with the
+   * smallest footprint.
+   */
+  private static final List<String> GATEWAY_FLAGS =
+      List.of(
+          "-Xms32m",
+          "-Xmx384m",
+          "-XX:+UseSerialGC",
+          "-XX:-UsePerfData",
+          "-XX:+ExitOnOutOfMemoryError",
+          "-Xlog:disable",
+          "-Dsun.jnu.encoding=UTF-8",
+          "-Dstdout.encoding=UTF-8",
+          "-Dstderr.encoding=UTF-8",
+          "--enable-native-access=ALL-UNNAMED");
+
+  private static final String GATEWAY_MAIN = "dev.gpush.app.Main";
+
+  private ThisProcess() {}
+
+  /** Who speaks. */
+  public static Origin origin() {
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    String home = environment.getOrDefault("GPUSH_HOME", "");
+    Path asked =
+        home.isEmpty() ? Path.of(System.getProperty("user.home"), ".gpush") : Path.of(home);
+    return new Origin(
+        RunFolder.realHome(asked),
+        System.getProperty("gpush.build", "unknown"),
+        Path.of(System.getProperty("user.dir")),
+        environment,
+        ProcessHandle.current().pid(),
+        gateway());
+  }
+
+  /** What the streams are. */
+  public static Facts facts() {
+    String terminals = System.getProperty("gpush.tty", "000");
+    String[] size = System.getProperty("gpush.size", "").split(" ", -1);
+    return Facts.of(
+        isSet(terminals, 0),
+        isSet(terminals, 1),
+        isSet(terminals, 2),
+        size.length == 2 ? number(size[1]) : 0,
+        size.length == 2 ? number(size[0]) : 0,
+        System.getenv());
+  }
+
+  private static List<String> gateway() {
+    var command = new ArrayList<String>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(GATEWAY_FLAGS);
+    String cache = System.getProperty("gpush.gateway.aot", "");
+    if (!cache.isEmpty()) {
+      boolean train = Boolean.getBoolean("gpush.train");
+      command.add((train ? "-XX:AOTCacheOutput=" : "-XX:AOTCache=") + cache);
+    }
+    command.add("-Dgpush.build=" + System.getProperty("gpush.build", "unknown"));
+    command.add("-cp");
+    command.add(classPath());
+    command.add(GATEWAY_MAIN);
+    return command;
+  }
+
+  /**
+   * All jars in the order of their names: the cache holds for one order only, and folders have
+   * none.
+   */
+  private static String classPath() {
+    String folder = System.getProperty("gpush.lib", "");
+    String[] names = folder.isEmpty() ? null : new File(folder).list();
+    if (names == null) {
+      return System.getProperty("java.class.path");
+    }
+    Arrays.sort(names);
+    var path = new StringBuilder();
+    for (String name : names) {
+      if (name.endsWith(".jar")) {
+        path.append(path.isEmpty() ? "" : File.pathSeparator)
+            .append(folder)
+            .append('/')
+            .append(name);
+      }
+    }
+    return path.toString();
+  }
+
+  private static boolean isSet(String terminals, int index) {
+    return terminals.length() > index && terminals.charAt(index) == '1';
+  }
+
+  private static int number(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException none) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,143 @@
+package dev.gpush.control.place;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The short, private, per-host folder with the files that live as long as the gateway: socket,
+ * locks, ports. The home itself may lie deep (a socket's path has to stay under 100 bytes) or on a
+ * file system shared between hosts (where one host's socket means nothing to the next).
+ *
+ * <p>Its path depends on nothing that differs between two terminals of one user. XDG_RUNTIME_DIR
+ * was considered and left: it is unset in cron jobs and some ssh sessions, and what it names goes
+ * away with the last login while the gateway stays.
+ */
+public record RunFolder(Path path) {
+  /**
+   * All are local to the host. A later one is used when somebody else sits on our name in an
+   * earlier one.
+   */
+  private static final List<Path> ROOTS =
+      List.of(Path.of("/tmp"), Path.of("/var/tmp"), Path.of("/dev/shm"));
+
+  private static final int PERMISSION_BITS = 0777;
+  private static final int OWNER_ONLY = 0700;
+
+  /** The folder of a home; nothing is made. */
+  public static RunFolder of(Path home) throws IOException {
+    return of(home, ROOTS);
+  }
+
+  static RunFolder of(Path home, List<Path> roots) throws IOException {
+    long user = userId();
+    for (Path root : roots) {
+      Path base = root.resolve("gpush-" + user);
+      if (isPrivate(base, user) || (isAbsent(base) && Files.isWritable(root))) {
+        return new RunFolder(base.resolve(nameFor(home)));
+      }
+    }
+    throw new IOException("no folder for runtime files: none of " + roots + " can be used");
+  }
+
+  /**
+   * The path of a home in its one true form; a home that is not there yet is taken by its absolute
+   * path.
+   */
+  public static Path realHome(Path home) {
+    try {
+      return home.toRealPath();
+    } catch (IOException notThereYet) {
+      return home.toAbsolutePath().normalize();
+    }
+  }
+
+  /** Makes the folder if it is not there, for this user alone. */
+  public RunFolder make() throws IOException {
+    Path base = path.getParent();
+    if (base == null) {
+      throw new IllegalStateException("a run folder lies in a folder: " + path);
+    }
+    makePrivate(base);
+    makePrivate(path);
+    return this;
+  }
+
+  /** The control socket. */
+  public Path socket() {
+    return path.resolve("gateway.sock");
+  }
+
+  /** Locked by the gateway as long as it lives; tells host, process and home. */
+  public Path lock() {
+    return path.resolve("gateway.lock");
+  }
+
+  /** Locked by the client that starts a gateway. */
+  public Path startLock() {
+    return path.resolve("start.lock");
+  }
+
+  /**
+   * This process's user. The JDK has no quick word for it; on Linux the owner of our own process
+   * entry tells.
+   */
+  static long userId() throws IOException {
+    Path self = Path.of("/proc/self");
+    if (Files.isDirectory(self)) {
+      return ((Integer) Files.getAttribute(self, "unix:uid")).longValue();
+    }
+    return new com.sun.security.auth.module.UnixSystem().getUid();
+  }
+
+  private static void makePrivate(Path folder) throws IOException {
+    try {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException there) {
+      if (!isPrivate(folder, userId())) {
+        throw new IOException(folder + " is not a folder of this user alone", there);
+      }
+    }
+  }
+
+  private static boolean isAbsent(Path path) {
+    return !Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static boolean isPrivate(Path folder, long user) {
+    try {
+      Map<String, Object> facts =
+          Files.readAttributes(folder, "unix:uid,mode,isDirectory", LinkOption.NOFOLLOW_LINKS);
+      return facts.get("isDirectory") instanceof Boolean directory
+          && directory
+          && facts.get("uid") instanceof Integer owner
+          && owner == (int) user
+          && facts.get("mode") instanceof Integer mode
+          && (mode & PERMISSION_BITS) == OWNER_ONLY;
+    } catch (IOException absent) {
+      return false;
+    }
+  }
+
+  /**
+   * Twelve hex digits of a 64-bit FNV-1a hash. Homes that meet by accident are found out by the
+   * greeting, which carries the home; a cryptographic hash would cost the client a security
+   * provider at every start.
+   */
+  private static String nameFor(Path home) {
+    long hash = 0xcbf29ce484222325L;
+    for (byte part : home.toString().getBytes(StandardCharsets.UTF_8)) {
+      hash = (hash ^ (part & 0xff)) * 0x100000001b3L;
+    }
+    return HexFormat.of().toHexDigits(hash, 12);
+  }
+}

@@ -1,0 +1,42 @@
+package dev.gpush.control.server;
+
+import dev.gpush.control.wire.Fields;
+import dev.gpush.control.wire.Frame;
+import dev.gpush.control.wire.ProtocolException;
+import java.io.IOException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Questions to the client that it answers with one frame; one at a time, whichever threads ask. */
+final class Answers {
+  private final Outbox outbox;
+  private final ReentrantLock turn = new ReentrantLock();
+  private final SynchronousQueue<Frame> answer = new SynchronousQueue<>();
+  private volatile boolean waiting;
+
+  Answers(Outbox outbox) {
+    this.outbox = outbox;
+  }
+
+  /** Sends the question and waits. */
+  Fields ask(Frame question) throws InterruptedException, IOException {
+    turn.lockInterruptibly();
+    try {
+      waiting = true;
+      outbox.put(question);
+      return answer.take().fields();
+    } finally {
+      waiting = false;
+      turn.unlock();
+    }
+  }
+
+  /** On the reading thread. An answer that nobody waits for any more is dropped. */
+  void receive(Frame frame) throws ProtocolException, InterruptedException {
+    while (waiting) {
+      if (answer.offer(frame, 100, java.util.concurrent.TimeUnit.MILLISECONDS)) {
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,280 @@
+package dev.gpush.control.server;
+
+import dev.gpush.control.wire.Fields;
+import dev.gpush.control.wire.Frame;
+import dev.gpush.control.wire.FrameReader;
+import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.Greeting;
+import dev.gpush.control.wire.Kind;
+import dev.gpush.control.wire.Payload;
+import dev.gpush.control.wire.ProtocolException;
+import dev.gpush.control.wire.Refusal;
+import dev.gpush.control.wire.Request;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.InvalidPathException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+
+/**
+ * One client: greets, reads its request, has it handled and tells the end. Runs on the thread that
+ * reads from the client.
+ */
+final class Connection {
+  private static final int BUG = 4;
+  private static final int ENVIRONMENT = 3;
+  private static final int INTERRUPTED = 130;
+
+  /** Signals under way to a slow listener; more would only say the same again. */
+  private static final int SIGNALS = 16;
+
+  private final SocketChannel channel;
+  private final ControlServer server;
+  private final Tasks tasks;
+  private final FrameReader reader;
+  private final FrameWriter writer;
+  private final Outbox outbox;
+  private final Worker worker = new Worker();
+  private final Semaphore signals = new Semaphore(SIGNALS);
+  private final long born = System.nanoTime();
+  private volatile boolean asked;
+
+  Connection(SocketChannel channel, ControlServer server, Tasks tasks) {
+    this.channel = channel;
+    this.server = server;
+    this.tasks = tasks;
+    this.reader = new FrameReader(channel);
+    this.writer = new FrameWriter(channel);
+    this.outbox = new Outbox(writer);
+  }
+
+  /** Everything, until the client is gone. */
+  void serve() {
+    try (channel) {
+      writer.write(server.greeting().frame());
+      Optional<Frame> hello = reader.next();
+      if (hello.isEmpty()) {
+        return;
+      }
+      Greeting.of(hello.get());
+      Optional<Frame> first = reader.next();
+      while (first.isPresent() && first.get().kind() == Kind.HANDOVER) {
+        if (handOver(first.get())) {
+          return;
+        }
+        first = reader.next();
+      }
+      if (first.isPresent()) {
+        carryOut(Request.of(first.get()));
+      }
+    } catch (ProtocolException wrong) {
+      server.incidents().refused(wrong.toString());
+    } catch (IOException cut) {
+      // The client is gone; its handler was told.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Turns the client away. */
+  void refuse(Refusal refusal) throws IOException {
+    writer.write(refusal.frame());
+  }
+
+  /** How long it has been connected without saying what it wants; nothing once it has. */
+  long silentNanos() {
+    return asked ? 0 : System.nanoTime() - born;
+  }
+
+  /** The gateway ends: the handler is told to stop. */
+  void end() {
+    worker.interrupt();
+  }
+
+  void close() {
+    try {
+      channel.close();
+    } catch (IOException closedAnyway) {
+      // It is of no more use either way.
+    }
+  }
+
+  private boolean handOver(Frame frame) throws IOException {
+    boolean evenInUse = frame.fields().flag();
+    boolean agreed = server.mayHandOver(evenInUse);
+    writer.write(new Payload().flag(agreed).frame(Kind.HANDED_OVER));
+    if (agreed) {
+      server.handOver();
+    }
+    return agreed;
+  }
+
+  private void carryOut(Request request) throws IOException, InterruptedException {
+    asked = true;
+    Optional<Refusal> refusal = check(request);
+    if (refusal.isPresent()) {
+      server.incidents().refused(refusal.get().because());
+      refuse(refusal.get());
+      return;
+    }
+    ClientInvocation invocation;
+    try {
+      invocation = new ClientInvocation(request, outbox, worker);
+    } catch (InvalidPathException strange) {
+      throw new ProtocolException("no folder has this name: " + strange.getMessage());
+    }
+    tasks.start("write", this::write);
+    tasks.start("handle", () -> handle(invocation));
+    try {
+      for (Optional<Frame> next = reader.next(); next.isPresent(); next = reader.next()) {
+        receive(next.get(), invocation);
+      }
+    } finally {
+      invocation.vanish();
+      outbox.close();
+      worker.await();
+    }
+  }
+
+  private void write() {
+    try {
+      outbox.pump();
+    } catch (IOException gone) {
+      // The reading thread sees it too.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void handle(ClientInvocation invocation) {
+    int status;
+    worker.begin();
+    try {
+      status = server.handler().handle(invocation);
+    } catch (InterruptedException stop) {
+      status = stopped(invocation);
+    } catch (Throwable bug) { // The top of the handler's thread.
+      status = stopOrBug(invocation, bug);
+    } finally {
+      worker.end();
+    }
+    try {
+      outbox.finish(new Payload().number(status).frame(Kind.EXIT));
+    } catch (IOException gone) {
+      // Nobody is there to be told.
+    }
+  }
+
+  private int stopped(ClientInvocation invocation) {
+    if (server.isEnding() && !invocation.wasTold()) {
+      say("gpush: the gateway was told to end; the next command starts it again\n");
+      return ENVIRONMENT;
+    }
+    return INTERRUPTED;
+  }
+
+  /**
+   * A handler whose stream or wait broke because the client left, or because it was told to stop,
+   * is no bug.
+   */
+  private int stopOrBug(ClientInvocation invocation, Throwable thrown) {
+    boolean brokeOff = hasCause(thrown, IOException.class) && !invocation.isConnected();
+    if (brokeOff || hasCause(thrown, InterruptedException.class)) {
+      return stopped(invocation);
+    }
+    server.incidents().bug(String.join(" ", invocation.arguments()), thrown);
+    say("gpush: bug: %s; log: %s\n".formatted(oneLine(thrown), server.incidents().log()));
+    return BUG;
+  }
+
+  private void say(String line) {
+    try {
+      outbox.put(new Frame(Kind.ERROR, line.getBytes(StandardCharsets.UTF_8)));
+    } catch (IOException gone) {
+      // Nobody is there to be told.
+    }
+  }
+
+  private void receive(Frame frame, ClientInvocation invocation)
+      throws IOException, InterruptedException {
+    switch (frame.kind()) {
+      case INPUT -> invocation.input().receive(frame.payload());
+      case INPUT_END -> invocation.input().end();
+      case SIGNAL -> signal(invocation, frame.fields().text());
+      case SIZE -> {
+        Fields size = frame.fields();
+        invocation.resize(size.number(), size.number());
+        signal(invocation, "WINCH");
+      }
+      case SPAWNED, ANSWER -> invocation.answers().receive(frame);
+      case BROKEN -> invocation.breakOutput(frame.fields().number());
+      default -> throw new ProtocolException(frame + " where a client never sends it");
+    }
+  }
+
+  /**
+   * On a thread of its own: a listener that waits must not keep input and other signals from coming
+   * in.
+   */
+  private void signal(ClientInvocation invocation, String name) {
+    if (signals.tryAcquire()) {
+      tasks.start(
+          "signal",
+          () -> {
+            try {
+              invocation.signal(name);
+            } finally {
+              signals.release();
+            }
+          });
+    }
+  }
+
+  private Optional<Refusal> check(Request request) {
+    Limits limits = server.limits();
+    long arguments = bytes(request.arguments());
+    if (arguments > limits.argumentBytes()) {
+      return Optional.of(
+          new Refusal(
+              "the command line is too long",
+              "its words have " + arguments + " bytes; the limit is " + limits.argumentBytes(),
+              "put the words into a file"));
+    }
+    Map<String, String> environment = request.environment();
+    long variables =
+        bytes(List.copyOf(environment.keySet())) + bytes(List.copyOf(environment.values()));
+    if (variables > limits.environmentBytes()) {
+      return Optional.of(
+          new Refusal(
+              "the environment is too large",
+              "it has " + variables + " bytes; the limit is " + limits.environmentBytes(),
+              "unset the largest variables: env | awk '{ print length, $0 }' | sort -n | tail"));
+    }
+    return Optional.empty();
+  }
+
+  private static long bytes(List<String> texts) {
+    long sum = 0;
+    for (String text : texts) {
+      sum += text.getBytes(StandardCharsets.UTF_8).length;
+    }
+    return sum;
+  }
+
+  private static boolean hasCause(Throwable thrown, Class<? extends Throwable> kind) {
+    for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
+      if (kind.isInstance(cause)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String oneLine(Throwable thrown) {
+    return thrown.toString().replaceAll("\\p{Cntrl}+", " ");
+  }
+}

@@ -1,0 +1,308 @@
+package dev.gpush.control.server;
+
+import dev.gpush.control.wire.Greeting;
+import dev.gpush.control.wire.Refusal;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import jdk.net.ExtendedSocketOptions;
+
+/**
+ * Listens on the control socket and serves each connection on threads of its own. The socket's
+ * folder must be this user's alone; who connects is checked again where the system tells (Linux,
+ * macOS).
+ */
+public final class ControlServer implements AutoCloseable {
+  /** Connections that wait to be accepted: a burst of scripted commands. */
+  private static final int BACKLOG = 128;
+
+  /**
+   * Commands that are just ending when the gateway does, the one that stops it among them, end by
+   * themselves in this time.
+   */
+  private static final Duration GRACE = Duration.ofMillis(300);
+
+  /** Handlers that were interrupted have this long to say goodbye. */
+  private static final Duration FAREWELL = Duration.ofSeconds(2);
+
+  private static final Duration LOOK_AROUND = Duration.ofSeconds(1);
+
+  private final Path socket;
+  private final Greeting greeting;
+  private final Handler handler;
+  private final Handover handover;
+  private final Incidents incidents;
+  private final Limits limits;
+  private final Tasks tasks;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private final Condition changed = lock.newCondition();
+  private final List<Connection> connections = new ArrayList<>();
+  private boolean ending;
+  private ServerSocketChannel listening;
+
+  public ControlServer(
+      Path socket,
+      Greeting greeting,
+      Handler handler,
+      Handover handover,
+      Incidents incidents,
+      Limits limits,
+      Tasks tasks)
+      throws IOException {
+    this.socket = socket;
+    this.greeting = greeting;
+    this.handler = handler;
+    this.handover = handover;
+    this.incidents = incidents;
+    this.limits = limits;
+    this.tasks = tasks.group("control");
+    this.listening = bind();
+  }
+
+  /**
+   * Begins to accept. What lay at the socket's path before is a dead gateway's: the caller holds
+   * the gateway's lock.
+   */
+  public void start() {
+    tasks.start("accept", () -> accept(listening));
+    tasks.start("look-around", this::lookAround);
+  }
+
+  /** Binds again when the socket was deleted under us, as cleaners of temporary folders do. */
+  public void ensureBound() throws IOException {
+    if (Files.exists(socket)) {
+      return;
+    }
+    ServerSocketChannel again = bind();
+    ServerSocketChannel before;
+    lock.lock();
+    try {
+      if (ending) {
+        again.close();
+        return;
+      }
+      before = listening;
+      listening = again;
+    } finally {
+      lock.unlock();
+    }
+    tasks.start("accept", () -> accept(again));
+    before.close();
+  }
+
+  /** Connections now. */
+  public int connections() {
+    lock.lock();
+    try {
+      return connections.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Stops accepting, lets commands end, stops those that do not, and waits for them. */
+  @Override
+  public void close() throws IOException {
+    lock.lock();
+    try {
+      if (ending) {
+        return;
+      }
+      ending = true;
+    } finally {
+      lock.unlock();
+    }
+    Files.deleteIfExists(socket);
+    listening.close();
+    try {
+      if (!awaitNone(GRACE)) {
+        snapshot().forEach(Connection::end);
+        awaitNone(FAREWELL);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+    snapshot().forEach(Connection::close);
+    tasks.close();
+  }
+
+  Greeting greeting() {
+    return greeting;
+  }
+
+  Handler handler() {
+    return handler;
+  }
+
+  Incidents incidents() {
+    return incidents;
+  }
+
+  Limits limits() {
+    return limits;
+  }
+
+  boolean isEnding() {
+    lock.lock();
+    try {
+      return ending;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether to end for another build: the asking connection does not count. */
+  boolean mayHandOver(boolean evenInUse) {
+    return evenInUse || (connections() <= 1 && !handover.isInUse());
+  }
+
+  void handOver() {
+    handover.end("another build takes over");
+  }
+
+  private ServerSocketChannel bind() throws IOException {
+    Files.deleteIfExists(socket);
+    var channel = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    try {
+      channel.bind(UnixDomainSocketAddress.of(socket), BACKLOG);
+      Files.setPosixFilePermissions(socket, PosixFilePermissions.fromString("rw-------"));
+      return channel;
+    } catch (IOException failed) {
+      channel.close();
+      throw failed;
+    }
+  }
+
+  private void accept(ServerSocketChannel from) {
+    try {
+      while (true) {
+        admit(from.accept());
+      }
+    } catch (ClosedChannelException closed) {
+      // The server ends, or the socket was bound again.
+    } catch (IOException broken) {
+      incidents.bug("accepting control connections", broken);
+    }
+  }
+
+  private void admit(SocketChannel channel) throws IOException {
+    var connection = new Connection(channel, this, tasks);
+    boolean admitted = false;
+    try {
+      if (!isOwnUser(channel)) {
+        incidents.refused("another user's process connected");
+        return;
+      }
+      if (!add(connection)) {
+        incidents.refused("more than " + limits.connections() + " connections");
+        connection.refuse(
+            new Refusal(
+                "the gateway takes no more commands",
+                limits.connections() + " are under way",
+                "again when some have ended"));
+        return;
+      }
+      admitted = true;
+      tasks.start("client", () -> serve(connection));
+    } catch (IOException gone) {
+      // The client left before it was turned away.
+    } finally {
+      if (!admitted) {
+        channel.close();
+      }
+    }
+  }
+
+  private void serve(Connection connection) {
+    try {
+      connection.serve();
+    } finally {
+      lock.lock();
+      try {
+        connections.remove(connection);
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private boolean add(Connection connection) {
+    lock.lock();
+    try {
+      if (ending || connections.size() >= limits.connections()) {
+        return false;
+      }
+      connections.add(connection);
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isOwnUser(SocketChannel channel) throws IOException {
+    if (!channel.supportedOptions().contains(ExtendedSocketOptions.SO_PEERCRED)) {
+      return true; // The folder's permissions are all there is.
+    }
+    return channel
+        .getOption(ExtendedSocketOptions.SO_PEERCRED)
+        .user()
+        .equals(Files.getOwner(socket));
+  }
+
+  /** Closes connections that say nothing. */
+  private void lookAround() {
+    try {
+      while (true) {
+        Thread.sleep(LOOK_AROUND);
+        for (Connection connection : snapshot()) {
+          if (connection.silentNanos() > limits.greeting().toNanos()) {
+            incidents.refused("a client that said nothing");
+            connection.close();
+          }
+        }
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private List<Connection> snapshot() {
+    lock.lock();
+    try {
+      return List.copyOf(connections);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean awaitNone(Duration limit) throws InterruptedException {
+    long left = limit.toNanos();
+    lock.lock();
+    try {
+      while (!connections.isEmpty()) {
+        if (left <= 0) {
+          return false;
+        }
+        left = changed.awaitNanos(left);
+      }
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

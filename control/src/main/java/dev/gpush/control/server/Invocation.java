@@ -1,0 +1,50 @@
+package dev.gpush.control.server;
+
+import dev.gpush.control.wire.Facts;
+import dev.gpush.core.talk.Streams;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A command that a client asked for, and the client's streams, terminal and person. {@link #out},
+ * {@link #err} and {@link #in} throw {@link java.io.IOException} once the client is gone. Signals
+ * without a listener interrupt the handler's thread (INT, TERM, HUP).
+ */
+public interface Invocation extends Streams {
+  /** The words after {@code gpush}. */
+  List<String> arguments();
+
+  /** The client's current folder. */
+  Path folder();
+
+  /** All of the client's variables: whoever uses them picks. */
+  Map<String, String> environment();
+
+  /** What each stream is, the terminal's size now, and its colours. */
+  Facts facts();
+
+  /** The client's process. */
+  long clientPid();
+
+  /**
+   * Asks the person and waits for the line; empty when there is nobody to ask: standard input or
+   * error is no terminal, or it ended.
+   *
+   * @param hidden what is typed is not shown
+   */
+  Optional<String> ask(String question, boolean hidden) throws InterruptedException;
+
+  /**
+   * Has the client run a program on its own terminal, streams and folder, and gives its exit status
+   * (128 + n when signal n ended it, 127 when it could not be started). Only while nothing else
+   * reads the input.
+   *
+   * @param environment what to set beside the client's own variables
+   */
+  int spawn(List<String> command, Map<String, String> environment) throws InterruptedException;
+
+  /** Whether the client is still there. */
+  boolean isConnected();
+}

@@ -1,0 +1,123 @@
+package dev.gpush.control.server;
+
+import dev.gpush.control.wire.Frame;
+import dev.gpush.control.wire.FrameWriter;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is on its way to the client. Handlers put, one thread writes: a handler that is interrupted
+ * while it prints must not take the channel down with it, which is what the JDK's channels do to
+ * interrupted writers.
+ */
+final class Outbox {
+  /** How far a handler may be ahead of its client. */
+  private static final int LIMIT_BYTES = 256 * 1024;
+
+  private final FrameWriter writer;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private final Condition changed = lock.newCondition();
+  private final ArrayDeque<Frame> frames = new ArrayDeque<>();
+  private long bytes;
+  private boolean finished;
+  private boolean broken;
+
+  Outbox(FrameWriter writer) {
+    this.writer = writer;
+  }
+
+  /** Waits for room; fails once the client is gone or the last frame is in. */
+  void put(Frame frame) throws IOException {
+    lock.lock();
+    try {
+      while (bytes >= LIMIT_BYTES && !broken && !finished) {
+        changed.await();
+      }
+      add(frame);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException("told to stop while writing").initCause(stop);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts the last frame, room or not. */
+  void finish(Frame last) throws IOException {
+    lock.lock();
+    try {
+      add(last);
+      finished = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The client is gone: nobody waits any more. */
+  void close() {
+    lock.lock();
+    try {
+      broken = true;
+      frames.clear();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Writes until the last frame is out or the client is gone. */
+  void pump() throws IOException, InterruptedException {
+    try {
+      while (true) {
+        Frame next = take();
+        if (next == null) {
+          return;
+        }
+        writer.write(next);
+        written(next);
+      }
+    } finally {
+      close();
+    }
+  }
+
+  private void add(Frame frame) throws IOException {
+    if (broken || finished) {
+      throw new IOException("the client is gone");
+    }
+    frames.add(frame);
+    bytes += frame.payload().length;
+    changed.signalAll();
+  }
+
+  private @Nullable Frame take() throws InterruptedException {
+    lock.lock();
+    try {
+      while (frames.isEmpty()) {
+        if (broken || finished) {
+          return null;
+        }
+        changed.await();
+      }
+      return frames.poll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void written(Frame frame) {
+    lock.lock();
+    try {
+      bytes -= frame.payload().length;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package dev.gpush.control.wire;
+
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Reads the fields of a payload in order; every count is checked against the bytes that are left
+ * before anything is made of it.
+ */
+public final class Fields {
+  private final ByteBuffer bytes;
+
+  Fields(byte[] payload) {
+    this.bytes = ByteBuffer.wrap(payload);
+  }
+
+  public int number() throws ProtocolException {
+    try {
+      return bytes.getInt();
+    } catch (BufferUnderflowException tooShort) {
+      throw new ProtocolException("payload ends inside a number");
+    }
+  }
+
+  public long longNumber() throws ProtocolException {
+    try {
+      return bytes.getLong();
+    } catch (BufferUnderflowException tooShort) {
+      throw new ProtocolException("payload ends inside a number");
+    }
+  }
+
+  public boolean flag() throws ProtocolException {
+    if (!bytes.hasRemaining()) {
+      throw new ProtocolException("payload ends before a flag");
+    }
+    return switch (bytes.get()) {
+      case 0 -> false;
+      case 1 -> true;
+      default -> throw new ProtocolException("a flag is 0 or 1");
+    };
+  }
+
+  public String text() throws ProtocolException {
+    int length = number();
+    if (length < 0 || length > bytes.remaining()) {
+      throw new ProtocolException(
+          "text of " + length + " bytes where " + bytes.remaining() + " are left");
+    }
+    var text = new String(bytes.array(), bytes.position(), length, StandardCharsets.UTF_8);
+    bytes.position(bytes.position() + length);
+    return text;
+  }
+
+  public List<String> texts() throws ProtocolException {
+    int count = count();
+    var texts = new ArrayList<String>(count);
+    for (int i = 0; i < count; i++) {
+      texts.add(text());
+    }
+    return texts;
+  }
+
+  public Map<String, String> map() throws ProtocolException {
+    int count = count();
+    var map = new LinkedHashMap<String, String>();
+    for (int i = 0; i < count; i++) {
+      map.put(text(), text());
+    }
+    return map;
+  }
+
+  /** Says that all was read; more bytes are an error, because nobody would have looked at them. */
+  public void end() throws ProtocolException {
+    if (bytes.hasRemaining()) {
+      throw new ProtocolException(bytes.remaining() + " bytes too many");
+    }
+  }
+
+  private int count() throws ProtocolException {
+    int count = number();
+    // The shortest text takes four bytes.
+    if (count < 0 || count > bytes.remaining() / Integer.BYTES) {
+      throw new ProtocolException(
+          "a list of " + count + " where " + bytes.remaining() + " bytes are left");
+    }
+    return count;
+  }
+}

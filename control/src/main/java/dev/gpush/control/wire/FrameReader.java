@@ -1,0 +1,62 @@
+package dev.gpush.control.wire;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ReadableByteChannel;
+import java.util.Optional;
+
+/**
+ * Takes frames off a channel. A length is checked against its kind's limit before a byte is set
+ * aside for it.
+ */
+public final class FrameReader {
+  /** Length and kind. */
+  static final int HEADER = Integer.BYTES + 1;
+
+  private final ReadableByteChannel channel;
+  private final ByteBuffer buffer = ByteBuffer.allocate(Kind.CHUNK + HEADER).limit(0);
+
+  public FrameReader(ReadableByteChannel channel) {
+    this.channel = channel;
+  }
+
+  /** The next frame; empty when the other end closed between two frames. */
+  public Optional<Frame> next() throws IOException {
+    while (buffer.remaining() < HEADER) {
+      if (!fill()) {
+        if (!buffer.hasRemaining()) {
+          return Optional.empty();
+        }
+        throw new EOFException("closed inside a frame's header");
+      }
+    }
+    int length = buffer.getInt();
+    int number = buffer.get();
+    Optional<Kind> kind = Kind.of(number);
+    if (kind.isEmpty()) {
+      throw new ProtocolException("no frame has kind " + number);
+    }
+    if (length < 0 || length > kind.get().limit()) {
+      throw new ProtocolException(
+          kind.get() + " of " + length + " bytes; the limit is " + kind.get().limit());
+    }
+    byte[] payload = new byte[length];
+    int taken = Math.min(length, buffer.remaining());
+    buffer.get(payload, 0, taken);
+    ByteBuffer rest = ByteBuffer.wrap(payload, taken, length - taken);
+    while (rest.hasRemaining()) {
+      if (channel.read(rest) < 0) {
+        throw new EOFException("closed inside " + kind.get());
+      }
+    }
+    return Optional.of(new Frame(kind.get(), payload));
+  }
+
+  private boolean fill() throws IOException {
+    buffer.compact();
+    int count = channel.read(buffer);
+    buffer.flip();
+    return count >= 0;
+  }
+}

@@ -1,0 +1,43 @@
+package dev.gpush.control.wire;
+
+/**
+ * What each end says first. This frame and HANDOVER never change their shape, so that any two
+ * builds can part in peace.
+ *
+ * @param protocol ends with the same number can work together
+ * @param build the content hash of the jars
+ * @param home the real path of GPUSH_HOME, which must be the same on both ends
+ */
+public record Greeting(int protocol, String build, String home, long pid) {
+  /** The protocol this build speaks. */
+  public static final int PROTOCOL = 1;
+
+  /** "gpsh": tells a stray connection from one of ours. */
+  private static final int MAGIC = 0x67707368;
+
+  public static Greeting of(String build, String home, long pid) {
+    return new Greeting(PROTOCOL, build, home, pid);
+  }
+
+  public Frame frame() {
+    return new Payload()
+        .number(MAGIC)
+        .number(protocol)
+        .text(build)
+        .text(home)
+        .longNumber(pid)
+        .frame(Kind.HELLO);
+  }
+
+  /** Reads a greeting. Fields that a later protocol adds at the end are left alone. */
+  public static Greeting of(Frame frame) throws ProtocolException {
+    if (frame.kind() != Kind.HELLO) {
+      throw new ProtocolException("a conversation begins with HELLO, not " + frame);
+    }
+    Fields fields = frame.fields();
+    if (fields.number() != MAGIC) {
+      throw new ProtocolException("not a gpush control socket");
+    }
+    return new Greeting(fields.number(), fields.text(), fields.text(), fields.longNumber());
+  }
+}

@@ -1,0 +1,13 @@
+package dev.gpush.control.wire;
+
+/** Why a connection is turned away, in the three parts that a person reads. */
+public record Refusal(String what, String because, String attempt) {
+  public Frame frame() {
+    return new Payload().text(what).text(because).text(attempt).frame(Kind.REFUSED);
+  }
+
+  public static Refusal of(Frame frame) throws ProtocolException {
+    Fields fields = frame.fields();
+    return new Refusal(fields.text(), fields.text(), fields.text());
+  }
+}

@@ -1,0 +1,42 @@
+package dev.gpush.control.wire;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One command as it was typed: its words, and where, with which environment and on what terminal.
+ */
+public record Request(
+    List<String> arguments, String folder, Map<String, String> environment, Facts facts, long pid) {
+  /**
+   * Linux takes 2 MiB of arguments and environment together unless told otherwise; twice that is
+   * surely a mistake.
+   */
+  public static final int MAX_BYTES = 4 * 1024 * 1024;
+
+  public Request {
+    arguments = List.copyOf(arguments);
+    environment = Map.copyOf(environment);
+  }
+
+  /**
+   * The request on the wire; {@link IllegalArgumentException} when it is longer than {@link
+   * #MAX_BYTES}.
+   */
+  public Frame frame() {
+    Payload payload = new Payload().texts(arguments).text(folder).map(environment);
+    return facts.write(payload).longNumber(pid).frame(Kind.REQUEST);
+  }
+
+  public static Request of(Frame frame) throws ProtocolException {
+    if (frame.kind() != Kind.REQUEST) {
+      throw new ProtocolException("expected REQUEST, not " + frame);
+    }
+    Fields fields = frame.fields();
+    var request =
+        new Request(
+            fields.texts(), fields.text(), fields.map(), Facts.read(fields), fields.longNumber());
+    fields.end();
+    return request;
+  }
+}
