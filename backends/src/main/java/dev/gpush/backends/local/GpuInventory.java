@@ -1,39 +1,66 @@
 package dev.gpush.backends.local;
 
-import dev.gpush.core.backend.Pipe;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import dev.gpush.backends.local.Question.Answer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 
-/** The machine's GPUs as nvidia-smi or rocm-smi tell them; none when neither is there or answers. */
+/** The machine's GPUs as nvidia-smi or rocm-smi tell them; none when neither is there. */
 final class GpuInventory {
   /** A machine with more GPUs than this does not exist; more lines are noise. */
   private static final int MAX_GPUS = 64;
 
-  private static final int MAX_OUTPUT = 64 * 1024;
+  private final Question question;
 
-  private final LocalHost host;
-
-  GpuInventory(LocalHost host) {
-    this.host = host;
+  GpuInventory(Question question) {
+    this.question = question;
   }
 
-  List<Gpu> gpus(Map<String, String> environment) {
-    List<Gpu> nvidia =
-        parseNvidia(run(List.of("nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader"), environment));
-    return nvidia.isEmpty() ? parseRocm(run(List.of("rocm-smi", "--showuniqueid", "--csv"), environment)) : nvidia;
+  /**
+   * What there is.
+   *
+   * @param problem why a tool that is installed does not answer ("nvidia-smi: exit status 9");
+   *     empty when all is well
+   */
+  record Stock(List<Gpu> gpus, String problem) {
+    Stock {
+      gpus = List.copyOf(gpus);
+    }
+  }
+
+  Stock stock(Map<String, String> environment) throws InterruptedException {
+    Stock nvidia =
+        ask(
+            List.of("nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader"),
+            environment,
+            GpuInventory::parseNvidia);
+    if (!nvidia.gpus().isEmpty() || !nvidia.problem().isEmpty()) {
+      return nvidia;
+    }
+    return ask(
+        List.of("rocm-smi", "--showuniqueid", "--csv"), environment, GpuInventory::parseRocm);
+  }
+
+  private Stock ask(
+      List<String> command, Map<String, String> environment, Function<String, List<Gpu>> parse)
+      throws InterruptedException {
+    return switch (question.ask(command, environment)) {
+      case Answer.NotInstalled _ -> new Stock(List.of(), "");
+      case Answer.Failed(var reason) -> new Stock(List.of(), command.getFirst() + ": " + reason);
+      case Answer.Output(var text) -> new Stock(parse.apply(text), "");
+    };
   }
 
   /** {@code 0, GPU-8a56…, NVIDIA H100 80GB HBM3} per line. */
   static List<Gpu> parseNvidia(String output) {
     var gpus = new ArrayList<Gpu>();
     for (String line : output.lines().limit(MAX_GPUS).toList()) {
-      String[] parts = line.split(",", 3);
-      if (parts.length == 3 && parts[0].strip().matches("[0-9]{1,3}") && isName(parts[1].strip())) {
-        gpus.add(new Gpu(parts[0].strip(), parts[1].strip(), shortModel(parts[2].strip())));
+      List<String> parts = List.of(line.split(",", 3));
+      if (parts.size() == 3 && isIndex(parts.get(0).strip()) && isName(parts.get(1).strip())) {
+        String model = shortModel(parts.get(2).strip());
+        gpus.add(new Gpu(parts.get(0).strip(), parts.get(1).strip(), model));
       }
     }
     return List.copyOf(gpus);
@@ -43,9 +70,12 @@ final class GpuInventory {
   static List<Gpu> parseRocm(String output) {
     var gpus = new ArrayList<Gpu>();
     for (String line : output.lines().limit(MAX_GPUS).toList()) {
-      String[] parts = line.split(",");
-      if (parts.length >= 2 && parts[0].matches("card[0-9]{1,3}") && isName(parts[1].strip())) {
-        gpus.add(new Gpu(parts[0].substring(4), parts[1].strip(), "AMD"));
+      List<String> parts = List.of(line.split(",", -1));
+      if (parts.size() >= 2
+          && parts.getFirst().startsWith("card")
+          && isIndex(parts.getFirst().substring(4))
+          && isName(parts.get(1).strip())) {
+        gpus.add(new Gpu(parts.getFirst().substring(4), parts.get(1).strip(), "AMD"));
       }
     }
     return List.copyOf(gpus);
@@ -53,25 +83,20 @@ final class GpuInventory {
 
   /** "NVIDIA H100 80GB HBM3" is called H100, as people say. */
   private static String shortModel(String name) {
-    String plain = name.replaceFirst("(?i)^nvidia\\s+", "").replaceFirst("(?i)^(tesla|geforce|quadro)\\s+", "");
-    String first = plain.split("[\\s-]")[0];
-    return first.equalsIgnoreCase("rtx") ? plain.replace(' ', '-') : first.toUpperCase(Locale.ROOT);
+    String plain =
+        name.replaceFirst("(?i)^nvidia\\s+", "")
+            .replaceFirst("(?i)^(tesla|geforce|quadro)\\s+", "");
+    String first = plain.replaceFirst("[\\s-].*", "");
+    String model = first.equalsIgnoreCase("rtx") ? plain.replaceAll("\\s+", "-") : first;
+    return model.replaceAll("[^A-Za-z0-9_.-]", "").toUpperCase(Locale.ROOT);
   }
 
+  private static boolean isIndex(String text) {
+    return text.matches("[0-9]{1,3}");
+  }
+
+  /** It becomes the name of a file. */
   private static boolean isName(String text) {
-    return text.matches("[A-Za-z0-9._-]{1,80}");
-  }
-
-  private String run(List<String> command, Map<String, String> environment) {
-    try (Pipe pipe = host.spawn(command, environment)) {
-      pipe.input().close();
-      byte[] output = pipe.output().readNBytes(MAX_OUTPUT);
-      return pipe.await() == 0 ? new String(output, StandardCharsets.UTF_8) : "";
-    } catch (IOException notInstalled) {
-      return "";
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return "";
-    }
+    return text.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}");
   }
 }

@@ -1,70 +1,94 @@
 package dev.gpush.backends.local;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.backends.local.Question.Answer;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Who holds which GPU of this host. Asked by a small Python, because the JDK's file locks are POSIX record locks and do not see flock.
- * The answer is a snapshot: taking is what decides, and the agents take.
+ * Who holds which GPU of this host. Asked by a small Python, because the JDK's file locks are POSIX
+ * record locks and do not see flock. The answer is a snapshot: taking is what decides, and the
+ * agents take.
  */
 final class HostLocks {
-  private static final int MAX_ANSWER = 256 * 1024;
+  private static final int MOST_LABEL = 120;
 
-  private final LocalHost host;
+  private final Question question;
   private final Path folder;
 
-  HostLocks(LocalHost host, Path folder) {
-    this.host = host;
+  HostLocks(Question question, Path folder) {
+    this.question = question;
     this.folder = folder;
   }
+
+  /** Who holds a GPU: {@code gang} is empty when the lock does not say. */
+  record Holder(String gang, String words) {}
 
   Path file(Gpu gpu) {
     return folder.resolve("gpu-" + gpu.identity());
   }
 
-  /** Holder by GPU identity; a free GPU is not in the map. */
-  Map<String, String> holders(List<Gpu> gpus, Map<String, String> environment) {
-    var arguments = new ArrayList<>(List.of(LocalBackend.INTERPRETERS.getFirst(), "-I", "-S", "-c", script()));
-    gpus.forEach(gpu -> arguments.add(file(gpu).toString()));
-    Map<String, String> byFile = ask(arguments, environment);
-    var holders = new java.util.LinkedHashMap<String, String>();
+  /** By GPU identity; a free GPU is not in the map. */
+  Map<String, Holder> holders(List<Gpu> gpus, Map<String, String> environment)
+      throws InterruptedException {
+    var command = new ArrayList<>(List.of("", "-I", "-S", "-c", script()));
+    gpus.forEach(gpu -> command.add(file(gpu).toString()));
+    Json byFile = ask(command, environment);
+    var holders = new LinkedHashMap<String, Holder>();
     for (Gpu gpu : gpus) {
-      String holder = byFile.get(file(gpu).toString());
-      if (holder != null) {
-        holders.put(gpu.identity(), holder);
-      }
+      byFile.get(file(gpu).toString()).ifPresent(said -> holders.put(gpu.identity(), holder(said)));
     }
     return holders;
   }
 
-  private Map<String, String> ask(List<String> arguments, Map<String, String> environment) {
-    for (String python : LocalBackend.INTERPRETERS) {
-      arguments.set(0, python);
-      try (Pipe pipe = host.spawn(arguments, environment)) {
-        pipe.input().close();
-        byte[] answer = pipe.output().readNBytes(MAX_ANSWER);
-        if (pipe.await() == 0) {
-          return Json.parse(new String(answer, StandardCharsets.UTF_8)).textMap();
+  private Json ask(List<String> command, Map<String, String> environment)
+      throws InterruptedException {
+    String problem = "no Python is installed";
+    for (String python : LocalAgents.INTERPRETERS) {
+      command.set(0, python);
+      switch (question.ask(command, environment)) {
+        case Answer.NotInstalled _ -> {}
+        case Answer.Failed(var reason) -> problem = python + ": " + reason;
+        case Answer.Output(var text) -> {
+          try {
+            return Json.parse(text);
+          } catch (JsonSyntaxException noise) {
+            problem = python + " did not answer with JSON";
+          }
         }
-      } catch (IOException | JsonSyntaxException nextPython) {
-        continue;
-      } catch (InterruptedException stop) {
-        Thread.currentThread().interrupt();
-        break;
       }
     }
-    throw new GpushException(
-        new BackendFailure.Unavailable("local", "no Python could read the GPU locks in " + folder, "install python3"));
+    String reason = "the GPU locks in " + folder + " cannot be read: " + problem;
+    throw new GpushException(new BackendFailure.Unavailable("local", reason, "install python3"));
+  }
+
+  /** What the agent of another user wrote: it may be anything. */
+  private static Holder holder(Json said) {
+    Json label;
+    try {
+      label = Json.parse(said.asText().orElse(""));
+    } catch (JsonSyntaxException notOurs) {
+      return new Holder("", "somebody");
+    }
+    String name = clean(label.text("name").orElse(""));
+    String owner = clean(label.text("owner").orElse(""));
+    String words = name.isEmpty() ? "somebody" : name + (owner.isEmpty() ? "" : " of " + owner);
+    return new Holder(label.text("gang").orElse(""), words);
+  }
+
+  private static String clean(String text) {
+    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
+    return plain.length() <= MOST_LABEL ? plain : plain.substring(0, MOST_LABEL);
   }
 
   private static String script() {
@@ -74,7 +98,7 @@ final class HostLocks {
       }
       return new String(source.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException unreadable) {
-      throw new IllegalStateException(unreadable);
+      throw new UncheckedIOException(unreadable);
     }
   }
 }

@@ -1,13 +1,26 @@
 package dev.gpush.backends.local;
 
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Which variables a local node takes over. */
 final class LocalVariables {
   private static final Set<String> IDENTITY =
-      Set.of("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "PATH", "LD_LIBRARY_PATH", "XDG_RUNTIME_DIR");
+      Set.of(
+          "HOME",
+          "USER",
+          "LOGNAME",
+          "SHELL",
+          "LANG",
+          "LANGUAGE",
+          "TZ",
+          "PATH",
+          "LD_LIBRARY_PATH",
+          "XDG_RUNTIME_DIR");
 
-  private static final Set<String> INHERITED = Set.of("PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TZ");
+  private static final Set<String> INHERITED =
+      Set.of("PATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "LANGUAGE", "TZ");
 
   private LocalVariables() {}
 
@@ -17,7 +30,13 @@ final class LocalVariables {
   }
 
   /** Of the client: where its programs and its Python are. */
-  static boolean isInherited(String name) {
-    return INHERITED.contains(name) || name.startsWith("CONDA_") || name.startsWith("LC_");
+  static Map<String, String> inherited(Map<String, String> clientEnvironment) {
+    var taken = new TreeMap<>(clientEnvironment);
+    taken
+        .keySet()
+        .removeIf(
+            name ->
+                !INHERITED.contains(name) && !name.startsWith("CONDA_") && !name.startsWith("LC_"));
+    return taken;
   }
 }

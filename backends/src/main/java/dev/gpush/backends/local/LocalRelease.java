@@ -1,0 +1,153 @@
+package dev.gpush.backends.local;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Gives a gang back: every agent is asked to let go, then everything is looked at until it is
+ * really gone, the agents and the GPU locks. What was not ours stays and is named.
+ */
+final class LocalRelease {
+  /** An agent answers before it exits; its last milliseconds are not worth more processes. */
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(50);
+
+  private final String name;
+  private final Path folder;
+  private final LocalAgents agents;
+  private final GpuInventory inventory;
+  private final HostLocks locks;
+  private final Tasks tasks;
+
+  /**
+   * One for a home.
+   *
+   * @param folder where all gangs of this home have their nodes
+   */
+  LocalRelease(
+      String name,
+      Path folder,
+      LocalAgents agents,
+      GpuInventory inventory,
+      HostLocks locks,
+      Tasks tasks) {
+    this.name = name;
+    this.folder = folder;
+    this.agents = agents;
+    this.inventory = inventory;
+    this.locks = locks;
+    this.tasks = tasks;
+  }
+
+  /** The kept paths, each with its node. */
+  List<String> all(Gang gang, Duration limit) throws InterruptedException {
+    Future<List<String>> work = tasks.fork("release-" + gang.id(), () -> release(gang));
+    try {
+      return work.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException failed) {
+      Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
+      if (cause instanceof Error bug) {
+        throw bug;
+      }
+      throw notReleased(gang, String.valueOf(cause.getMessage()), cause);
+    } catch (TimeoutException hangs) {
+      String reason = "it is still there after " + limit.toSeconds() + " s";
+      throw notReleased(gang, reason, hangs);
+    } finally {
+      work.cancel(true);
+    }
+  }
+
+  private GpushException notReleased(Gang gang, String reason, Throwable cause) {
+    return new GpushException(
+        new BackendFailure.NotReleased(name, gang.id().text(), reason), cause);
+  }
+
+  private List<String> release(Gang gang) throws IOException, InterruptedException {
+    List<NodeInfo> nodes = nodes(gang);
+    List<Callable<List<String>>> each =
+        nodes.stream().<Callable<List<String>>>map(node -> () -> release(gang, node)).toList();
+    var kept = new ArrayList<String>();
+    tasks.all("release", each).forEach(kept::addAll);
+    if (nodes.stream().anyMatch(NodeInfo::hasGpus)) {
+      awaitLocks(gang);
+    }
+    nodes.forEach(node -> removeIfEmpty(LocalAgents.parent(node)));
+    removeIfEmpty(folder.resolve(gang.id().text()));
+    return List.copyOf(kept);
+  }
+
+  /** Those that the caller knows; after a lost reply it knows none, the agents know themselves. */
+  private List<NodeInfo> nodes(Gang gang) throws IOException {
+    return gang.nodes().isEmpty()
+        ? agents.of(gang.id()).values().stream().map(LocalAgents::info).toList()
+        : gang.nodes();
+  }
+
+  private List<String> release(Gang gang, NodeInfo node) throws IOException, InterruptedException {
+    Optional<Json> answer = ask(gang, node, "release");
+    if (answer.isEmpty() && hasFiles(node)) {
+      // The agent was killed and could not clean up: another one does it, holding nothing.
+      agents.restart(gang, node);
+      answer = ask(gang, node, "release");
+    }
+    while (ask(gang, node, "status").isPresent()) {
+      Thread.sleep(BETWEEN_LOOKS);
+    }
+    return answer.map(said -> said.texts("kept")).orElse(List.of()).stream()
+        .map(path -> "node " + node.index() + ": " + path)
+        .toList();
+  }
+
+  /** Empty when there is no agent. */
+  private Optional<Json> ask(Gang gang, NodeInfo node, String what) throws InterruptedException {
+    try {
+      return Optional.of(agents.control(gang.id(), node.index(), Json.object("do", what)));
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof AgentFailure.NotThere) {
+        return Optional.empty();
+      }
+      throw failed;
+    }
+  }
+
+  /** A run that outlived its agent may hold a GPU a moment longer. */
+  private void awaitLocks(Gang gang) throws InterruptedException {
+    Map<String, String> environment = agents.environment(Map.of());
+    List<Gpu> gpus = inventory.stock(environment).gpus();
+    while (locks.holders(gpus, environment).values().stream()
+        .anyMatch(holder -> holder.gang().equals(gang.id().text()))) {
+      Thread.sleep(BETWEEN_LOOKS);
+    }
+  }
+
+  private static boolean hasFiles(NodeInfo node) {
+    return Files.exists(Path.of(node.workspace())) || Files.exists(Path.of(node.state()));
+  }
+
+  /** The folders above a workspace are ours; with somebody's file in them they stay. */
+  private static void removeIfEmpty(Path path) {
+    try {
+      Files.deleteIfExists(path);
+    } catch (IOException notEmpty) {
+      // Then it is not ours to remove.
+    }
+  }
+}
