@@ -369,7 +369,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     session.move(session.entry().in(SessionState.RELEASING, ""));
     changed.run();
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
-      session.workIfAny().ifPresent(work -> work.keepLogs(talk));
       session.close();
       List<String> kept = session.backend().release(session.gang(), RELEASE_LIMIT);
       session.move(session.entry().in(SessionState.RELEASED, ""));

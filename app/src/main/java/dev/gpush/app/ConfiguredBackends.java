@@ -1,0 +1,93 @@
+package dev.gpush.app;
+
+import dev.gpush.backends.local.LocalBackend;
+import dev.gpush.backends.local.LocalHost;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.BackendView;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Tasks;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Makes the adapter of each configured backend; the one place that knows the kinds. Thread-safe. */
+final class ConfiguredBackends implements Backends {
+  private final Configs configs;
+  private final LocalHost host;
+  private final AgentProgram agent;
+  private final Path lockFolder;
+  private final Tasks tasks;
+
+  /** By what the configuration says, so that an edited block is another backend. */
+  private final ConcurrentHashMap<BackendConfig, Backend> made = new ConcurrentHashMap<>();
+
+  ConfiguredBackends(
+      Configs configs, LocalHost host, AgentProgram agent, Path lockFolder, Tasks tasks) {
+    this.configs = configs;
+    this.host = host;
+    this.agent = agent;
+    this.lockFolder = lockFolder;
+    this.tasks = tasks;
+  }
+
+  @Override
+  public List<Backend> of(Config config) {
+    var backends = new ArrayList<Backend>();
+    for (String name : config.order()) {
+      config.backends().stream()
+          .filter(block -> block.name().equals(name))
+          .findFirst()
+          .map(this::backend)
+          .ifPresent(backends::add);
+    }
+    return List.copyOf(backends);
+  }
+
+  @Override
+  public Optional<Backend> named(String name) {
+    return configs.load(host.home()).backends().stream()
+        .filter(block -> block.name().equals(name))
+        .findFirst()
+        .map(this::backend);
+  }
+
+  @Override
+  public List<BackendView> views(Config config) {
+    var views = new ArrayList<BackendView>();
+    for (BackendConfig block : config.backends()) {
+      Backend backend = backend(block);
+      try {
+        views.add(
+            new BackendView(block.name(), block.kind(), true, backend.describe(), block.origin()));
+      } catch (GpushException unusable) {
+        views.add(
+            new BackendView(
+                block.name(),
+                block.kind(),
+                false,
+                unusable.failure().toString(),
+                block.origin()));
+      }
+    }
+    return List.copyOf(views);
+  }
+
+  private Backend backend(BackendConfig block) {
+    return made.computeIfAbsent(block, this::make);
+  }
+
+  private Backend make(BackendConfig block) {
+    return switch (block.kind()) {
+      case "local" -> LocalBackend.of(block, host, agent, lockFolder, tasks);
+      default ->
+          throw new IllegalStateException("a kind that the schema should refuse: " + block.kind());
+    };
+  }
+}

@@ -1,0 +1,60 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.ssh.NodeName;
+import dev.gpush.gateway.ssh.Route;
+import dev.gpush.gateway.ssh.Routes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Where an ssh user name leads: to a node of a session of this gateway. */
+final class SessionRoutes implements Routes {
+  private final GatewaySessions sessions;
+  private final SessionLinks linker;
+
+  SessionRoutes(GatewaySessions sessions, SessionLinks linker) {
+    this.sessions = sessions;
+    this.linker = linker;
+  }
+
+  @Override
+  public Route route(String user) throws InterruptedException {
+    Optional<NodeName> name = NodeName.parse(user);
+    if (name.isEmpty()) {
+      List<String> known = sessions.all().stream().map(session -> session.name().text()).toList();
+      return new Route.Refused(
+          new UsageFailure.UnknownSession(user, Nearest.one(user, known).stream().toList(), known));
+    }
+    try {
+      LiveSession session = sessions.find(name.get().session());
+      if (session.links().isEmpty()) {
+        // It is just being made or taken over: its turn ends when it is linked.
+        try (LiveSession.Turn _ = session.begin("ssh", Talk.silent())) {
+          linker.ensure(session, Talk.silent());
+        }
+      }
+      int node = name.get().node();
+      return new Route.Node(
+          session.link(node),
+          SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),
+          session.node(node).workspace());
+    } catch (GpushException failed) {
+      return new Route.Refused(failed.failure());
+    }
+  }
+
+  /** Every node that ssh can reach, for the ssh config file. */
+  List<NodeName> names() {
+    var names = new ArrayList<NodeName>();
+    for (LiveSession session : sessions.all()) {
+      int nodes = session.entry().grant().map(gang -> gang.nodes().size()).orElse(0);
+      for (int node = 0; node < nodes; node++) {
+        names.add(new NodeName(session.name(), node));
+      }
+    }
+    return names;
+  }
+}

@@ -1,0 +1,108 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.launch.LaunchInput;
+import dev.gpush.launch.Launcher;
+import dev.gpush.sync.Generation;
+import dev.gpush.sync.SyncNode;
+import dev.gpush.sync.WorkspaceSync;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What a linked session does: its files and its runs. */
+final class SessionWork implements AutoCloseable {
+  private final LiveSession session;
+  private final WorkspaceSync sync;
+  private final List<SyncNode> nodes;
+  private final Launcher launcher;
+  private final Configs configs;
+  private final Tasks tasks;
+  private final AtomicLong generation = new AtomicLong();
+
+  SessionWork(
+      LiveSession session,
+      WorkspaceSync sync,
+      List<SyncNode> nodes,
+      Launcher launcher,
+      Configs configs,
+      Tasks tasks) {
+    this.session = session;
+    this.sync = sync;
+    this.nodes = List.copyOf(nodes);
+    this.launcher = launcher;
+    this.configs = configs;
+    this.tasks = tasks;
+  }
+
+  Launcher launcher() {
+    return launcher;
+  }
+
+  /** Brings the workspace to all nodes or to none. */
+  long push(boolean overwrite, Talk talk) throws InterruptedException {
+    Generation now = sync.push(nodes, overwrite, talk);
+    generation.set(now.counter());
+    return now.counter();
+  }
+
+  void pull(int node, String path, Talk talk) throws InterruptedException {
+    sync.pull(nodes.get(node), path, talk);
+  }
+
+  RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
+    Config config = configs.load(session.entry().root());
+    var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
+    environment.putAll(session.backend().inherited(request.environment()));
+    var input =
+        new LaunchInput(
+            synced,
+            session.entry().python().or(() -> config.text("python")),
+            environment,
+            path -> sync.whyIgnored(path));
+    return launcher.launch(request, input, talk);
+  }
+
+  long generation() {
+    return generation.get();
+  }
+
+  /** All nodes hold the same generation, or none moved. */
+  long generation(int node) {
+    return node < nodes.size() ? generation.get() : 0;
+  }
+
+  int runsInProgress() {
+    return (int) launcher.list().stream().filter(run -> !run.isOver()).count();
+  }
+
+  int claimed(int node) {
+    String prefix = node + ":";
+    return (int)
+        launcher.list().stream()
+            .filter(run -> !run.isOver())
+            .flatMap(run -> run.slots().stream())
+            .filter(slot -> slot.startsWith(prefix))
+            .count();
+  }
+
+  String python() {
+    return launcher.list().stream()
+        .map(RunView::python)
+        .filter(python -> !python.isEmpty())
+        .reduce((_, last) -> last)
+        .orElse("");
+  }
+
+  @Override
+  public void close() {
+    launcher.close();
+    sync.close();
+    tasks.close();
+  }
+}

@@ -1,0 +1,62 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.launch.LaunchNode;
+import dev.gpush.launch.LaunchSite;
+import dev.gpush.launch.Launcher;
+import dev.gpush.launch.LinkNode;
+import dev.gpush.link.Link;
+import dev.gpush.sync.SyncNode;
+import dev.gpush.sync.WorkspaceSync;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Makes sync and launch for a session whose nodes are linked. */
+final class SessionWorks {
+  private final Path home;
+  private final Configs configs;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  SessionWorks(Path home, Configs configs, Clock clock, Tasks tasks) {
+    this.home = home;
+    this.configs = configs;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  SessionWork make(LiveSession session, List<Link> links, Optional<Config> config) {
+    LedgerEntry entry = session.entry();
+    var syncNodes = new ArrayList<SyncNode>();
+    var launchNodes = new ArrayList<LaunchNode>();
+    for (NodeInfo node : session.gang().nodes()) {
+      Link link = links.get(node.index());
+      syncNodes.add(new LinkSyncNode(node, link));
+      launchNodes.add(new LaunchNode(node, new LinkNode(link)));
+    }
+    Path files = home.resolve("sessions").resolve(entry.id());
+    var site =
+        new LaunchSite(
+            entry.name(),
+            entry.id(),
+            entry.root(),
+            session.backend().kind().equals("local"),
+            launchNodes,
+            files.resolve("runs"),
+            config.flatMap(read -> read.text("outputs")));
+    Tasks group = tasks.group("session-" + entry.name());
+    return new SessionWork(
+        session,
+        new WorkspaceSync(entry.root(), home.resolve("cache"), clock, group),
+        syncNodes,
+        new Launcher(site, clock, group),
+        configs,
+        group);
+  }
+}
