@@ -98,7 +98,7 @@ class Dial(Connection):
             self.path = value.get("path")
             if not isinstance(self.path, str) or not self.path or "\0" in self.path[1:]:
                 raise Refused("bad-request", {"field": "path"})
-            self.addresses = [(socket.AF_UNIX, self.path)]
+            self.addresses = [(socket.AF_UNIX, self.path.encode("utf-8", "surrogateescape"))]
         else:
             host, port = value.get("host"), value.get("port")
             if not isinstance(host, str) or not isinstance(port, int) or not 0 < port < 65536:

@@ -1,4 +1,5 @@
 """exec streams: programs, commands, login shells and builtins, with pipes or a pty, ending as sshd ends them."""
+import fcntl
 import importlib
 import os
 import signal
@@ -45,6 +46,11 @@ def words(value, shell):
     if value.get("command") is not None:
         return shell, [("-" if value.get("login") else "") + base, "-c", value["command"]]
     return shell, ["-" + base]
+
+
+def raw(text):
+    """The bytes of a text, whatever the locale: Python 3.6 in the C locale would refuse anything but ASCII."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 class Exec(Owner):
@@ -126,7 +132,6 @@ class Exec(Owner):
         if not self.value.get("builtin"):
             return ends
         try:
-            import fcntl
             fcntl.fcntl(ends[1], F_SETPIPE_SZ, PIPE_SIZE)
         except OSError:
             pass
@@ -148,7 +153,7 @@ class Exec(Owner):
             if self.value.get("builtin"):
                 processes.close_all(keep=(error_out,))
                 os.environ.clear()
-                os.environ.update(env)
+                os.environb.update({raw(name): raw(text) for name, text in env.items()})
                 name = self.value["builtin"]
                 main = importlib.import_module("gpush_agent." + BUILTINS[name]).main
                 args = dict(self.value.get("args") or {})
@@ -157,7 +162,7 @@ class Exec(Owner):
                 error_out = -1
                 os._exit(main(args, 0, 1) or 0)
             file, argv = words(self.value, self.agent.account[2])
-            os.execvpe(file, argv, env)
+            os.execvpe(raw(file), [raw(word) for word in argv], {raw(name): raw(text) for name, text in env.items()})
         except OSError as error:
             if error_out >= 0:
                 os.write(error_out, ("%s %d" % (stage, error.errno or 0)).encode())
@@ -184,7 +189,7 @@ class Exec(Owner):
             if cwd == "~" or cwd.startswith("~/"):
                 cwd = home + cwd[1:]
             try:
-                os.chdir(cwd if cwd.startswith("/") else os.path.join(home, cwd))
+                os.chdir(raw(cwd if cwd.startswith("/") else os.path.join(home, cwd)))
                 return
             except OSError:
                 if self.value.get("strict_cwd"):
@@ -242,7 +247,7 @@ class Exec(Owner):
             self.sink.end()
 
     def message(self, value, urgent):
-        if self.pid == 0:
+        if self.error_fd >= 0 or self.pid == 0:
             self.early.append(lambda: self.message(value, urgent))
             return
         size = value.get("resize")
@@ -270,7 +275,7 @@ class Exec(Owner):
             source.stop()
         if self.master >= 0:
             self.hang_up()
-        elif self.sink is not None and not self.sink.over and self.error_fd < 0:
+        elif self.sink is not None and not self.sink.over:
             for fd in list(self.fds):
                 if fd != self.sink.fd:
                     self.close_fd(fd)

@@ -79,8 +79,8 @@ class Commit:
 
     def _require_untouched(self, named):
         """The gateway planned from memory: if anything it did not name is not as it remembers, it must look again."""
-        for path, state, x, _ in self.held.survey(self.tree):
-            if path not in named and (state != OURS or x != self.held.entries[path][1]):
+        for path, state, _ in self.held.survey(self.tree):
+            if path not in named and state != OURS:
                 raise Refused("moved", {"path": path})
 
     def _going(self, deletes):

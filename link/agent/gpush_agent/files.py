@@ -118,11 +118,10 @@ class Conversation:
                           "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
                           "staged": self.stage.staged(), "folds": self.folds})
         items, size = [], 0
-        for path, state, x, now in held.survey(self.tree):
-            kind, wrote_x, length, content = held.entries[path][:4]
-            if not is_all and state == OURS and x == wrote_x:
+        for path, state, now in held.survey(self.tree):
+            if not is_all and state == OURS:
                 continue
-            items.append([path, kind, x, length, content, state, now])
+            items.append([path] + held.entries[path][:4] + [state, now])
             size += len(path) + 128
             if len(items) == INDEX_ENTRIES or size > INDEX_TEXT:
                 self.send_index(items, False)

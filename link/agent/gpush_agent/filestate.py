@@ -16,7 +16,7 @@ LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
 FILE, LINK = "file", "link"
-OURS, CHANGED, MISSING = "ours", "changed", "missing"
+OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
 def code_of(error):
@@ -230,16 +230,16 @@ class Held:
         return Live(FILE, x, content, stamp)
 
     def survey(self, tree):
-        """(path, state, live x, live content) of everything we wrote, in order."""
+        """(path, state, hash that a changed file has now) of everything we wrote, in order."""
         for path in in_order(self.entries):
             entry = self.entries[path]
             live = self.live(tree, path, path.encode("utf-8").split(b"/"))
             if live.kind in ("absent", "blocked"):
-                yield path, MISSING, entry[1], None
+                yield path, MISSING, None
             elif live.is_content(entry[0], entry[3]):
-                yield path, OURS, live.x, None
+                yield path, OURS if live.x == entry[1] else MODE, None
             else:
-                yield path, CHANGED, live.x, live.content if live.kind == FILE else None
+                yield path, CHANGED, live.content if live.kind == FILE else None
 
 
 class Stage:
@@ -266,12 +266,13 @@ class Stage:
         if self.failure:
             return
         try:
+            if self.fd >= 0 and hash_hex != self.hash:
+                os.close(self.fd)  # the gateway could not read the rest of that file
+                self.fd = -1
             if self.fd < 0:
                 self.fd = os.open(self.of(self.part), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
                 self.hash = hash_hex
                 self.digest = hashlib.sha256()
-            if hash_hex != self.hash:
-                raise Refused("protocol", {"detail": "pieces of two contents at once"})
             write_all(self.fd, data)
             self.digest.update(data)
             if is_last:

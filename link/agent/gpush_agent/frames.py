@@ -36,7 +36,8 @@ def encode(kind, flags, stream, sequence, payload=b""):
 
 
 def pack_json(value):
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogateescape")
+    """Bytes of a name or an environment that are no UTF-8 become `?`: what goes out is always valid JSON."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
 
 
 def unpack_json(payload):

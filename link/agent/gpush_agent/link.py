@@ -132,6 +132,15 @@ class Stream:
         self.own_close = True
         self.link.settle(self)
 
+    def discard(self):
+        """Forgets what is queued and has no number: the peer has closed and would only drop it."""
+        self.link.queued -= self.queued
+        self.queued = 0
+        self.queue.clear()
+        if self.in_lane:
+            self.link.lane = deque(entry for entry in self.link.lane if entry[0] is not self or entry[1][0] != DATA)
+            self.in_lane = False
+
     def consumed(self, count):
         """`count` received DATA bytes have reached their end; grants more when half the window was used."""
         self.consumed_total += count
@@ -412,6 +421,7 @@ class Link:
             value = frames.unpack_json(payload)
             stream.peer_close = True
             if not stream.own_close:
+                stream.discard()
                 if stream.owner is not None:
                     stream.owner.close(value, False)
                 stream.close({})

@@ -67,6 +67,7 @@ class Listen(Owner):
         path = value.get("path")
         if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
             raise Refused("bad-request", {"field": "path"})
+        path = path.encode("utf-8", "surrogateescape")
         remove_stale(path)
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:

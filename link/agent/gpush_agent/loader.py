@@ -1,4 +1,4 @@
-# The loader: goes on the command line as `python -I -S -B -u -c <this text>` and gets the agent's source on stdin.
+# The loader: goes on the command line as `python -I -S -B -X utf8 -u -c <this text>` and gets the agent's source on stdin.
 # stdin: 8 hex digits (length of the header), the header (JSON), the source (zlib of JSON {"module": "text"}).
 import importlib.machinery, json, os, sys, zlib
 

@@ -98,9 +98,22 @@ def table():
     return {pid: stat for pid, stat in ((pid, read_stat(pid)) for pid in pids) if stat is not None}
 
 
+def agent_mark(pid):
+    """The value of GPUSH_AGENT with which a process was executed; None without one. Forks have their parent's."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as file:
+            for entry in file.read(1 << 20).split(b"\0"):
+                if entry.startswith(b"GPUSH_AGENT="):
+                    return entry
+    except OSError:
+        pass
+    return None
+
+
 def descendants(root):
-    """The living processes below `root`, without it."""
-    children = {}
+    """The living processes below `root`, without it, and without other agents and gateways and what is below those:
+    as a subreaper we become the parent of what someone started from a terminal of ours, but it is not ours to end."""
+    children, own = {}, agent_mark(root)
     everything = table()
     for pid, (parent, _, state) in everything.items():
         if state != b"Z":
@@ -108,8 +121,9 @@ def descendants(root):
     found, todo = [], [root]
     while todo:
         for pid in children.get(todo.pop(), ()):
-            found.append(pid)
-            todo.append(pid)
+            if agent_mark(pid) in (None, own):
+                found.append(pid)
+                todo.append(pid)
     return found
 
 

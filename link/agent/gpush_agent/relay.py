@@ -3,8 +3,7 @@ import os
 import socket
 import threading
 
-SIZE = 1 << 20
-F_SETPIPE_SZ = 1031
+SIZE = 131072     # small on purpose: what lies in buffers here, nothing urgent can overtake any more
 
 
 def copy(source, target):
@@ -28,11 +27,6 @@ def run(sock, fd_in, fd_out):
     """Never returns."""
     for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         sock.setsockopt(socket.SOL_SOCKET, option, SIZE)
-    try:
-        import fcntl
-        fcntl.fcntl(fd_out, F_SETPIPE_SZ, SIZE)
-    except OSError:
-        pass
 
     def upwards():
         copy(fd_in, sock.fileno())

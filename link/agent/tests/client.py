@@ -39,6 +39,7 @@ def text(name):
 def spawn(header, env=None, interpreters=None, extra=None, **options):
     """Starts the loader as a backend does and writes its input."""
     blob = sources(extra)
+    env = dict(os.environ, LC_ALL="C") if env is None else env      # the poorest locale that a node can have
     header = dict(header, preamble=header.get("preamble") or uuid.uuid4().hex, source=len(blob))
     encoded = json.dumps(header).encode()
     process = subprocess.Popen(["sh", "-c", text("probe.sh"), "sh", text("loader.py")] + (interpreters or [sys.executable]),

@@ -10,6 +10,11 @@ from client import Client, Cut, after_preamble, spawn, until
 from node import NodeTest, alive
 
 
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+
 class ExecTest(NodeTest):
     def test_keeps_stdout_and_stderr_apart_and_tells_the_exit_code(self):
         out, err, end = self.client().run("echo o; echo e >&2; exit 7")
@@ -92,6 +97,25 @@ class ExecTest(NodeTest):
         stream.finish()
         client.run("true")
         self.assertTrue(alive(pid))
+
+    def test_close_at_once_reaches_the_process_as_end_of_input(self):
+        client = self.client()
+        path = os.path.join(self.base, "got")
+        for number in range(10):
+            stream = client.exec(command="cat > %s; echo done >> %s" % (path, path))
+            if number % 2:
+                stream.accepted().send(b"x" * 50000)
+            stream.close()
+            until(lambda: os.path.exists(path) and read(path).endswith("done\n"), what="end of input")
+            with open(path) as file:
+                self.assertEqual(len(file.read()), 50005 if number % 2 else 5)
+            os.remove(path)
+
+    def test_names_beyond_ascii_in_the_c_locale(self):
+        client = self.client(env={"PATH": os.environ["PATH"], "HOME": self.base, "LC_ALL": "C"})
+        stream = client.exec(argv=["sh", "-c", "echo $1 $A; pwd", "sh", "gr\u00fc\u00df"], env={"A": "\u4e16"}, cwd=self.base)
+        stream.finish()
+        self.assertEqual(bytes(stream.out[0]).decode(), "gr\u00fc\u00df \u4e16\n%s\n" % self.base)
 
     def test_command_of_100_kb(self):
         word = "x" * 100000

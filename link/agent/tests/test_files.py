@@ -217,7 +217,7 @@ class WriteTest(FilesTest):
         node.push({"run": b"x"})
         inode = os.stat(os.path.join(self.root, "run")).st_ino
         os.chmod(os.path.join(self.root, "run"), 0o755)
-        self.assertEqual(node.check(node.root)["index"]["run"][1], 1)
+        self.assertEqual(node.check(node.root)["index"]["run"][4], "mode")
 
         node.push({"run": b"x"})
 

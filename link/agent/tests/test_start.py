@@ -145,6 +145,18 @@ class LockTest(NodeTest):
         self.foreign.extend(stream.opened["pid"] for stream in client.streams.values() if stream.opened)
         until(lambda: self.free(self.locks()[0]["path"]), what="lock let go")
 
+    def test_the_run_of_a_dead_agent_does_not_lock_its_own_node_out(self):
+        fake = ("import os, time\ndef start(agent, params):\n    pid = agent.fork(keep_locks=True)\n"
+                "    if pid == 0:\n        os.setsid()\n        time.sleep(1000)\n    return {'pid': pid}\n")
+        client = self.client(locks=self.locks(), extra={"supervisor": fake})
+        run = client.call("run.start", run=7)["pid"]
+        self.foreign.append(run)
+        pid = client.call("status")["pid"]
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not alive(pid), what="end")
+        self.assertFalse(self.free(self.locks()[0]["path"]))
+        self.assertNotEqual(self.client(locks=self.locks()).call("status")["pid"], pid)
+
     @staticmethod
     def free(path):
         with open(path) as file:
@@ -174,8 +186,24 @@ class EndTest(NodeTest):
         self.assertEqual(client.bye["code"], "released")
         self.assertEqual(client.bye["facts"]["why"], "released")
 
+    def test_release_spares_another_agent_that_was_started_from_a_terminal_of_ours(self):
+        client = self.client()
+        blob = testclient.sources()
+        header = dict(self.header(node=1, hold_only=True), preamble="cd" * 16, source=len(blob))
+        encoded = json.dumps(header).encode()
+        stream = client.exec(argv=["sh", "-c", testclient.text("probe.sh"), "sh", testclient.text("loader.py"), sys.executable])
+        stream.accepted().send(b"%08x" % len(encoded) + encoded + blob)
+        self.assertEqual(stream.finish(), {"exit": 0})
+        other = json.loads(bytes(stream.out[0]).split(b"\n")[1].decode())["pid"]
+        sleeper = client.exec(command="setsid sleep 1000 & echo $!")
+        sleeper.finish()
+        self.assertTrue(self.control("release")["ok"])
+        until(lambda: not alive(int(sleeper.out[0])), what="end of ours")
+        self.assertTrue(alive(other))
+        self.assertTrue(self.control("release", node=1)["ok"])
+
     def ends(self, client, why):
-        pid = self.agent_pids()[0]
+        pid = client.welcome["pid"]
         with self.assertRaises(Cut):
             client.pump(lambda: False)
         self.assertEqual((client.bye["code"], client.bye["facts"]["why"]), ("released", why))
