@@ -15,11 +15,10 @@ final class CommandHelp {
 
   private final String verb;
   private final CommandSpec spec;
-  private final Common common = new Common();
 
   CommandHelp(String verb, Action action) {
     this.verb = verb;
-    this.spec = CommandLines.of(action, common).getCommandSpec();
+    this.spec = CommandLines.of(action, new Common()).getCommandSpec();
   }
 
   /** The first line, without the name: imperative, at most 60 characters. */
@@ -75,10 +74,7 @@ final class CommandHelp {
   private List<OptionSpec> options(boolean ofAll) {
     return spec.options().stream()
         .filter(option -> !option.hidden())
-        .filter(
-            option ->
-                (spec.mixins().get("common").optionsMap().containsKey(option.longestName()))
-                    == ofAll)
+        .filter(option -> CommandLines.commonOptions().contains(option.longestName()) == ofAll)
         .toList();
   }
 
@@ -106,7 +102,7 @@ final class CommandHelp {
   static List<String> wrapped(String text, int width) {
     var lines = new ArrayList<String>();
     var line = new StringBuilder();
-    for (String word : text.split(" ")) {
+    for (String word : text.split(" ", -1)) {
       if (!line.isEmpty() && Width.of(line.toString()) + 1 + Width.of(word) > width) {
         lines.add(line.toString());
         line.setLength(0);

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.shell.render.Nearest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,6 +34,11 @@ final class CommandLines {
     line.setOverwrittenOptionsAllowed(false);
     line.setUnmatchedOptionsArePositionalParams(false);
     return line;
+  }
+
+  /** The names of the options that every command takes. */
+  static Set<String> commonOptions() {
+    return of(new WakeCommand(), new Common()).getCommandSpec().optionsMap().keySet();
   }
 
   /** Fills the action and its options from the arguments after the verb. */

@@ -2,6 +2,7 @@ package dev.gpush.shell.render;
 
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -68,10 +69,15 @@ public final class OutputPump implements RunOutput, AutoCloseable {
       // What is gathered goes to one stream; a line for the other one, or one too many, waits for
       // the writer.
       while (!broken && length > 0 && (error != toError || length + more > BATCH)) {
-        await();
+        try {
+          lock.wait();
+        } catch (InterruptedException stop) {
+          Thread.currentThread().interrupt();
+          broken = true;
+        }
       }
       if (broken) {
-        throw new UncheckedIOException(new java.io.IOException("the reader is gone"));
+        throw new UncheckedIOException(new IOException("the reader is gone"));
       }
       if (length + more > gathered.length) {
         gathered =
@@ -83,15 +89,6 @@ public final class OutputPump implements RunOutput, AutoCloseable {
       gathered[length - 1] = '\n';
       error = toError;
       lock.notifyAll();
-    }
-  }
-
-  private void await() {
-    try {
-      lock.wait();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      broken = true;
     }
   }
 

@@ -8,7 +8,8 @@ import java.util.stream.Collectors;
 
 /** Words as a shell reads and writes them. */
 public final class ShellWords {
-  private static final Pattern SAFE = Pattern.compile("[A-Za-z0-9_@%+=:,./~^-]+");
+  private static final Pattern SAFE =
+      Pattern.compile("[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./~^-]*");
 
   private ShellWords() {}
 
@@ -18,69 +19,146 @@ public final class ShellWords {
   }
 
   public static String quote(String word) {
-    boolean tilde = word.startsWith("~");
-    return SAFE.matcher(word).matches() && !tilde ? word : "'" + word.replace("'", "'\\''") + "'";
+    return SAFE.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
   }
 
   /**
-   * Splits a line at spaces, with single quotes, double quotes and backslashes as in a shell;
-   * nothing is expanded. Empty when a quote or the line is not finished.
+   * The words of a text, whose line breaks are spaces. Empty when a quote or the line is not
+   * finished.
    */
-  public static Optional<List<String>> split(String line) {
-    var words = new ArrayList<String>();
-    var word = new StringBuilder();
-    boolean inWord = false;
-    char quote = 0;
-    for (int i = 0; i < line.length(); i++) {
-      char c = line.charAt(i);
-      if (quote == '\'') {
-        if (c == '\'') {
-          quote = 0;
-        } else {
-          word.append(c);
-        }
-      } else if (c == '\\') {
-        if (++i == line.length()) {
-          return Optional.empty();
-        }
-        char next = line.charAt(i);
-        if (quote == '"' && "\"\\$`\n".indexOf(next) < 0) {
-          word.append(c);
-        }
-        if (next != '\n') {
-          word.append(next);
-          inWord = true;
-        }
-      } else if (quote == '"') {
-        if (c == '"') {
-          quote = 0;
-        } else {
-          word.append(c);
-        }
-      } else if (c == '\'' || c == '"') {
-        quote = c;
-        inWord = true;
-      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-        if (inWord) {
-          words.add(word.toString());
-          word.setLength(0);
-          inWord = false;
-        }
-      } else if (c == '#' && !inWord) {
-        while (i + 1 < line.length() && line.charAt(i + 1) != '\n') {
-          i++;
-        }
-      } else {
+  public static Optional<List<String>> split(String text) {
+    Scan scan = scan(text);
+    return scan.isFinished()
+        ? Optional.of(scan.lines().stream().flatMap(List::stream).toList())
+        : Optional.empty();
+  }
+
+  /**
+   * Reads a text, which may end in the middle of a word, at spaces and line breaks, with single
+   * quotes, double quotes, backslashes and comments as in a shell; nothing is expanded.
+   */
+  public static Scan scan(String text) {
+    return new Reader(text).scan();
+  }
+
+  /**
+   * What was read.
+   *
+   * @param lines the words of each line that has any
+   * @param before the words of the last line, without the one begun
+   * @param begun the word in which the text ends, as far as it goes; empty between words
+   * @param begunAt where that word begins; the text's length between words
+   * @param isFinished no quote is open and no line goes on
+   */
+  public record Scan(
+      List<List<String>> lines,
+      List<String> before,
+      String begun,
+      int begunAt,
+      boolean isFinished) {
+    public Scan {
+      lines = List.copyOf(lines);
+      before = List.copyOf(before);
+    }
+  }
+
+  /** One pass over a text. */
+  private static final class Reader {
+    private static final char NONE = 0;
+
+    private final String text;
+    private final List<List<String>> lines = new ArrayList<>();
+    private List<String> line = new ArrayList<>();
+    private final StringBuilder word = new StringBuilder();
+    private boolean inWord;
+    private int wordAt;
+    private char quote = NONE;
+    private boolean isCut;
+    private int at;
+
+    Reader(String text) {
+      this.text = text;
+    }
+
+    Scan scan() {
+      for (at = 0; at < text.length(); at++) {
+        letter(text.charAt(at));
+      }
+      var before = List.copyOf(line);
+      String begun = word.toString();
+      int begunAt = inWord ? wordAt : text.length();
+      boolean isFinished = quote == NONE && !isCut;
+      endLine();
+      return new Scan(lines, before, begun, begunAt, isFinished);
+    }
+
+    private void letter(char c) {
+      if (quote != NONE && c == quote) {
+        quote = NONE;
+      } else if (quote == '\'') {
         word.append(c);
-        inWord = true;
+      } else if (c == '\\') {
+        escaped();
+      } else if (quote == '"') {
+        word.append(c);
+      } else if (c == '\'' || c == '"') {
+        begin();
+        quote = c;
+      } else if (c == '\n') {
+        endLine();
+      } else if (c == ' ' || c == '\t' || c == '\r') {
+        endWord();
+      } else if (c == '#' && !inWord) {
+        comment();
+      } else {
+        begin();
+        word.append(c);
       }
     }
-    if (quote != 0) {
-      return Optional.empty();
+
+    private void escaped() {
+      if (at + 1 == text.length()) {
+        begin();
+        isCut = true;
+        return;
+      }
+      char next = text.charAt(++at);
+      if (next == '\n') {
+        return; // The line goes on.
+      }
+      begin();
+      if (quote == '"' && "\"\\$`".indexOf(next) < 0) {
+        word.append('\\');
+      }
+      word.append(next);
     }
-    if (inWord) {
-      words.add(word.toString());
+
+    private void comment() {
+      int end = text.indexOf('\n', at);
+      at = end < 0 ? text.length() : end - 1;
     }
-    return Optional.of(List.copyOf(words));
+
+    private void begin() {
+      if (!inWord) {
+        inWord = true;
+        wordAt = at;
+      }
+    }
+
+    private void endWord() {
+      if (inWord) {
+        line.add(word.toString());
+        word.setLength(0);
+        inWord = false;
+      }
+    }
+
+    private void endLine() {
+      endWord();
+      if (!line.isEmpty()) {
+        lines.add(line);
+        line = new ArrayList<>();
+      }
+    }
   }
 }

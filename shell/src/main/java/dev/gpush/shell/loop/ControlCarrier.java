@@ -1,0 +1,51 @@
+package dev.gpush.shell.loop;
+
+import dev.gpush.control.client.Captured;
+import dev.gpush.control.client.ControlClient;
+import dev.gpush.control.client.Origin;
+import dev.gpush.control.client.ProcessConsole;
+import dev.gpush.control.wire.Facts;
+import java.util.List;
+import java.util.Map;
+import org.jline.terminal.Terminal;
+
+/** Over the control socket, with this process's terminal, which nobody else reads meanwhile. */
+final class ControlCarrier implements Carrier {
+  private final ControlClient client;
+  private final Origin origin;
+  private final Terminal terminal;
+
+  ControlCarrier(Origin origin, Terminal terminal) {
+    this.client = new ControlClient(origin);
+    this.origin = origin;
+    this.terminal = terminal;
+  }
+
+  @Override
+  public int run(List<String> words) {
+    return client.run(words, console());
+  }
+
+  @Override
+  public Captured ask(List<String> words) {
+    return client.capture(words);
+  }
+
+  @Override
+  public int local(String line) {
+    String shell = origin.environment().getOrDefault("SHELL", "/bin/sh");
+    return console().spawn(List.of(shell, "-c", line), Map.of());
+  }
+
+  /** Made anew for each command: the window may have another size by now. */
+  private ProcessConsole console() {
+    return ProcessConsole.continuing(
+        Facts.of(
+            true,
+            true,
+            true,
+            terminal.getSize().getColumns(),
+            terminal.getSize().getRows(),
+            origin.environment()));
+  }
+}

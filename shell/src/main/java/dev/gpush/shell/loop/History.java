@@ -1,0 +1,68 @@
+package dev.gpush.shell.loop;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the lines of a project are remembered: one file each under the home, for this user alone.
+ */
+final class History {
+  private static final List<String> MARKS = List.of("gpush.yaml", ".git");
+
+  private final Path home;
+
+  History(Path home) {
+    this.home = home;
+  }
+
+  /**
+   * The file of the project around this folder; empty when it cannot be kept, which is no reason
+   * not to work.
+   */
+  Optional<Path> file(Path folder) {
+    try {
+      Path histories = home.resolve("history");
+      if (!Files.isDirectory(histories)) {
+        Files.createDirectories(
+            histories,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      }
+      Path project = project(folder);
+      Path name = project.getFileName();
+      return Optional.of(histories.resolve((name == null ? "root" : name) + "-" + hash(project)));
+    } catch (IOException unwritable) {
+      return Optional.empty();
+    }
+  }
+
+  /** Nearest folder with a gpush.yaml, else with a .git, else the folder itself. */
+  static Path project(Path folder) {
+    for (String mark : MARKS) {
+      for (Path at = folder; at != null; at = at.getParent()) {
+        if (Files.exists(at.resolve(mark))) {
+          return at;
+        }
+      }
+    }
+    return folder;
+  }
+
+  private static String hash(Path project) {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-256")
+              .digest(project.toString().getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest, 0, 4);
+    } catch (NoSuchAlgorithmException everyJdkHasIt) {
+      throw new IllegalStateException(everyJdkHasIt);
+    }
+  }
+}

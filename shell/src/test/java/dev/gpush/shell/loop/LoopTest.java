@@ -1,0 +1,140 @@
+package dev.gpush.shell.loop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.control.client.Captured;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.jline.terminal.Terminal;
+import org.jline.terminal.impl.DumbTerminal;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class LoopTest {
+  @TempDir Path folder;
+
+  private final FakeCarrier carrier = new FakeCarrier();
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+
+  private int type(String keys) throws IOException {
+    return type(keys, Optional.empty());
+  }
+
+  private int type(String keys, Optional<Path> history) throws IOException {
+    var in = new ByteArrayInputStream(keys.getBytes(StandardCharsets.UTF_8));
+    try (Terminal terminal = new DumbTerminal("test", "dumb", in, screen, StandardCharsets.UTF_8)) {
+      return new Loop(terminal, carrier, new LocalFiles(folder, folder), history, false).run();
+    }
+  }
+
+  private String shown() {
+    return screen.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void carriesOutEachLineAndLeavesAtTheEnd() throws IOException {
+    carrier.statuses.put("[exec, false]", 1);
+
+    int status = type("ps\n\nrun 'my script.py' --name=\"a b\"\nexec false\n");
+
+    assertEquals(
+        List.of("[__wake]", "[ps]", "[run, my script.py, --name=a b]", "[exec, false]"),
+        carrier.done);
+    assertEquals(1, status);
+  }
+
+  @Test
+  void exitAndQuitLeave() throws IOException {
+    assertEquals(0, type("exit\nps\n"));
+    assertEquals(0, type("quit\nps\n"));
+
+    assertEquals(List.of("[__wake]", "[__wake]"), carrier.done);
+  }
+
+  @Test
+  void withoutAGatewayThereIsNoLoop() throws IOException {
+    carrier.statuses.put("[__wake]", 3);
+
+    assertEquals(3, type("ps\n"));
+    assertEquals(List.of("[__wake]"), carrier.done);
+  }
+
+  @Test
+  void promptIsTheSessionsOrPlain() throws IOException {
+    type("exit\n");
+    assertTrue(shown().contains("gpush > "), shown());
+
+    carrier.answers.put("__prompt", new Captured(0, "devbox 2×8 H100 · 28m left! · ✓G42 > \n", ""));
+    type("exit\n");
+    assertTrue(shown().contains("devbox 2×8 H100 · 28m left! · ✓G42 > "), shown());
+  }
+
+  @Test
+  void pastedLinesOfADocumentWork() throws IOException {
+    type("$ gpush up --nodes 2\ngpush ps\n$ gpush\n!ls -l | wc\n# a remark\n");
+
+    assertEquals(
+        List.of("[__wake]", "[up, --nodes, 2]", "[ps]", "[gpush]", "! ls -l | wc"), carrier.done);
+  }
+
+  @Test
+  void anOpenQuoteGoesOnInTheNextLine() throws IOException {
+    type("exec 'a\nb'\nexec one \\\ntwo\n");
+
+    assertEquals(List.of("[__wake]", "[exec, a\nb]", "[exec, one, two]"), carrier.done);
+  }
+
+  @Test
+  void severalLinesAreSeveralCommands() {
+    assertEquals(
+        List.of(new Line.Command(List.of("ps")), new Line.Command(List.of("runs", "--json"))),
+        Line.all("ps\n\n  gpush runs --json # all\n", folder));
+  }
+
+  @Test
+  void aTildeIsTheHomeFolder() {
+    assertEquals(
+        List.of(new Line.Command(List.of("run", "/home/ann/a b.py", "/home/ann", "~x", "a~/b"))),
+        Line.all("run ~/'a b.py' ~ ~x a~/b", Path.of("/home/ann")));
+  }
+
+  @Test
+  void historyIsKeptPerProject() throws IOException {
+    Path project = Files.createDirectories(folder.resolve("proj/src/deep"));
+    Files.createDirectory(folder.resolve("proj/.git"));
+    var history = new History(folder.resolve("home"));
+    Path file = history.file(project).orElseThrow();
+
+    type("ps\n secret\nruns\n", Optional.of(file));
+
+    assertEquals(List.of("ps", "runs"), Files.readAllLines(file));
+    assertTrue(file.getFileName().toString().matches("proj-[0-9a-f]{8}"));
+    assertEquals(Optional.of(file), history.file(folder.resolve("proj")));
+    Files.writeString(folder.resolve("proj/src/gpush.yaml"), "");
+    assertEquals(folder.resolve("proj/src"), History.project(project));
+  }
+
+  @Test
+  void filesAreFoundFromWhereOneStands() throws IOException {
+    Files.createDirectories(folder.resolve("data/sets"));
+    Files.writeString(folder.resolve("train.py"), "");
+    Files.writeString(folder.resolve(".hidden"), "");
+    Files.writeString(folder.resolve("data/a b.txt"), "");
+    var files = new LocalFiles(folder, folder);
+
+    assertEquals(List.of("data/", "train.py"), files.startingWith(""));
+    assertEquals(List.of("train.py"), files.startingWith("tr"));
+    assertEquals(List.of(".hidden"), files.startingWith(".h"));
+    assertEquals(List.of("data/a b.txt", "data/sets/"), files.startingWith("data/"));
+    assertEquals(List.of("~/train.py"), files.startingWith("~/tr"));
+    assertEquals(List.of(), files.startingWith("none/x"));
+    assertEquals(List.of(), files.startingWith("\0/"));
+  }
+}
