@@ -14,6 +14,7 @@ What supervisor.py, files.py and others may use of it:
 """
 import collections
 import fcntl
+import importlib.util
 import json
 import os
 import platform
@@ -36,7 +37,8 @@ MAX_PIPES = 16              # connections that have not said HELLO yet, or are b
 MAX_VECTORS = 512           # below every IOV_MAX
 MAX_LOG = 1 << 20
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
-CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "sftp"]
+CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call"]
+PARTS = ["sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
 
 
 class Pipe:
@@ -356,7 +358,7 @@ class Agent:
         pipe.greeted = True
         pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
-            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": CAPABILITIES,
+            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
             "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
             "boot": self.boot}))])
         if resumed:
@@ -418,13 +420,13 @@ class Agent:
             names = os.listdir(folder)
         except OSError:
             return []
-        return [name for name in names if is_locked(os.path.join(folder, name, "lock"))]
+        return sorted(int(name) for name in names if name.isdigit() and is_locked(os.path.join(folder, name, "lock")))
 
     def status(self):
         value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
                  "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
-                 "runs": sorted(self.runs_alive()), "request": self.request, "workspace": self.workspace}
+                 "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace}
         value.update(self.lease.status())
         return value
 
@@ -474,6 +476,10 @@ class Agent:
         self.ending = why
         self.log("ending: " + why)
         self.final = Ending(self, why, answer)
+
+
+def capabilities():
+    return CAPABILITIES + [name for name in PARTS if importlib.util.find_spec("gpush_agent." + name) is not None]
 
 
 def is_locked(path):

@@ -32,7 +32,7 @@ class Ending:
             return
         for run in runs:
             try:
-                supervisor.stop(self.agent, {"run": int(run) if run.isdigit() else run, "signal": "TERM", "grace_s": RUN_GRACE})
+                supervisor.stop(self.agent, {"run": run, "signal": "TERM", "grace_s": RUN_GRACE})
             except Exception as error:      # whatever is wrong with one run must not keep the node
                 self.agent.log("stopping run %s: %r" % (run, error))
 

@@ -12,7 +12,8 @@ import unittest
 
 import client as testclient
 from client import Client, Cut, after_preamble, spawn, until
-from gpush_agent import facts, lease
+from gpush_agent import facts, lease, locks
+from gpush_agent.refused import Refused
 from node import NodeTest, alive
 
 
@@ -138,6 +139,32 @@ class LockTest(NodeTest):
         self.gang = "another gang"
         self.assertEqual(self.client(locks=self.locks()).run("echo mine")[0], b"mine\n")
 
+    @unittest.skipUnless(os.getuid() == 0, "needs two users")
+    def test_two_users_exclude_each_other(self):
+        os.chmod(self.base, 0o755)
+        wanted = self.locks()[0]
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                os.mkdir(os.path.dirname(wanted["path"]), 0o1777)
+                os.chmod(os.path.dirname(wanted["path"]), 0o1777)
+                os.setuid(65534)
+                locks.take(wanted["path"], {"holder": "nobody", "label": "gpu 2", "gang": "theirs", "node": 0})
+                code = 0
+                signal.pause()
+            finally:
+                os._exit(code)
+        try:
+            until(lambda: os.path.exists(wanted["path"]) and os.path.getsize(wanted["path"]), what="their lock")
+            with self.assertRaises(Refused) as caught:
+                locks.take(wanted["path"], {"holder": "me", "label": "gpu 2", "gang": "ours", "node": 0})
+            self.assertEqual((caught.exception.code, caught.exception.facts["holder"]["holder"]), ("held", "nobody"))
+        finally:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        os.close(locks.take(wanted["path"], {"holder": "me", "label": "gpu 2", "gang": "ours", "node": 0}))
+
     def test_children_do_not_keep_the_locks(self):
         client = self.client(locks=self.locks())
         client.exec(command="sleep 1000").accepted()
@@ -231,7 +258,7 @@ class EndTest(NodeTest):
             seen = [client.call("status")]
             until(lambda: client.call("status")["hard_left_s"] is None and seen.append(1) or len(seen) > 40)
             self.assertEqual(client.call("status")["idle_because"], "run 7")
-            self.assertEqual(client.call("status")["runs"], ["7"])
+            self.assertEqual(client.call("status")["runs"], [7])
         self.ends(client, "idle")
 
     def test_terminate_signal_ends_it_properly(self):
