@@ -1,0 +1,54 @@
+package dev.gpush.testkit.contract;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
+import java.io.IOException;
+import java.util.List;
+
+/** A real or pretended place for one test of {@link BackendContract}; closing it leaves nothing. */
+public interface BackendPlace extends AutoCloseable {
+  /** The owner of every request made here. */
+  String OWNER = "alice";
+
+  Backend backend();
+
+  /** Another object for the same place and owner, as a second process would have it. */
+  Backend again();
+
+  /**
+   * A fresh gang id, {@link #OWNER}, and per node the fewest slots that two gangs could fight for.
+   */
+  GangRequest request(int nodes, LeaseTerms lease);
+
+  /** How many nodes of such requests fit at once; at least 4. */
+  int capacity();
+
+  /** One that can never fit. */
+  GangRequest never();
+
+  /** What makes a slot one of a kind: two gangs must never have the same. */
+  List<String> slots(NodeInfo node);
+
+  /** Ends what holds the node, as kill -9 or a power cut would; returns when it is dead. */
+  void kill(Gang gang, int node) throws Exception;
+
+  /**
+   * Processes, locks and files of any gang that was asked for here, in words; empty when all is
+   * gone.
+   */
+  List<String> leftovers() throws Exception;
+
+  /** The text of a file on the node; it is read after the release, without the backend. */
+  String read(Gang gang, int node, String path) throws Exception;
+
+  /**
+   * Called again and again while the contract waits for a lease to end: pretended time may pass.
+   */
+  void turn();
+
+  @Override
+  void close() throws IOException;
+}

@@ -1,0 +1,311 @@
+package dev.gpush.testkit.fake;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.testkit.fake.FakeSite.Holding;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A backend in memory, before a {@link FakeSite}. Its commands are real processes of this machine;
+ * with an agent given, every reserved node has a real one, so that links can be made.
+ */
+public final class FakeBackend implements Backend {
+  private final String name;
+  private final FakeSite site;
+  private final Optional<AgentProgram> agent;
+
+  private FakeBackend(String name, FakeSite site, Optional<AgentProgram> agent) {
+    this.name = name;
+    this.site = site;
+    this.agent = agent;
+  }
+
+  /** Nodes that nothing runs on until something is spawned. */
+  public static FakeBackend bare(String name, FakeSite site) {
+    return new FakeBackend(name, site, Optional.empty());
+  }
+
+  /** Nodes with a real agent each. */
+  public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
+    return new FakeBackend(name, site, Optional.of(agent));
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String kind() {
+    return "fake";
+  }
+
+  @Override
+  public String describe() {
+    return "pretended: " + site.size() + " GPUs";
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    int wanted = FakeSite.wanted(request);
+    if (wanted > site.size()) {
+      return new Plan.Never(
+          "there are " + site.size() + " GPUs, " + wanted + " are asked for",
+          List.of("--nodes 1 --gpus " + site.size()));
+    }
+    if (wanted <= site.free()) {
+      return new Plan.Now(wanted + " pretended GPUs");
+    }
+    return new Plan.Later("GPUs are held", Optional.of(Duration.ofMinutes(10)), holders());
+  }
+
+  private List<String> holders() {
+    return site.holdings().stream().map(holding -> holding.request().session()).toList();
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    boolean done = false;
+    try {
+      if (plan(request) instanceof Plan.Never(var reason, var works)) {
+        throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
+      }
+      site.trouble().at(Operation.RESERVE, Moment.BEFORE);
+      Gang gang =
+          site.take(name, request)
+              .orElseThrow(
+                  () ->
+                      new GpushException(
+                          new BackendFailure.Taken(name, "GPUs are held", holders())));
+      site.trouble().at(Operation.RESERVE, Moment.AFTER);
+      startAgents(gang, request);
+      done = true;
+      return gang;
+    } finally {
+      if (!done) {
+        Optional<Holding> half = site.find(request.gang());
+        half.ifPresent(holding -> end(holding.gang()));
+      }
+    }
+  }
+
+  private void startAgents(Gang gang, GangRequest request) {
+    if (agent.isEmpty()) {
+      return;
+    }
+    for (NodeInfo node : gang.nodes()) {
+      Json.Obj start =
+          Json.object(
+              "owner", request.owner(),
+              "holder", request.holder(),
+              "gang", gang.id().text(),
+              "node", node.index(),
+              "nodes", request.nodes(),
+              "name", request.session(),
+              "workspace", node.workspace(),
+              "state", node.state(),
+              "locks", List.of(),
+              "env", environment(request),
+              "lease", request.lease().json(),
+              "hold_only", true,
+              "request", Json.object());
+      ask(agent.get(), gang, node.index(), Json.object("mode", "start", "start", start));
+    }
+  }
+
+  private static Json.Obj environment(GangRequest request) {
+    Json.Obj variables = Json.object();
+    for (String name : List.of("PATH", "HOME", "USER", "LANG")) {
+      String value = System.getenv(name);
+      variables = value == null ? variables : variables.with(name, value);
+    }
+    for (var variable : request.environment().entrySet()) {
+      variables = variables.with(variable.getKey(), variable.getValue());
+    }
+    return variables;
+  }
+
+  private Json ask(AgentProgram program, Gang gang, int node, Json.Obj header) {
+    Json.Obj whole = header.with("gang", gang.id().text()).with("node", node);
+    try (Pipe pipe = start(program.arguments(interpreters(gang)))) {
+      return program.ask(pipe, whole);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    try {
+      heedless(Operation.OBSERVE, Moment.BEFORE);
+    } catch (GpushException failed) {
+      return new Observation.CannotTell(String.valueOf(failed.getMessage()));
+    }
+    Optional<Holding> holding = site.find(gang.id());
+    if (holding.isEmpty()) {
+      return new Observation.Gone("nothing is held under this name");
+    }
+    return holding.get().dead().isEmpty()
+        ? new Observation.Exists()
+        : new Observation.Gone("dead nodes: " + holding.get().dead());
+  }
+
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    heedless(Operation.RENEW, Moment.BEFORE);
+    site.renew(gang.id(), terms);
+    if (agent.isPresent()) {
+      Json.Obj renew = terms.json().with("do", "renew");
+      for (NodeInfo node : gang.nodes()) {
+        ask(agent.get(), gang, node.index(), Json.object("mode", "control", "control", renew));
+      }
+    }
+    heedless(Operation.RENEW, Moment.AFTER);
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    try {
+      site.trouble().at(Operation.RELEASE, Moment.BEFORE);
+      Gang known = site.find(gang.id()).map(Holding::gang).orElse(gang);
+      List<String> kept = end(known);
+      site.trouble().at(Operation.RELEASE, Moment.AFTER);
+      return kept;
+    } catch (GpushException failed) {
+      String reason = String.valueOf(failed.getMessage());
+      throw new GpushException(
+          new BackendFailure.NotReleased(name, gang.id().text(), reason), failed);
+    }
+  }
+
+  private List<String> end(Gang gang) {
+    var kept = new ArrayList<String>();
+    for (NodeInfo node : gang.nodes()) {
+      agent.ifPresent(program -> endAgent(program, gang, node.index()));
+      for (Path file : foreign(node)) {
+        kept.add("node " + node.index() + ": " + file);
+      }
+    }
+    site.drop(gang.id());
+    return kept;
+  }
+
+  private void endAgent(AgentProgram program, Gang gang, int node) {
+    try {
+      Json.Obj release = Json.object("do", "release");
+      ask(program, gang, node, Json.object("mode", "control", "control", release));
+    } catch (GpushException failed) {
+      if (!(failed.failure() instanceof AgentFailure.NotThere)) {
+        throw failed;
+      }
+    }
+  }
+
+  /** What lies in the workspace; empty folders up to the gang's own are removed. */
+  private static List<Path> foreign(NodeInfo node) {
+    Path workspace = Path.of(node.workspace());
+    var files = new ArrayList<Path>();
+    try {
+      if (Files.exists(workspace)) {
+        try (Stream<Path> walk = Files.walk(workspace)) {
+          for (Path path : walk.sorted(Comparator.reverseOrder()).toList()) {
+            if (!Files.isDirectory(path)) {
+              files.add(path);
+            } else {
+              deleteIfEmpty(path);
+            }
+          }
+        }
+      }
+      Path parent = workspace.resolveSibling(".").normalize();
+      deleteIfEmpty(parent);
+      deleteIfEmpty(parent.resolveSibling(".").normalize());
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+    return files;
+  }
+
+  private static void deleteIfEmpty(Path folder) {
+    try {
+      Files.deleteIfExists(folder);
+    } catch (IOException notEmpty) {
+      // Somebody's file is in it.
+    }
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    heedless(Operation.DISCOVER, Moment.BEFORE);
+    return site.holdings().stream()
+        .filter(holding -> holding.request().owner().equals(owner))
+        .map(FakeBackend::discovered)
+        .toList();
+  }
+
+  private static Discovered discovered(Holding holding) {
+    Gang all = holding.gang();
+    List<NodeInfo> alive =
+        all.nodes().stream().filter(node -> !holding.dead().contains(node.index())).toList();
+    GangRequest request = holding.request();
+    return new Discovered(
+        new Gang(all.id(), all.backend(), alive, all.detail()),
+        request.session(),
+        request.owner(),
+        request.holder(),
+        holding.dead().isEmpty());
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    try {
+      heedless(Operation.SPAWN, Moment.BEFORE);
+    } catch (GpushException failed) {
+      throw new IOException(failed);
+    }
+    boolean isAlive =
+        site.find(gang.id()).map(holding -> !holding.dead().contains(node)).orElse(false);
+    if (!isAlive) {
+      throw new IOException("no node " + node + " of gang " + gang.id());
+    }
+    return start(arguments);
+  }
+
+  private static Pipe start(List<String> arguments) throws IOException {
+    return new ProcessPipe(new ProcessBuilder(arguments).start());
+  }
+
+  /** For operations that cannot say that they were interrupted. */
+  private void heedless(Operation operation, Moment moment) {
+    try {
+      site.trouble().at(operation, moment);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(
+          new BackendFailure.Unavailable(name, "interrupted", "try again"), stop);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package dev.gpush.testkit.fake;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.time.Clock;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+
+/**
+ * A pretended cluster: so many GPUs, who holds them, and until when. Several {@link FakeBackend}s
+ * may stand before one site, as several gateways do. Thread-safe.
+ */
+public final class FakeSite {
+  private final Path folder;
+  private final Clock clock;
+  private final FakeTrouble trouble;
+  private final Object lock = new Object();
+  // guarded by lock: free, holdings
+  private final TreeSet<Integer> free = new TreeSet<>();
+  private final Map<GangId, Holding> holdings = new LinkedHashMap<>();
+  private final int size;
+
+  /**
+   * A site with nothing reserved.
+   *
+   * @param folder where nodes have their workspaces
+   */
+  public FakeSite(Path folder, int gpus, Clock clock, FakeTrouble trouble) {
+    this.folder = folder;
+    this.size = gpus;
+    this.clock = clock;
+    this.trouble = trouble;
+    for (int gpu = 0; gpu < gpus; gpu++) {
+      free.add(gpu);
+    }
+  }
+
+  /** A gang that is held: {@code dead} are its nodes that were killed. */
+  record Holding(
+      Gang gang, GangRequest request, LeaseTerms terms, long since, TreeSet<Integer> dead) {}
+
+  FakeTrouble trouble() {
+    return trouble;
+  }
+
+  int size() {
+    return size;
+  }
+
+  int free() {
+    synchronized (lock) {
+      endLeases();
+      return free.size();
+    }
+  }
+
+  List<Holding> holdings() {
+    synchronized (lock) {
+      endLeases();
+      return List.copyOf(holdings.values());
+    }
+  }
+
+  Optional<Holding> find(GangId gang) {
+    return holdings().stream().filter(holding -> holding.gang().id().equals(gang)).findFirst();
+  }
+
+  /** The gang that this id has or gets now; empty when too little is free. */
+  Optional<Gang> take(String backend, GangRequest request) {
+    synchronized (lock) {
+      endLeases();
+      Holding has = holdings.get(request.gang());
+      if (has != null) {
+        return Optional.of(has.gang());
+      }
+      if (free.size() < wanted(request)) {
+        return Optional.empty();
+      }
+      var nodes = new ArrayList<NodeInfo>();
+      for (int node = 0; node < request.nodes(); node++) {
+        nodes.add(node(request, node));
+      }
+      var gang = new Gang(request.gang(), backend, nodes, "pretended");
+      var holding = new Holding(gang, request, request.lease(), clock.nanos(), new TreeSet<>());
+      holdings.put(gang.id(), holding);
+      return Optional.of(gang);
+    }
+  }
+
+  static int wanted(GangRequest request) {
+    return request.nodes() * request.gpus().count();
+  }
+
+  private NodeInfo node(GangRequest request, int index) {
+    var slots = new ArrayList<String>();
+    for (int i = 0; i < request.gpus().count(); i++) {
+      slots.add(Integer.toString(free.removeFirst()));
+    }
+    Path workspace =
+        folder
+            .resolve(request.gang().text())
+            .resolve(Integer.toString(index))
+            .resolve(request.project());
+    boolean hasGpus = !slots.isEmpty();
+    return new NodeInfo(
+        index,
+        "fake-" + index,
+        "127.0.0.1",
+        hasGpus ? slots : List.of("0"),
+        hasGpus ? request.gpus().model().orElse("FAKE") : "",
+        2,
+        workspace.toString());
+  }
+
+  void renew(GangId gang, LeaseTerms terms) {
+    synchronized (lock) {
+      holdings.computeIfPresent(
+          gang,
+          (_, old) -> new Holding(old.gang(), old.request(), terms, clock.nanos(), old.dead()));
+    }
+  }
+
+  /** Lets go of the GPUs; idempotent. */
+  void drop(GangId gang) {
+    synchronized (lock) {
+      Holding holding = holdings.remove(gang);
+      if (holding == null) {
+        return;
+      }
+      for (NodeInfo node : holding.gang().nodes()) {
+        if (node.hasGpus()) {
+          node.slots().forEach(slot -> free.add(Integer.valueOf(slot)));
+        }
+      }
+    }
+  }
+
+  /** Ends a node as a power cut would. */
+  public void kill(GangId gang, int node) {
+    synchronized (lock) {
+      Holding holding = holdings.get(gang);
+      if (holding != null) {
+        holding.dead().add(node);
+      }
+    }
+  }
+
+  private void endLeases() {
+    var over = new ArrayList<GangId>();
+    for (Holding holding : holdings.values()) {
+      Duration age = Duration.ofNanos(clock.nanos() - holding.since());
+      boolean ended = holding.terms().hardEnd().map(end -> age.compareTo(end) >= 0).orElse(false);
+      if (ended || age.compareTo(holding.terms().idle()) >= 0) {
+        over.add(holding.gang().id());
+      }
+    }
+    over.forEach(this::drop);
+  }
+}

@@ -1,0 +1,31 @@
+package dev.gpush.testkit.fake;
+
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Time that passes when a test says so. Thread-safe. */
+public final class ManualClock implements Clock {
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private final AtomicLong nanos = new AtomicLong();
+
+  public void advance(Duration time) {
+    if (time.isNegative()) {
+      throw new IllegalArgumentException("time does not go back: " + time);
+    }
+    nanos.addAndGet(time.toNanos());
+  }
+
+  @Override
+  public Instant now() {
+    return START.plusNanos(nanos.get());
+  }
+
+  /** Not from zero: what takes a start of zero for granted is wrong. */
+  @Override
+  public long nanos() {
+    return Long.MAX_VALUE - 1_000_000_000L + nanos.get();
+  }
+}

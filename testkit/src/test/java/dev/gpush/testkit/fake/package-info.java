@@ -1,0 +1,3 @@
+/** The fakes before their contracts. */
+@org.jspecify.annotations.NullMarked
+package dev.gpush.testkit.fake;
