@@ -1,0 +1,28 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A node's answer to COMMIT.
+ *
+ * @param late paths that somebody changed between PREPARE and COMMIT: theirs stayed
+ * @param kept paths that were to be deleted and were changed there: they stayed
+ * @param trash where what was overwritten lies now
+ */
+record Committed(
+    Generation generation, List<String> late, List<String> kept, Optional<String> trash) {
+  Committed {
+    late = List.copyOf(late);
+    kept = List.copyOf(kept);
+  }
+
+  static Committed parse(Json json) {
+    return new Committed(
+        new Generation(json.number("generation").orElse(0L), json.text("root").orElse("")),
+        json.texts("late"),
+        json.texts("kept"),
+        json.text("trash"));
+  }
+}

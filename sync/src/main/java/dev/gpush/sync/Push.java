@@ -1,0 +1,308 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.talk.Talk;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One attempt to move all nodes to one manifest. Either all commit, or nothing changes anywhere.
+ */
+final class Push {
+  /** Contents that a node turns out not to have are sent at most so often. */
+  private static final int MAX_SENDS = 3;
+
+  /** A shared file system may show its followers an old state for so many looks … */
+  private static final int MAX_LOOKS = 20;
+
+  /** … this far apart: attribute caches of NFS live for some seconds. */
+  private static final long LOOK_PAUSE_MILLIS = 200;
+
+  /** Fewer deleted files than this, or than a fifth, are everyday. */
+  private static final int MANY_DELETES = 50;
+
+  private static final int FIFTH = 5;
+
+  private final Conversations conversations;
+  private final Scan scan;
+  private final Manifest wanted;
+  private final PushOptions options;
+  private final boolean mayDelete;
+  private final Talk talk;
+
+  /** The nodes do not hold what we remembered. Never leaves the module. */
+  static final class Moved extends Exception {
+    private static final long serialVersionUID = 1;
+  }
+
+  /**
+   * @param mayDelete many files may go without asking, as after a checkout
+   */
+  Push(Conversations conversations, Scan scan, PushOptions options, boolean mayDelete, Talk talk) {
+    this.conversations = conversations;
+    this.scan = scan;
+    this.wanted = scan.manifest();
+    this.options = options;
+    this.mayDelete = mayDelete;
+    this.talk = talk;
+  }
+
+  /**
+   * @param fresh nodes that were looked at just now
+   */
+  Generation run(List<NodeConversation> nodes, Set<NodeConversation> fresh)
+      throws InterruptedException, NodeLost, TreeChanged, Moved {
+    FileSystems systems = FileSystems.of(nodes);
+    if (isThere(nodes)) {
+      if (options.verify()) {
+        check(nodes.stream().filter(node -> !fresh.contains(node)).toList());
+      }
+      if (isThere(nodes)) {
+        return nodes.getFirst().holds().generation();
+      }
+    }
+    Map<NodeConversation, SyncPlan> plans = plan(systems.writers());
+    askForDeletes(plans);
+    long last =
+        nodes.stream().mapToLong(node -> node.holds().generation().counter()).max().orElse(0);
+    var move =
+        new NodeConversation.Move(
+            wanted, new Generation(last + 1, wanted.root()), options.overwrite(), options.verify());
+    tell(commit(plans, systems.writers(), move));
+    awaitFollowers(systems);
+    return move.to();
+  }
+
+  private boolean isThere(List<NodeConversation> nodes) {
+    Generation first = nodes.getFirst().holds().generation();
+    return first.counter() > 0
+        && nodes.stream()
+            .map(NodeConversation::holds)
+            .allMatch(holds -> holds.isExactly(wanted) && holds.generation().equals(first));
+  }
+
+  private void check(List<NodeConversation> nodes)
+      throws InterruptedException, NodeLost, TreeChanged {
+    conversations.each(
+        "check",
+        nodes,
+        node -> {
+          node.check(wanted);
+          return true;
+        });
+  }
+
+  // ---- planning
+
+  private Map<NodeConversation, SyncPlan> plan(List<NodeConversation> writers) {
+    var plans = new HashMap<NodeConversation, SyncPlan>();
+    var conflicts = new ArrayList<Conflict>();
+    for (NodeConversation node : writers) {
+      SyncPlan plan = SyncPlan.plan(node.index(), wanted, node.holds(), options.overwrite());
+      if (!plan.clashes().isEmpty()) {
+        throw new GpushException(
+            new SyncFailure.BadNames(
+                plan.clashes(),
+                "node " + node.index() + " takes names that differ in case for one"));
+      }
+      conflicts.addAll(plan.conflicts());
+      plans.put(node, plan);
+    }
+    failOn(conflicts);
+    return plans;
+  }
+
+  private static void failOn(List<Conflict> conflicts) {
+    if (!conflicts.isEmpty()) {
+      throw new GpushException(new SyncFailure.Conflicts(conflicts));
+    }
+  }
+
+  /** A disk that is not mounted looks like a user who has deleted everything. */
+  private void askForDeletes(Map<NodeConversation, SyncPlan> plans) {
+    for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
+      int held = entry.getKey().holds().manifest().size();
+      int gone = entry.getValue().deletes().size();
+      boolean isMany = gone > MANY_DELETES && gone > held / FIFTH && !mayDelete;
+      if (isMany || (gone > 0 && wanted.size() == 0)) {
+        talk.confirm(
+            gone + " of " + held + " files are gone here. Remove them on the nodes too?", "--yes");
+        return;
+      }
+    }
+  }
+
+  // ---- moving
+
+  private Map<NodeConversation, Committed> commit(
+      Map<NodeConversation, SyncPlan> plans,
+      List<NodeConversation> writers,
+      NodeConversation.Move move)
+      throws InterruptedException, NodeLost, TreeChanged, Moved {
+    var committed = Collections.synchronizedMap(new HashMap<NodeConversation, Committed>());
+    boolean isAlone = writers.size() == 1;
+    try (Talk.Step step = talk.step(what(plans))) {
+      var blobs = new Blobs(scan.files(), writers.size());
+      var sent = new AtomicInteger();
+      List<Prepared> answers =
+          conversations.each(
+              "prepare",
+              writers,
+              node ->
+                  prepare(
+                      node,
+                      Objects.requireNonNull(plans.get(node)),
+                      move,
+                      isAlone ? Optional.of(committed) : Optional.empty(),
+                      blobs,
+                      () -> step.detail(sent.incrementAndGet() + " sent")));
+      failUnlessReady(writers, answers);
+      if (!isAlone) {
+        conversations.each(
+            "commit",
+            writers,
+            node -> {
+              committed.put(node, node.commit(move));
+              return true;
+            });
+      }
+      return committed;
+    } catch (NodeLost | TreeChanged | Moved | RuntimeException failed) {
+      abort(writers, committed);
+      throw failed;
+    }
+  }
+
+  private String what(Map<NodeConversation, SyncPlan> plans) {
+    int files = plans.values().stream().mapToInt(plan -> plan.writes().size()).max().orElse(0);
+    int gone = plans.values().stream().mapToInt(plan -> plan.deletes().size()).max().orElse(0);
+    return "syncing " + files + " files" + (gone == 0 ? "" : ", deleting " + gone);
+  }
+
+  private static Prepared prepare(
+      NodeConversation node,
+      SyncPlan plan,
+      NodeConversation.Move move,
+      Optional<Map<NodeConversation, Committed>> alone,
+      Blobs blobs,
+      Runnable sent)
+      throws IOException, TreeChanged {
+    List<String> needed = plan.blobs().stream().sorted().toList();
+    Prepared answer = new Prepared.Moved();
+    for (int i = 0; i < MAX_SENDS; i++) {
+      node.stage(needed, blobs, sent);
+      var committed = new ArrayList<Committed>();
+      answer =
+          alone.isPresent()
+              ? node.prepareAndCommit(plan, move, committed)
+              : node.prepare(plan, move);
+      committed.forEach(one -> alone.orElseThrow().put(node, one));
+      if (!(answer instanceof Prepared.Missing(var hashes))) {
+        return answer;
+      }
+      needed = hashes.stream().sorted().toList();
+    }
+    return answer;
+  }
+
+  private static void failUnlessReady(List<NodeConversation> writers, List<Prepared> answers)
+      throws Moved {
+    var conflicts = new ArrayList<Conflict>();
+    boolean isMoved = false;
+    for (int i = 0; i < writers.size(); i++) {
+      switch (answers.get(i)) {
+        case Prepared.Ready _ -> {}
+        case Prepared.Blocked(var found) -> conflicts.addAll(found);
+        case Prepared.Moved _, Prepared.Missing _ -> isMoved = true;
+        case Prepared.CannotWrite(var code, var path, var detail) ->
+            throw new GpushException(
+                new SyncFailure.NodeCannotWrite(writers.get(i).index(), code, path, detail));
+      }
+    }
+    failOn(conflicts);
+    if (isMoved) {
+      throw new Moved();
+    }
+  }
+
+  /**
+   * Those that are not committed forget the plan; a conversation that does not even answer that is
+   * dropped.
+   */
+  private void abort(List<NodeConversation> writers, Map<NodeConversation, Committed> committed) {
+    List<NodeConversation> left =
+        writers.stream()
+            .filter(node -> conversations.isOpen(node) && !committed.containsKey(node))
+            .toList();
+    try {
+      conversations.each(
+          "abort",
+          left,
+          node -> {
+            node.abort();
+            return true;
+          });
+    } catch (NodeLost | TreeChanged | GpushException gone) {
+      left.forEach(conversations::drop);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** What people must know: theirs that stayed, theirs that went to the trash. */
+  private void tell(Map<NodeConversation, Committed> committed) {
+    var late = new ArrayList<Conflict>();
+    committed.forEach(
+        (node, answer) -> {
+          answer
+              .trash()
+              .ifPresent(
+                  trash ->
+                      talk.say("node " + node.index() + ": what was overwritten is in " + trash));
+          if (!answer.kept().isEmpty()) {
+            talk.say(
+                "node "
+                    + node.index()
+                    + " keeps what was changed there: "
+                    + String.join(", ", answer.kept()));
+          }
+          answer.late().forEach(path -> late.add(new Conflict(node.index(), path, "changed")));
+        });
+    failOn(late);
+  }
+
+  /**
+   * The others of a shared file system see what was written, at the latest when their caches are
+   * old.
+   */
+  private void awaitFollowers(FileSystems systems)
+      throws InterruptedException, NodeLost, TreeChanged {
+    List<NodeConversation> behind = systems.followers();
+    for (int i = 0; !behind.isEmpty(); i++) {
+      check(behind);
+      behind = behind.stream().filter(node -> !node.holds().isExactly(wanted)).toList();
+      if (behind.isEmpty()) {
+        return;
+      }
+      if (i == MAX_LOOKS) {
+        throw new GpushException(
+            new SyncFailure.NodeCannotWrite(
+                behind.getFirst().index(),
+                "stale",
+                behind.getFirst().node().info().workspace(),
+                "the shared file system does not show it what was written"));
+      }
+      Thread.sleep(LOOK_PAUSE_MILLIS);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.gpush.sync;
+
+/**
+ * How to push.
+ *
+ * @param overwrite what differs on a node goes to its trash instead of blocking
+ * @param verify every path is looked at on the nodes, not only those that change; a watcher that
+ *     pushes on each save may leave that to the fence before a launch
+ */
+public record PushOptions(boolean overwrite, boolean verify) {
+  public static PushOptions standard() {
+    return new PushOptions(false, true);
+  }
+
+  public PushOptions overwriting() {
+    return new PushOptions(true, verify);
+  }
+}

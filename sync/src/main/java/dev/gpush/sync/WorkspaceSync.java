@@ -1,0 +1,222 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Keeps the copies of one workspace on the nodes of one session at the working tree.
+ *
+ * <p>The gateway side computes alone: it knows what each node holds, because it wrote it, and the
+ * node checks every path once more before anything is touched. That is why a push costs one round
+ * trip for one node and two for many, and why a node never has to be trusted with a decision.
+ * Thread-safe; one thing is done at a time.
+ */
+public final class WorkspaceSync implements AutoCloseable {
+  /** A tree or a node that changes under every one of so many attempts is told to the user. */
+  private static final int MAX_ATTEMPTS = 4;
+
+  private final TreeScan scan;
+  private final Tasks tasks;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private final Conversations conversations;
+  private Optional<String> lastHead = Optional.empty();
+
+  /**
+   * @param session its id, for the nodes' own records
+   */
+  public WorkspaceSync(TreeScan scan, String session, Tasks tasks) {
+    this.scan = scan;
+    this.tasks = tasks.group("sync");
+    this.conversations = new Conversations(session, this.tasks);
+  }
+
+  /**
+   * Moves all nodes to what the working tree is now, or none.
+   *
+   * @return the generation that every node holds: a new one, or the old one when nothing changed
+   * @throws GpushException {@link SyncFailure}, {@link AgentFailure}, or that the user declined
+   */
+  public Generation push(List<SyncNode> nodes, PushOptions options, Talk talk)
+      throws InterruptedException {
+    requireNodes(nodes);
+    lock.lockInterruptibly();
+    try {
+      conversations.retain(nodes);
+      boolean lookAgain = false;
+      for (int attempt = 1; ; attempt++) {
+        try {
+          return attempt(nodes, options, lookAgain, talk);
+        } catch (NodeLost lost) {
+          if (attempt == MAX_ATTEMPTS) {
+            throw lost.failure();
+          }
+        } catch (Push.Moved moved) {
+          lookAgain = true;
+          if (attempt == MAX_ATTEMPTS) {
+            throw new GpushException(
+                new AgentFailure.NotUnderstood("the copies change while they are synced", ""),
+                moved);
+          }
+        } catch (TreeChanged changed) {
+          String path = scan.root().relativize(changed.file()).toString();
+          scan.forget(path);
+          if (attempt == MAX_ATTEMPTS) {
+            throw new GpushException(
+                new SyncFailure.Unreadable(path, "it changes faster than it can be sent"), changed);
+          }
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Generation attempt(
+      List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
+      throws InterruptedException, NodeLost, TreeChanged, Push.Moved {
+    var fresh = new HashSet<NodeConversation>();
+    Future<List<NodeConversation>> opening =
+        tasks.fork("open", () -> conversations.with(nodes, fresh));
+    Scan found;
+    List<NodeConversation> open;
+    try {
+      found = scan.scan(talk);
+    } finally {
+      open = Conversations.await(opening);
+    }
+    if (lookAgain) {
+      look(open);
+      fresh.addAll(open);
+    }
+    boolean mayDelete = lastHead.isPresent() && !lastHead.equals(found.head());
+    Generation moved = new Push(conversations, found, options, mayDelete, talk).run(open, fresh);
+    conversations.known(found.manifest());
+    lastHead = found.head();
+    return moved;
+  }
+
+  /** Looks at every path on every node: what a launch is fenced with. */
+  public Fence check(List<SyncNode> nodes) throws InterruptedException {
+    requireNodes(nodes);
+    lock.lockInterruptibly();
+    try {
+      conversations.retain(nodes);
+      for (int attempt = 1; ; attempt++) {
+        try {
+          return fence(nodes);
+        } catch (NodeLost lost) {
+          if (attempt == MAX_ATTEMPTS) {
+            throw lost.failure();
+          }
+        } catch (TreeChanged impossible) {
+          throw new IllegalStateException("nothing was sent", impossible);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Fence fence(List<SyncNode> nodes) throws InterruptedException, NodeLost, TreeChanged {
+    var fresh = new HashSet<NodeConversation>();
+    List<NodeConversation> open = conversations.with(nodes, fresh);
+    look(open.stream().filter(node -> !fresh.contains(node)).toList());
+    var states = new ArrayList<Fence.NodeState>();
+    for (NodeConversation node : open) {
+      var drift = new ArrayList<Conflict>();
+      node.holds()
+          .deviations()
+          .forEach(
+              (path, deviation) -> drift.add(new Conflict(node.index(), path, deviation.word())));
+      drift.sort((one, other) -> Manifest.ORDER.compare(one.path(), other.path()));
+      states.add(new Fence.NodeState(node.index(), node.holds().generation(), drift));
+    }
+    return new Fence(states);
+  }
+
+  private void look(List<NodeConversation> nodes)
+      throws InterruptedException, NodeLost, TreeChanged {
+    conversations.each(
+        "check",
+        nodes,
+        node -> {
+          node.check(node.holds().manifest());
+          return true;
+        });
+  }
+
+  /**
+   * Brings a path of a node into the working tree. Asks before it replaces what was changed here
+   * since the last push.
+   *
+   * @param path relative to the workspace there; a folder comes with all that is in it
+   * @param target inside the root; usually {@code root/path}
+   */
+  public void pull(SyncNode node, String path, Path target, Talk talk) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      for (int attempt = 1; ; attempt++) {
+        try {
+          List<NodeConversation> open = conversations.with(List.of(node), new HashSet<>());
+          conversations.each(
+              "pull",
+              open,
+              conversation -> {
+                new Pull(scan.root(), conversation, talk).run(path, target.toAbsolutePath());
+                return true;
+              });
+          return;
+        } catch (NodeLost lost) {
+          if (attempt == MAX_ATTEMPTS) {
+            throw lost.failure();
+          }
+        } catch (TreeChanged impossible) {
+          throw new IllegalStateException("nothing was sent", impossible);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Why a path is not sent, as in {@code data/ (.gitignore:3)}; empty when it is. */
+  public Optional<String> whyIgnored(String path) {
+    lock.lock();
+    try {
+      return scan.whyIgnored(path);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void requireNodes(List<SyncNode> nodes) {
+    if (nodes.isEmpty()) {
+      throw new IllegalArgumentException("no nodes to sync");
+    }
+  }
+
+  /** Ends the conversations; what nodes hold stays. */
+  @Override
+  public void close() {
+    tasks.close();
+    lock.lock();
+    try {
+      conversations.close();
+    } finally {
+      lock.unlock();
+    }
+  }
+}
