@@ -1,9 +1,11 @@
 """Copies stdin to the agent's socket and the socket to stdout until either side ends. All state is in the agent."""
+import fcntl
 import os
 import socket
 import threading
 
 SIZE = 131072     # small on purpose: what lies in buffers here, nothing urgent can overtake any more
+F_SETPIPE_SZ = 1031
 
 
 def copy(source, target):
@@ -27,6 +29,11 @@ def run(sock, fd_in, fd_out):
     """Never returns."""
     for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         sock.setsockopt(socket.SOL_SOCKET, option, SIZE)
+
+    try:
+        fcntl.fcntl(fd_out, F_SETPIPE_SZ, SIZE)
+    except OSError:         # not a pipe
+        pass
 
     def upwards():
         copy(fd_in, sock.fileno())
