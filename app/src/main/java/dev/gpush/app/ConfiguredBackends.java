@@ -17,7 +17,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Makes the adapter of each configured backend; the one place that knows the kinds. Thread-safe. */
+/**
+ * Makes the adapter of each configured backend; the one place that knows the kinds. Thread-safe.
+ */
 final class ConfiguredBackends implements Backends {
   private final Configs configs;
   private final LocalHost host;
@@ -69,11 +71,7 @@ final class ConfiguredBackends implements Backends {
       } catch (GpushException unusable) {
         views.add(
             new BackendView(
-                block.name(),
-                block.kind(),
-                false,
-                unusable.failure().toString(),
-                block.origin()));
+                block.name(), block.kind(), false, unusable.failure().toString(), block.origin()));
       }
     }
     return List.copyOf(views);

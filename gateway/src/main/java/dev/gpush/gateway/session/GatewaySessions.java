@@ -380,6 +380,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
+  SessionLinks linker() {
+    return linker;
+  }
+
   /**
    * The gang went away by itself (lease over, killed from outside): what is left of it is cleaned,
    * the session ends with the reason.

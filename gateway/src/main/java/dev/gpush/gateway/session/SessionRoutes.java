@@ -6,7 +6,6 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.ssh.NodeName;
 import dev.gpush.gateway.ssh.Route;
 import dev.gpush.gateway.ssh.Routes;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -44,17 +43,5 @@ final class SessionRoutes implements Routes {
     } catch (GpushException failed) {
       return new Route.Refused(failed.failure());
     }
-  }
-
-  /** Every node that ssh can reach, for the ssh config file. */
-  List<NodeName> names() {
-    var names = new ArrayList<NodeName>();
-    for (LiveSession session : sessions.all()) {
-      int nodes = session.entry().grant().map(gang -> gang.nodes().size()).orElse(0);
-      for (int node = 0; node < nodes; node++) {
-        names.add(new NodeName(session.name(), node));
-      }
-    }
-    return names;
   }
 }

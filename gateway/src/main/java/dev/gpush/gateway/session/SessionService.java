@@ -8,6 +8,9 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.PublishedSession;
+import dev.gpush.gateway.ssh.Routes;
+import dev.gpush.sync.GitPlaces;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,13 +29,14 @@ public final class SessionService implements AutoCloseable {
       Backends backends,
       Configs configs,
       AgentProgram agent,
+      GitPlaces gitPlaces,
       Timing timing,
       Clock clock,
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
     var ledger = new Ledger(identity.home().resolve("ledger"));
-    var works = new SessionWorks(identity.home(), configs, clock, tasks);
+    var works = new SessionWorks(identity.home(), gitPlaces, configs, clock, tasks);
     this.sessions =
         new GatewaySessions(
             identity,
@@ -64,6 +68,23 @@ public final class SessionService implements AutoCloseable {
 
   public GatewayRuns runs() {
     return runs;
+  }
+
+  /** Where ssh user names lead. */
+  public Routes routes() {
+    return new SessionRoutes(sessions, sessions.linker());
+  }
+
+  /** What the ssh config file names: every session that has nodes. */
+  public List<PublishedSession> published() {
+    var published = new ArrayList<PublishedSession>();
+    for (LiveSession session : sessions.all()) {
+      int nodes = session.entry().grant().map(gang -> gang.nodes().size()).orElse(0);
+      if (nodes > 0) {
+        published.add(new PublishedSession(session.name(), nodes));
+      }
+    }
+    return published;
   }
 
   /** For {@code gateway status}: session, node, link and pid of every agent. */

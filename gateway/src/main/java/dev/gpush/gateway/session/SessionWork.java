@@ -9,6 +9,7 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.launch.LaunchInput;
 import dev.gpush.launch.Launcher;
 import dev.gpush.sync.Generation;
+import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.SyncNode;
 import dev.gpush.sync.WorkspaceSync;
 import java.util.List;
@@ -46,13 +47,17 @@ final class SessionWork implements AutoCloseable {
 
   /** Brings the workspace to all nodes or to none. */
   long push(boolean overwrite, Talk talk) throws InterruptedException {
-    Generation now = sync.push(nodes, overwrite, talk);
+    Generation now = sync.push(nodes, options(overwrite), talk);
     generation.set(now.counter());
     return now.counter();
   }
 
   void pull(int node, String path, Talk talk) throws InterruptedException {
-    sync.pull(nodes.get(node), path, talk);
+    sync.pull(nodes.get(node), path, session.entry().root().resolve(path), talk);
+  }
+
+  private static PushOptions options(boolean overwrite) {
+    return overwrite ? PushOptions.standard().overwriting() : PushOptions.standard();
   }
 
   RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
@@ -64,7 +69,7 @@ final class SessionWork implements AutoCloseable {
             synced,
             session.entry().python().or(() -> config.text("python")),
             environment,
-            path -> sync.whyIgnored(path));
+            path -> sync.whyIgnored(path.toString()));
     return launcher.launch(request, input, talk);
   }
 

@@ -10,7 +10,11 @@ import dev.gpush.launch.LaunchSite;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.LinkNode;
 import dev.gpush.link.Link;
+import dev.gpush.sync.GitPlaces;
+import dev.gpush.sync.LinkSyncNode;
+import dev.gpush.sync.ScanLimits;
 import dev.gpush.sync.SyncNode;
+import dev.gpush.sync.TreeScan;
 import dev.gpush.sync.WorkspaceSync;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,12 +24,14 @@ import java.util.Optional;
 /** Makes sync and launch for a session whose nodes are linked. */
 final class SessionWorks {
   private final Path home;
+  private final GitPlaces gitPlaces;
   private final Configs configs;
   private final Clock clock;
   private final Tasks tasks;
 
-  SessionWorks(Path home, Configs configs, Clock clock, Tasks tasks) {
+  SessionWorks(Path home, GitPlaces gitPlaces, Configs configs, Clock clock, Tasks tasks) {
     this.home = home;
+    this.gitPlaces = gitPlaces;
     this.configs = configs;
     this.clock = clock;
     this.tasks = tasks;
@@ -38,7 +44,7 @@ final class SessionWorks {
     for (NodeInfo node : session.gang().nodes()) {
       Link link = links.get(node.index());
       syncNodes.add(new LinkSyncNode(node, link));
-      launchNodes.add(new LaunchNode(node, new LinkNode(link)));
+      launchNodes.add(new LaunchNode(node, new LinkNode(link, tasks)));
     }
     Path files = home.resolve("sessions").resolve(entry.id());
     var site =
@@ -53,10 +59,18 @@ final class SessionWorks {
     Tasks group = tasks.group("session-" + entry.name());
     return new SessionWork(
         session,
-        new WorkspaceSync(entry.root(), home.resolve("cache"), clock, group),
+        new WorkspaceSync(scan(entry, config, files), entry.id(), group),
         syncNodes,
         new Launcher(site, clock, group),
         configs,
         group);
+  }
+
+  private TreeScan scan(LedgerEntry entry, Optional<Config> config, Path files) {
+    ScanLimits limits = ScanLimits.standard();
+    ScanLimits asked =
+        config.flatMap(read -> read.number("sync.ask-over")).map(limits::askOver).orElse(limits);
+    return new TreeScan(
+        entry.root(), gitPlaces, asked, files.resolve("hashes"), clock, tasks);
   }
 }

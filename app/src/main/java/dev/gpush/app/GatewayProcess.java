@@ -1,0 +1,83 @@
+package dev.gpush.app;
+
+import dev.gpush.control.server.Handover;
+import dev.gpush.core.gateway.GatewayControl;
+import dev.gpush.core.json.Json;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** This process as commands see it: what it is, and its end. Main waits in {@link #awaitEnd}. */
+final class GatewayProcess implements GatewayControl, Handover {
+  private static final long MEBIBYTE = 1024 * 1024;
+
+  private final Home home;
+  private final BuildId build;
+  private final Path socket;
+  private final Log log;
+  private final long started = System.nanoTime();
+  private final CountDownLatch end = new CountDownLatch(1);
+  private volatile Optional<Supplier<Json.Obj>> parts = Optional.empty();
+  private volatile Optional<BooleanSupplier> use = Optional.empty();
+
+  GatewayProcess(Home home, BuildId build, Path socket, Log log) {
+    this.home = home;
+    this.build = build;
+    this.socket = socket;
+    this.log = log;
+  }
+
+  /** Adds the fields that only the built gateway knows: ssh port, sessions, agents. */
+  void tells(Supplier<Json.Obj> fields) {
+    parts = Optional.of(fields);
+  }
+
+  /** Says when somebody other than control clients needs this process: open ssh connections. */
+  void isUsedWhen(BooleanSupplier inUse) {
+    use = Optional.of(inUse);
+  }
+
+  @Override
+  public Json status() {
+    Runtime runtime = Runtime.getRuntime();
+    Json.Obj status =
+        Json.object(
+            "running", true,
+            "pid", ProcessHandle.current().pid(),
+            "version", build.version(),
+            "build", build.hash(),
+            "home", home.path().toString(),
+            "sockets", Json.object("control", socket.toString()),
+            "uptimeSeconds", (System.nanoTime() - started) / 1_000_000_000L,
+            "memoryMiB", (runtime.totalMemory() - runtime.freeMemory()) / MEBIBYTE,
+            "memoryLimitMiB", runtime.maxMemory() / MEBIBYTE,
+            "log", home.log().toString());
+    for (var part : parts.map(Supplier::get).orElse(Json.object()).fields().entrySet()) {
+      status = status.with(part.getKey(), part.getValue());
+    }
+    return status;
+  }
+
+  @Override
+  public void stop() {
+    end("told to stop");
+  }
+
+  @Override
+  public boolean isInUse() {
+    return use.map(BooleanSupplier::getAsBoolean).orElse(false);
+  }
+
+  @Override
+  public void end(String why) {
+    log.info("gateway ends", "why", why);
+    end.countDown();
+  }
+
+  /** Waits until somebody ends it. */
+  void awaitEnd() throws InterruptedException {
+    end.await();
+  }
+}

@@ -1,0 +1,54 @@
+package dev.gpush.app;
+
+import dev.gpush.control.place.RunFolder;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * The folder with everything that outlives the gateway: {@code $GPUSH_HOME}, by default {@code
+ * ~/.gpush}.
+ */
+public record Home(Path path) {
+  public Home {
+    if (!path.isAbsolute()) {
+      throw new IllegalArgumentException("a home is an absolute path, not " + path);
+    }
+  }
+
+  /** The home that the environment names. */
+  public static Home of(Map<String, String> environment, Path userHome) {
+    String named = environment.getOrDefault("GPUSH_HOME", "");
+    return new Home(
+        RunFolder.realHome(named.isEmpty() ? userHome.resolve(".gpush") : Path.of(named)));
+  }
+
+  public Path config() {
+    return path.resolve("config.yaml");
+  }
+
+  public Path sshConfig() {
+    return path.resolve("ssh_config");
+  }
+
+  public Path keys() {
+    return path.resolve("keys");
+  }
+
+  public Path ledger() {
+    return path.resolve("ledger");
+  }
+
+  public Path logs() {
+    return path.resolve("logs");
+  }
+
+  /** Where this process's log is written, by itself and by the JVM under it. */
+  public Path log() {
+    return logs().resolve("gateway.log");
+  }
+
+  /** What local nodes keep. */
+  public Path nodes() {
+    return path.resolve("nodes");
+  }
+}

@@ -1,0 +1,129 @@
+package dev.gpush.app;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.temporal.ChronoUnit;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogManager;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+
+/**
+ * Writes all log records of the process, the libraries' too, to one file that never grows beyond
+ * its limit.
+ */
+final class LogFile extends Handler {
+  /** Kept twice at most: this file and the one before. */
+  private static final long LIMIT_BYTES = 8 * 1024 * 1024;
+
+  /** A line longer than this says no more than its beginning. */
+  private static final int LINE_CHARS = 4000;
+
+  private final Path path;
+  private final SimpleFormatter messages = new SimpleFormatter();
+
+  // guarded by this
+  private OutputStream out;
+  private long size;
+
+  private LogFile(Path path) throws IOException {
+    this.path = path;
+    this.out = open(path);
+    this.size = Files.size(path);
+  }
+
+  /**
+   * From now on all goes to this file. Libraries are heard from warnings on, gpush from info or, if
+   * wanted, debug on.
+   */
+  static void install(Path path, boolean debug) throws IOException {
+    Files.createDirectories(path.resolveSibling("."));
+    var file = new LogFile(path);
+    LogManager.getLogManager().reset();
+    Logger root = Logger.getLogger("");
+    root.setLevel(Level.WARNING);
+    root.addHandler(file);
+    Logger.getLogger("dev.gpush").setLevel(debug ? Level.FINE : Level.INFO);
+  }
+
+  @Override
+  public synchronized void publish(LogRecord record) {
+    try {
+      byte[] line = line(record).getBytes(StandardCharsets.UTF_8);
+      if (size + line.length > LIMIT_BYTES) {
+        rotate();
+      }
+      out.write(line);
+      size += line.length;
+    } catch (IOException full) {
+      // A full disk must not stop the gateway, and there is nobody to tell.
+    }
+  }
+
+  @Override
+  public void flush() {}
+
+  @Override
+  public synchronized void close() {
+    try {
+      out.close();
+    } catch (IOException full) {
+      // See above.
+    }
+  }
+
+  private void rotate() throws IOException {
+    out.close();
+    Files.move(
+        path, path.resolveSibling(path.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
+    out = open(path);
+    size = 0;
+  }
+
+  private String line(LogRecord record) {
+    var line = new StringBuilder();
+    line.append(record.getInstant().truncatedTo(ChronoUnit.MILLIS)).append(' ');
+    line.append(level(record.getLevel())).append(' ');
+    String logger = String.valueOf(record.getLoggerName());
+    line.append(logger.substring(logger.lastIndexOf('.') + 1)).append(' ');
+    line.append(clean(messages.formatMessage(record))).append('\n');
+    if (record.getThrown() != null) {
+      var trace = new StringWriter();
+      record.getThrown().printStackTrace(new PrintWriter(trace));
+      trace
+          .toString()
+          .lines()
+          .forEach(part -> line.append("    ").append(clean(part)).append('\n'));
+    }
+    return line.toString();
+  }
+
+  /** One record is one line, whatever a remote host put into its message. */
+  private static String clean(String text) {
+    String cut = text.length() > LINE_CHARS ? text.substring(0, LINE_CHARS) + "…" : text;
+    return cut.replaceAll("\\p{Cntrl}", " ");
+  }
+
+  private static String level(Level level) {
+    if (level.intValue() >= Level.SEVERE.intValue()) {
+      return "ERROR";
+    }
+    if (level.intValue() >= Level.WARNING.intValue()) {
+      return "WARN ";
+    }
+    return level.intValue() >= Level.INFO.intValue() ? "INFO " : "DEBUG";
+  }
+
+  private static OutputStream open(Path path) throws IOException {
+    return Files.newOutputStream(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+  }
+}

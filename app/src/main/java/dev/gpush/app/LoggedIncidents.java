@@ -1,0 +1,21 @@
+package dev.gpush.app;
+
+import dev.gpush.control.server.Incidents;
+
+/** What goes wrong in the control server, into the log. */
+record LoggedIncidents(Log to, Home home) implements Incidents {
+  @Override
+  public void bug(String during, Throwable bug) {
+    to.error(bug, "bug", "during", during);
+  }
+
+  @Override
+  public void refused(String why) {
+    to.warn("control connection refused", "why", why);
+  }
+
+  @Override
+  public String log() {
+    return home.log().toString();
+  }
+}

@@ -1,0 +1,184 @@
+package dev.gpush.app;
+
+import dev.gpush.control.place.GatewayLock;
+import dev.gpush.control.place.RunFolder;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The gateway's process: one per home and host, from the first command that needs it until {@code
+ * gpush gateway stop}, a signal, or a gateway of another build. Standard output and error are the
+ * log file's; whoever started it reads there why it could not.
+ */
+public final class Main {
+  /**
+   * A gateway that just ends keeps its lock for five seconds at most; the rest is for a busy
+   * machine.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private static final Duration POLL = Duration.ofMillis(20);
+
+  /** How long the end may take before it is made short. */
+  private static final Duration FAREWELL = Duration.ofSeconds(5);
+
+  private static final Duration REFRESH = Duration.ofSeconds(10);
+
+  private static final int UNUSABLE = 3;
+
+  private Main() {}
+
+  public static void main(String[] arguments) throws InterruptedException {
+    Posix.ownSession();
+    var home = Home.of(System.getenv(), Path.of(System.getProperty("user.home")));
+    int status;
+    try {
+      status = run(home);
+    } catch (IOException unusable) {
+      System.err.println("the gateway cannot use its files: " + unusable);
+      status = UNUSABLE;
+    }
+    System.exit(status);
+  }
+
+  private static int run(Home home) throws IOException, InterruptedException {
+    RunFolder folder = RunFolder.of(home.path()).make();
+    Optional<GatewayLock> lock = take(folder, home);
+    if (lock.isEmpty()) {
+      System.err.println("another gateway serves " + home.path());
+      return 0;
+    }
+    try (GatewayLock held = lock.get()) {
+      LogFile.install(home.log(), System.getenv("GPUSH_DEBUG") != null);
+      serve(home, folder, held);
+    }
+    return 0;
+  }
+
+  private static void serve(Home home, RunFolder folder, GatewayLock lock)
+      throws IOException, InterruptedException {
+    Log log = Log.of(Main.class);
+    BuildId build = BuildId.current();
+    var process = new GatewayProcess(home, build, folder.socket(), log);
+    var closed = new CountDownLatch(1);
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> endBySignal(process, closed), "end"));
+    try (Tasks tasks =
+        Tasks.named("gateway", (thread, bug) -> log.error(bug, "bug", "thread", thread))) {
+      try (Wiring wiring = Wiring.build(home, folder, build, process, log, tasks)) {
+        wiring.start();
+        log.info(
+            "gateway runs",
+            "pid",
+            ProcessHandle.current().pid(),
+            "build",
+            build.hash(),
+            "home",
+            home.path(),
+            "socket",
+            folder.socket());
+        tasks.start("refresh", () -> refresh(wiring, lock, process, log));
+        process.awaitEnd();
+        haltLater(log);
+      }
+    } finally {
+      log.info("gateway ended");
+      closed.countDown();
+    }
+  }
+
+  private static Optional<GatewayLock> take(RunFolder folder, Home home)
+      throws IOException, InterruptedException {
+    String holder =
+        "host=%s pid=%d home=%s"
+            .formatted(Posix.hostName(), ProcessHandle.current().pid(), home.path());
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (true) {
+      Optional<GatewayLock> lock = GatewayLock.tryTake(folder, holder);
+      if (lock.isPresent() || System.nanoTime() > end || answers(folder)) {
+        return lock;
+      }
+      Thread.sleep(POLL);
+    }
+  }
+
+  /**
+   * Whether the holder of the lock takes clients: one that ends has closed its door before it lets
+   * go.
+   */
+  private static boolean answers(RunFolder folder) {
+    try (var channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+      return channel.connect(UnixDomainSocketAddress.of(folder.socket()));
+    } catch (IOException absent) {
+      return false;
+    }
+  }
+
+  /**
+   * Keeps socket and lock where clients look for them; a gateway that lost its lock's file to
+   * another one goes.
+   */
+  private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process, Log log) {
+    try {
+      while (true) {
+        Thread.sleep(REFRESH);
+        if (!lock.isIntact()) {
+          process.end("its lock file was removed");
+          return;
+        }
+        lock.touch();
+        wiring.refresh();
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } catch (IOException broken) {
+      log.error(broken, "runtime files are lost");
+      process.end("its runtime files are lost");
+    }
+  }
+
+  /**
+   * On the JVM's thread for shutdown: TERM, INT and HUP end the gateway as its own command does.
+   */
+  private static void endBySignal(GatewayProcess process, CountDownLatch closed) {
+    if (closed.getCount() == 0) {
+      return;
+    }
+    process.end("signal");
+    try {
+      if (!closed.await(FAREWELL.toMillis(), TimeUnit.MILLISECONDS)) {
+        Runtime.getRuntime().halt(1);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * The end must come: what still hangs after the farewell is left to the system, which takes back
+   * locks and sockets.
+   */
+  private static void haltLater(Log log) {
+    var thread =
+        new Thread(
+            () -> {
+              try {
+                Thread.sleep(FAREWELL);
+                log.warn("gateway did not end in time and is halted");
+                Runtime.getRuntime().halt(1);
+              } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "halt-later");
+    thread.setDaemon(true);
+    thread.start();
+  }
+}

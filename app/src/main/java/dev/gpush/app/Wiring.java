@@ -1,0 +1,152 @@
+package dev.gpush.app;
+
+import dev.gpush.backends.local.SystemHost;
+import dev.gpush.control.place.RunFolder;
+import dev.gpush.control.server.ControlServer;
+import dev.gpush.control.server.Limits;
+import dev.gpush.control.wire.Greeting;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.Identity;
+import dev.gpush.gateway.session.SessionService;
+import dev.gpush.gateway.session.Timing;
+import dev.gpush.gateway.ssh.SshGateway;
+import dev.gpush.gateway.ssh.SshSettings;
+import dev.gpush.link.AgentImage;
+import dev.gpush.shell.command.Services;
+import dev.gpush.shell.command.ShellHandler;
+import dev.gpush.shell.render.Ticker;
+import dev.gpush.sync.GitPlaces;
+import dev.gpush.templates.YamlConfigs;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All objects of a gateway, built by hand, each given what it needs, and closed in reverse order.
+ * The control server is built last: who can connect finds everything there.
+ */
+final class Wiring implements AutoCloseable {
+  /** One for all users of the machine: GPUs are the host's. */
+  private static final Path GPU_LOCKS = Path.of("/tmp/gpush-gpus");
+
+  private static final Path SITE = Path.of("/etc/gpush/site.yaml");
+
+  private final SessionService sessions;
+  private final SshGateway ssh;
+  private final ControlServer server;
+
+  private Wiring(SessionService sessions, SshGateway ssh, ControlServer server) {
+    this.sessions = sessions;
+    this.ssh = ssh;
+    this.server = server;
+  }
+
+  static Wiring build(
+      Home home, RunFolder folder, BuildId build, GatewayProcess process, Log log, Tasks tasks)
+      throws IOException {
+    Map<String, String> environment = System.getenv();
+    var clock = Clock.system();
+    var random = new SecureRandom();
+    var configs = new YamlConfigs(home.path(), SITE);
+    var agent = new AgentImage(tasks, random);
+    var host =
+        new SystemHost(
+            Posix.hostName(),
+            Runtime.getRuntime().availableProcessors(),
+            System.getProperty("os.name").equals("Linux"),
+            home.path(),
+            environment);
+    var backends = new ConfiguredBackends(configs, host, agent, GPU_LOCKS, tasks);
+    var sshBox = new SshBox();
+    var sessions =
+        new SessionService(
+            identity(home, host.name(), random),
+            backends,
+            configs,
+            agent,
+            GitPlaces.of(environment),
+            Timing.usual(),
+            clock,
+            random,
+            tasks,
+            sshBox::publish);
+    SshGateway ssh =
+        SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks);
+    sshBox.fill(ssh, sessions);
+    process.tells(
+        () ->
+            Json.object(
+                "ssh", Json.object("host", "127.0.0.1", "port", ssh.port()),
+                "agents", sessions.agents()));
+    var incidents = new LoggedIncidents(log, home);
+    var services =
+        new Services(
+            sessions.sessions(),
+            sessions.runs(),
+            configs,
+            backends,
+            process,
+            ssh.access(),
+            clock,
+            Ticker.tenth(),
+            new Services.Version(build.version(), build.hash()),
+            home.log(),
+            (command, bug) -> {
+              incidents.bug(command, bug);
+              return home.log();
+            });
+    var server =
+        new ControlServer(
+            folder.socket(),
+            Greeting.of(build.hash(), home.path().toString(), ProcessHandle.current().pid()),
+            new ShellHandler(services),
+            process,
+            incidents,
+            Limits.STANDARD,
+            tasks);
+    return new Wiring(sessions, ssh, server);
+  }
+
+  private static Identity identity(Home home, String host, SecureRandom random) {
+    byte[] incarnation = new byte[16];
+    random.nextBytes(incarnation);
+    String user = System.getProperty("user.name");
+    return new Identity(
+        user,
+        user + "@" + host + ":" + home.path(),
+        HexFormat.of().formatHex(incarnation),
+        host,
+        BootId.current(),
+        home.path());
+  }
+
+  private static SshSettings sshSettings(Home home, Map<String, String> environment) {
+    return new SshSettings(
+        home.path(),
+        List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
+        Path.of(System.getProperty("user.home"), ".ssh", "config"));
+  }
+
+  /** Takes over what the last gateway left, then opens the door. */
+  void start() {
+    sessions.recover();
+    server.start();
+  }
+
+  /** Called every few seconds: puts back what cleaners of temporary folders took away. */
+  void refresh() throws IOException {
+    server.ensureBound();
+  }
+
+  @Override
+  public void close() throws IOException {
+    server.close();
+    ssh.close();
+    sessions.close();
+  }
+}
