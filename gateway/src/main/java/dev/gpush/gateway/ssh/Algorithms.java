@@ -1,0 +1,57 @@
+package dev.gpush.gateway.ssh;
+
+import java.util.List;
+import org.apache.sshd.common.NamedFactory;
+import org.apache.sshd.common.cipher.BuiltinCiphers;
+import org.apache.sshd.common.compression.BuiltinCompressions;
+import org.apache.sshd.common.kex.BuiltinDHFactories;
+import org.apache.sshd.common.mac.BuiltinMacs;
+import org.apache.sshd.common.signature.BuiltinSignatures;
+import org.apache.sshd.server.ServerBuilder;
+import org.apache.sshd.server.SshServer;
+
+/**
+ * What we speak: what OpenSSH has preferred for years, and nothing older. The order is mostly the
+ * client's choice, so what is slow here must not be offered: chacha20 is plain Java in SSHD and a
+ * third as fast as AES-GCM, and it is the first choice of OpenSSH.
+ */
+final class Algorithms {
+  private static final List<BuiltinDHFactories> KEY_EXCHANGES =
+      List.of(
+          BuiltinDHFactories.mlkem768x25519,
+          BuiltinDHFactories.sntrup761x25519,
+          BuiltinDHFactories.sntrup761x25519_openssh,
+          BuiltinDHFactories.curve25519,
+          BuiltinDHFactories.curve25519_libssh);
+
+  private static final List<BuiltinCiphers> CIPHERS =
+      List.of(
+          BuiltinCiphers.aes128gcm,
+          BuiltinCiphers.aes256gcm,
+          BuiltinCiphers.aes128ctr,
+          BuiltinCiphers.aes256ctr);
+
+  private static final List<BuiltinMacs> MACS =
+      List.of(BuiltinMacs.hmacsha256etm, BuiltinMacs.hmacsha512etm);
+
+  private static final List<BuiltinCompressions> COMPRESSIONS =
+      List.of(BuiltinCompressions.none, BuiltinCompressions.delayedZlib);
+
+  /** Our host key and our user key are of this kind, and no others are known. */
+  private static final List<BuiltinSignatures> SIGNATURES = List.of(BuiltinSignatures.ed25519);
+
+  private Algorithms() {}
+
+  static SshServer server() {
+    boolean ignoreUnsupported = true;
+    return ServerBuilder.builder()
+        .keyExchangeFactories(
+            NamedFactory.setUpTransformedFactories(
+                ignoreUnsupported, KEY_EXCHANGES, ServerBuilder.DH2KEX))
+        .cipherFactories(List.copyOf(CIPHERS))
+        .macFactories(List.copyOf(MACS))
+        .compressionFactories(List.copyOf(COMPRESSIONS))
+        .signatureFactories(List.copyOf(SIGNATURES))
+        .build();
+  }
+}

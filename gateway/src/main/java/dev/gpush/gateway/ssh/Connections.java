@@ -1,0 +1,58 @@
+package dev.gpush.gateway.ssh;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamReceiver;
+import java.util.function.Function;
+import org.apache.sshd.common.session.Session;
+
+/**
+ * From a client's user name to a stream on its node; on threads of their own, because it may take a
+ * while.
+ */
+final class Connections {
+  private final Tasks tasks;
+  private final Routes routes;
+
+  Connections(Tasks tasks, Routes routes) {
+    this.tasks = tasks;
+    this.routes = routes;
+  }
+
+  /** What a channel asks for, and what it hears. */
+  interface Asker {
+    /** The OPEN of the stream, now that the node is known. */
+    Json.Obj request(Route.Node node);
+
+    /** Makes the receiver; called on the thread that opens the stream. */
+    StreamReceiver receiver(LinkStream stream);
+
+    /** There is no node, or its link takes no stream. */
+    void refused(RefusalText text);
+  }
+
+  void open(Session session, Asker asker) {
+    String user = String.valueOf(session.getUsername());
+    tasks.start("open", () -> open(user, asker));
+  }
+
+  private void open(String user, Asker asker) {
+    try {
+      switch (routes.route(user)) {
+        case Route.Node node -> {
+          Function<LinkStream, StreamReceiver> receiver = asker::receiver;
+          node.link().open(asker.request(node), receiver);
+        }
+        case Route.Refused(var failure) -> asker.refused(RefusalText.of(user, failure));
+      }
+    } catch (GpushException failed) {
+      asker.refused(RefusalText.of(user, failed.failure()));
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      asker.refused(
+          new RefusalText("gpush is stopping", "the gateway was told to end", "run it again"));
+    }
+  }
+}

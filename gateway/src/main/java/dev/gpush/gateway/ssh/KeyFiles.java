@@ -1,0 +1,90 @@
+package dev.gpush.gateway.ssh;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import org.apache.sshd.common.NamedResource;
+import org.apache.sshd.common.config.keys.KeyUtils;
+import org.apache.sshd.common.config.keys.PublicKeyEntry;
+import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.util.security.SecurityUtils;
+
+/**
+ * The two keys of a home, made on first use, in OpenSSH's own format: the host key that we show,
+ * and the user key that lets clients in.
+ */
+final class KeyFiles {
+  private static final int ED25519_BITS = 256;
+
+  private final Path folder;
+
+  KeyFiles(Path home) {
+    this.folder = home.resolve("keys");
+  }
+
+  Path hostKeyFile() {
+    return folder.resolve("ssh_host_ed25519_key");
+  }
+
+  /** What {@code ssh -i} takes. */
+  Path userKeyFile() {
+    return folder.resolve("id_ed25519");
+  }
+
+  KeyPair hostKey() {
+    return key(hostKeyFile(), "gpush host");
+  }
+
+  KeyPair userKey() {
+    return key(userKeyFile(), "gpush user");
+  }
+
+  /** The public half, as known_hosts and authorized_keys have it: type and base64. */
+  static String line(KeyPair key) {
+    return PublicKeyEntry.toString(key.getPublic());
+  }
+
+  private KeyPair key(Path file, String comment) {
+    try {
+      if (Files.notExists(file)) {
+        make(file, comment);
+      }
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+      return read(file);
+    } catch (IOException | GeneralSecurityException failed) {
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(file.toString(), String.valueOf(failed.getMessage())),
+          failed);
+    }
+  }
+
+  private void make(Path file, String comment) throws IOException, GeneralSecurityException {
+    WholeFile.makeFolder(folder);
+    KeyPair made = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, ED25519_BITS);
+    var text = new ByteArrayOutputStream();
+    OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(made, comment, null, text);
+    Path publicFile = file.resolveSibling(file.getFileName() + ".pub");
+    WholeFile.write(publicFile, line(made) + " " + comment + "\n", "rw-r--r--");
+    WholeFile.write(file, text.toByteArray(), "rw-------");
+  }
+
+  private static KeyPair read(Path file) throws IOException, GeneralSecurityException {
+    try (InputStream input = Files.newInputStream(file)) {
+      var keys =
+          SecurityUtils.loadKeyPairIdentities(
+              null, NamedResource.ofName(file.toString()), input, null);
+      for (KeyPair key : keys) {
+        return key;
+      }
+      throw new IOException("no key in it");
+    }
+  }
+}

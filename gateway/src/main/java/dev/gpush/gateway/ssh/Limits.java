@@ -1,0 +1,60 @@
+package dev.gpush.gateway.ssh;
+
+import java.time.Duration;
+
+/** What one client may cost. */
+final class Limits {
+  private Limits() {}
+
+  /** Channels of one connection: an editor needs tens, a busy SOCKS proxy a few hundred. */
+  static final int CHANNELS = 512;
+
+  /**
+   * Connections that have not logged in. One more ends the oldest of them, so that idle ones never
+   * keep a person out.
+   */
+  static final int UNAUTHENTICATED = 64;
+
+  /** From the connection to the end of authentication; no person types anything in between. */
+  static final Duration LOGIN = Duration.ofSeconds(30);
+
+  /** As sshd: a client with several keys may offer some before ours. */
+  static final int AUTHENTICATION_ATTEMPTS = 6;
+
+  /**
+   * What a client may send before the node has taken it. It bounds the memory of one channel, and
+   * on the loopback interface more does not make it faster.
+   */
+  static final long WINDOW_BYTES = 2L << 20;
+
+  /** The largest packet that a client may send: half as many packets as with the usual 32 KiB. */
+  static final int PACKET_BYTES = 64 << 10;
+
+  /** Read from the socket at once; as large as a packet. */
+  static final int READ_BYTES = 64 << 10;
+
+  /**
+   * Packets of one channel that are encrypted and not yet with the kernel: enough to keep it busy,
+   * and few enough that a slow client costs little.
+   */
+  static final int PACKETS_UNDER_WAY = 4;
+
+  /** Variables that a client may set, and what they may hold together. */
+  static final int ENVIRONMENT_ENTRIES = 64;
+
+  static final int ENVIRONMENT_CHARACTERS = 64 << 10;
+
+  /** A stream is opened with one frame of at most 1 MiB, and JSON may double a command's length. */
+  static final int COMMAND_BYTES = 384 << 10;
+
+  /** Signals and sizes that come before the node has answered. */
+  static final int EARLY_MESSAGES = 16;
+
+  /** Ports and sockets that one connection may have listening on the node. */
+  static final int LISTENERS = 64;
+
+  /**
+   * Longer than any pause of a client that is asleep, and shorter than forever for SSHD's timers.
+   */
+  static final Duration NEVER = Duration.ofDays(365);
+}

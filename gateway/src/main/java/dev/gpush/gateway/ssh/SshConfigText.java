@@ -1,0 +1,72 @@
+package dev.gpush.gateway.ssh;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What OpenSSH reads. Every host has a block of its own with everything in it: OpenSSH cannot route
+ * by user name, and editors list only hosts that are written out. What a person has set for all
+ * hosts ({@code ProxyJump}, {@code ControlMaster}) must not apply to a server on the same machine.
+ */
+record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alias, int port) {
+  private static final String HEAD =
+      """
+      # Written by gpush; changes are overwritten.
+      # gpush link puts an Include of this file into your own; gpush link --remove takes it out.
+      """;
+
+  String of(List<NodeName> hosts) {
+    return hosts.isEmpty()
+        ? HEAD
+        : HEAD + "\n" + wake(hosts) + hosts.stream().map(this::block).collect(Collectors.joining());
+  }
+
+  /**
+   * Runs before ssh connects, as part of reading this file; it has no settings of its own. Only
+   * when the name matches is the script started.
+   */
+  private String wake(List<NodeName> hosts) {
+    String names =
+        hosts.stream().flatMap(host -> host.names().stream()).collect(Collectors.joining(","));
+    String script = wakeScript.toString().replace("%", "%%");
+    return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh '%s'\"\n"
+        .formatted(names, script);
+  }
+
+  private String block(NodeName host) {
+    return """
+
+    Host %s
+      HostName 127.0.0.1
+      Port %d
+      User %s
+      IdentityFile %s
+      IdentitiesOnly yes
+      PreferredAuthentications publickey
+      HostKeyAlias %s
+      UserKnownHostsFile %s
+      StrictHostKeyChecking yes
+      HostKeyAlgorithms ssh-ed25519
+      UpdateHostKeys no
+      CheckHostIP no
+      Ciphers ^aes128-gcm@openssh.com
+      Compression no
+      ServerAliveInterval 15
+      ServerAliveCountMax 4
+      SendEnv LANG LC_* COLORTERM TERM_PROGRAM
+      ForwardAgent no
+      ForwardX11 no
+      ControlMaster no
+      ControlPath none
+      ProxyJump none
+      ProxyCommand none
+    """
+        .formatted(
+            String.join(" ", host.names()), port, host, path(keyFile), alias, path(knownHosts));
+  }
+
+  private static String path(Path path) {
+    return "\"" + path.toString().replace("%", "%%") + "\"";
+  }
+}

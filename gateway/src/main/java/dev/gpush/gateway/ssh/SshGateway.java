@@ -1,0 +1,115 @@
+package dev.gpush.gateway.ssh;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.security.KeyPair;
+import java.util.List;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.server.SshServer;
+import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
+
+/**
+ * The SSH server, on 127.0.0.1 and on the same port for as long as nobody else takes it.
+ * Thread-safe.
+ *
+ * <p>Apache SSHD does transport, authentication and channel numbers. What a channel does is ours:
+ * it is joined to a stream of the node's link, and SSHD's own shells, forwarders and file systems
+ * are not used.
+ */
+public final class SshGateway implements AutoCloseable {
+  private static final String HOST = "127.0.0.1";
+
+  private final SshServer server;
+  private final Tasks tasks;
+  private final SshConfig config;
+
+  private SshGateway(SshServer server, Tasks tasks, SshConfig config) {
+    this.server = server;
+    this.tasks = tasks;
+    this.config = config;
+  }
+
+  /**
+   * Makes keys if there are none, and listens. Clients find nothing until {@link #publish}.
+   *
+   * @throws GpushException when the home cannot be used or no port is free
+   */
+  public static SshGateway start(SshSettings settings, Routes routes, Tasks tasks) {
+    var keys = new KeyFiles(settings.home());
+    KeyPair host = keys.hostKey();
+    KeyPair user = keys.userKey();
+    var identity = HomeIdentity.of(host);
+    var ports = new PortMemory(settings.home());
+    Tasks own = tasks.group("ssh");
+    for (int port : ports.candidates()) {
+      SshServer server = server(identity, host, user, new Connections(own, routes));
+      if (listens(server, port)) {
+        ports.remember(port);
+        var config = new SshConfig(settings, keys.userKeyFile(), identity, port);
+        config.publish(List.of());
+        return new SshGateway(server, own, config);
+      }
+    }
+    throw new GpushException(
+        new GatewayFailure.HomeUnusable(
+            settings.home().toString(), "no port is free for ssh on " + HOST));
+  }
+
+  private static SshServer server(
+      HomeIdentity identity, KeyPair host, KeyPair user, Connections connections) {
+    SshServer server = Algorithms.server();
+    server.setHost(HOST);
+    server.setKeyPairProvider(KeyPairProvider.wrap(host));
+    server.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
+    server.setPublickeyAuthenticator(new OwnKey(user.getPublic()));
+    server.setChannelFactories(ChannelKinds.of(connections));
+    server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
+    server.addSessionListener(new Arrivals());
+    Tuning.apply(server, identity);
+    return server;
+  }
+
+  /** False when somebody else has the port. */
+  private static boolean listens(SshServer server, int port) {
+    server.setPort(port);
+    try {
+      server.start();
+      return true;
+    } catch (IOException taken) {
+      server.close(true);
+      return false;
+    }
+  }
+
+  public int port() {
+    return server.getPort();
+  }
+
+  /** Writes what ssh clients read: these sessions, and no others. */
+  public void publish(List<PublishedSession> sessions) {
+    config.publish(sessions);
+  }
+
+  public SshAccess access() {
+    return config;
+  }
+
+  /** Tells the clients and ends; what runs on the nodes goes on. */
+  @Override
+  public void close() {
+    for (var session : server.getActiveSessions()) {
+      try {
+        session.disconnect(
+            SshConstants.SSH2_DISCONNECT_BY_APPLICATION, "the gpush gateway is stopping");
+      } catch (IOException gone) {
+        // It need not be told.
+      }
+    }
+    server.close(true);
+    tasks.close();
+  }
+}

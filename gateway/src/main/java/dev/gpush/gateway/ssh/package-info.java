@@ -1,0 +1,20 @@
+/**
+ * The SSH face of the gateway: a server on 127.0.0.1 that shows every node of every session as a
+ * host of its own, so that any ssh client and any editor works with it.
+ *
+ * <p>A connection passes a chain of small parts: limits ({@link dev.gpush.gateway.ssh.Arrivals}),
+ * authentication ({@link dev.gpush.gateway.ssh.OwnKey}), route ({@link
+ * dev.gpush.gateway.ssh.Routes}: the user name picks the node), kind of channel ({@link
+ * dev.gpush.gateway.ssh.SessionChannel}, {@link dev.gpush.gateway.ssh.DialChannel}, {@link
+ * dev.gpush.gateway.ssh.ReturnChannel}), and a stream of the node's link ({@link
+ * dev.gpush.gateway.ssh.Inlet} and {@link dev.gpush.gateway.ssh.Outlet} join the two). {@link
+ * dev.gpush.gateway.ssh.SshGateway} puts it together; {@link dev.gpush.gateway.ssh.SshConfig}
+ * writes what ssh clients read.
+ *
+ * <p>Threads: SSHD calls from its few I/O threads and a link from its reading thread; nothing here
+ * blocks them. Only routes are looked up on virtual threads of their own.
+ */
+@NullMarked
+package dev.gpush.gateway.ssh;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,161 @@
+package dev.gpush.gateway.ssh;
+
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.AgentImage;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.PipeSource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+
+/** A node in a folder: a real agent, linked. It is released at the end. */
+final class AgentNode implements AutoCloseable {
+  private final Path folder;
+  private final Tasks tasks;
+  private final AgentImage image;
+  private final String gang = hex();
+  private final Link link;
+  private volatile ProcessPipe last;
+
+  AgentNode(Path folder, Tasks tasks) throws IOException, InterruptedException {
+    this.folder = folder;
+    this.tasks = tasks;
+    this.image = new AgentImage(tasks, new SecureRandom());
+    Files.createDirectories(home());
+    Files.createDirectories(workspace());
+    Files.createDirectories(folder.resolve("a"));
+    this.link = link();
+    link.connect();
+  }
+
+  Path home() {
+    return folder.resolve("home");
+  }
+
+  Path workspace() {
+    return folder.resolve("work space");
+  }
+
+  Route.Node route() {
+    return new Route.Node(link, java.util.Map.of("GPUSH_TEST", "yes"), workspace().toString());
+  }
+
+  /** Destroys the relay process: the link is cut and comes back by itself. */
+  void cut() throws IOException {
+    last.close();
+  }
+
+  private static String hex() {
+    var bytes = new byte[16];
+    new SecureRandom().nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  private Json.Obj header(String mode, Json.Obj control) {
+    var lease = Json.object("hard_s", 900, "idle_s", 900, "unclaimed_s", 120);
+    var environment =
+        Json.object("PATH", System.getenv("PATH"), "HOME", home().toString(), "LANG", "C.UTF-8");
+    var start =
+        Json.object(
+            "owner",
+            "me",
+            "holder",
+            "me@here",
+            "nodes",
+            1,
+            "name",
+            "devbox",
+            "folder",
+            List.of(folder.resolve("a").toString()),
+            "workspace",
+            workspace().toString(),
+            "state",
+            folder.resolve("state").toString(),
+            "env",
+            environment,
+            "lease",
+            lease,
+            "request",
+            Json.object());
+    return Json.object(
+        "mode", mode,
+        "gang", gang,
+        "node", 0,
+        "interpreters", List.of("python3"),
+        "start", start,
+        "control", control);
+  }
+
+  private ProcessPipe spawn() throws IOException {
+    return new ProcessPipe(
+        new ProcessBuilder(image.arguments(List.of("python3", "python"))).start());
+  }
+
+  private Link link() {
+    PipeSource source =
+        attempt -> {
+          var pipe = spawn();
+          boolean isFirst = attempt == PipeSource.Attempt.FIRST;
+          image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
+          last = pipe;
+          return pipe;
+        };
+    var identity = new LinkIdentity(0, "me@here", hex(), 1, List.of("exec"));
+    return new Link(identity, source, tasks, Clock.system(), new Random(1), _ -> {});
+  }
+
+  Json control(String what) throws IOException {
+    return image.ask(spawn(), header("control", Json.object("do", what)));
+  }
+
+  @Override
+  public void close() throws IOException {
+    link.close();
+    control("release");
+  }
+
+  /** The relay: all state is in the agent. */
+  private record ProcessPipe(Process process) implements Pipe {
+    @Override
+    public OutputStream input() {
+      return process.getOutputStream();
+    }
+
+    @Override
+    public InputStream output() {
+      return process.getInputStream();
+    }
+
+    @Override
+    public InputStream errors() {
+      return process.getErrorStream();
+    }
+
+    @Override
+    public int await() throws InterruptedException {
+      return process.waitFor();
+    }
+
+    @Override
+    public void close() throws IOException {
+      process.destroyForcibly();
+      try {
+        process.getOutputStream().close();
+      } catch (IOException brokenPipe) {
+        // What could not be flushed has no reader any more.
+      }
+      process.getInputStream().close();
+      process.getErrorStream().close();
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package dev.gpush.gateway.ssh;
+
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * A gateway on a home of its own with one session {@code devbox} of two nodes: node 0 is a real
+ * agent, node 1 is not reached. Clients read the generated ssh_config.
+ */
+final class Rig implements AutoCloseable {
+  private final Path folder;
+  private final Tasks tasks;
+  private final AgentNode node;
+  private final SshGateway gateway;
+
+  Rig() throws IOException, InterruptedException {
+    // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
+    this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
+    this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
+    this.node = new AgentNode(folder.resolve("n"), tasks);
+    Files.createDirectories(home());
+    this.gateway = SshGateway.start(settings(), this::route, tasks);
+    gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
+  }
+
+  private Route route(String user) {
+    return switch (NodeName.parse(user)) {
+      case Optional<NodeName> name when name.isEmpty() -> unknown(user);
+      case Optional<NodeName> name when !name.get().session().text().equals("devbox") ->
+          unknown(user);
+      case Optional<NodeName> name when name.get().node() == 0 -> node.route();
+      case Optional<NodeName> name when name.get().node() == 1 ->
+          new Route.Refused(new SessionFailure.NotReached("devbox", 1, "cut for 40 s"));
+      case Optional<NodeName> name ->
+          new Route.Refused(new SessionFailure.UnknownNode("devbox", name.get().node(), 2));
+    };
+  }
+
+  private static Route unknown(String user) {
+    return new Route.Refused(
+        new UsageFailure.UnknownSession(user, List.of("devbox"), List.of("devbox")));
+  }
+
+  SshSettings settings() {
+    return new SshSettings(home(), List.of("true"), folder.resolve("dot ssh/config"));
+  }
+
+  Path home() {
+    return folder.resolve("h");
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  AgentNode node() {
+    return node;
+  }
+
+  SshGateway gateway() {
+    return gateway;
+  }
+
+  /** A client that reads our config. */
+  Command ssh(String... arguments) {
+    return client("ssh", arguments);
+  }
+
+  /** ssh, scp or sftp; {@code -F} is the same for all. */
+  Command client(String program, String... arguments) {
+    var words = new ArrayList<>(List.of(program, "-F", home().resolve("ssh_config").toString()));
+    words.addAll(List.of(arguments));
+    return new Command(words, folder);
+  }
+
+  @Override
+  public void close() throws IOException {
+    gateway.close();
+    node.close();
+    tasks.close();
+    delete();
+  }
+
+  private void delete() throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}
