@@ -45,7 +45,7 @@ final class FirstThreadIT {
         assertTrue(run.out().contains("[1] rank 1 of 2"), run::toString);
         assertTrue(run.out().contains("sum = "), run::toString);
       }
-      assertEquals(1, world.json("ps", "--json").items("sessions").size());
+      assertEquals(1, world.json("ps", "--json").items().size());
     }
   }
 
@@ -56,7 +56,7 @@ final class FirstThreadIT {
 
       world.gpush("run", "--nodes", "2", "--down", "examples/hello/train.py").succeeded();
 
-      assertEquals(0, world.json("ps", "--json").items("sessions").size());
+      assertEquals(0, world.json("ps", "--json").items().size());
       assertEquals(List.of(), world.agents());
     }
   }
@@ -67,7 +67,7 @@ final class FirstThreadIT {
       world.file("src/model.py", "x = 1\n");
       world.gpush("up", "--nodes", "2").succeeded();
 
-      Json session = world.json("ps", "--json").items("sessions").getFirst();
+      Json session = world.json("ps", "--json").items().getFirst();
       assertEquals("devbox", session.text("name").orElse(""));
       assertEquals("ready", session.text("state").orElse(""));
 
@@ -244,7 +244,7 @@ final class FirstThreadIT {
       run.exits(42);
       assertTrue(run.err().contains("rank 1"), run::toString);
       assertEquals(
-          "failed", world.json("runs", "--json").items("runs").getFirst().text("state").orElse(""));
+          "failed", world.json("runs", "--json").items().getFirst().text("state").orElse(""));
     }
   }
 
@@ -261,7 +261,7 @@ final class FirstThreadIT {
       third.exits(255);
       assertTrue(third.err().contains("gpush stop"), third::toString);
       var claimed = new TreeSet<String>();
-      for (Json run : world.json("runs", "--json").items("runs")) {
+      for (Json run : world.json("runs", "--json").items()) {
         claimed.addAll(run.texts("slots"));
         world.gpush("stop", run.number("run").orElseThrow().toString()).succeeded();
       }

@@ -58,11 +58,11 @@ final class GatewayKilledIT {
         out.join();
         err.join();
 
-        for (Json session : world.json("ps", "--json").items("sessions")) {
+        for (Json session : world.json("ps", "--json").items()) {
           assertTrue(TRUTH.contains(session.text("state").orElse("")), session.write());
         }
         world.gpush("up", "--nodes", "2").succeeded();
-        assertEquals(1, world.json("ps", "--json").items("sessions").size());
+        assertEquals(1, world.json("ps", "--json").items().size());
         assertEquals(2, world.agents().size(), () -> "seed " + seed);
         assertEquals(
             "0\n1\n",

@@ -267,7 +267,7 @@ final class World implements AutoCloseable {
   @Override
   public void close() throws Exception {
     started.stream().filter(Process::isAlive).forEach(Process::destroyForcibly);
-    for (Json session : Json.parse(gpush("ps", "--json").succeeded().out()).items("sessions")) {
+    for (Json session : Json.parse(gpush("ps", "--json").succeeded().out()).items()) {
       gpush("-s", session.text("name").orElseThrow(), "down", "--discard");
     }
     gpush("gateway", "stop");
