@@ -1,6 +1,14 @@
 /**
- * From facts about nodes to an NCCL plan and a torchrun plan; watching over the run and merging its
- * logs.
+ * Launching: from the words of {@code run} to one supervised process tree per node, and from the
+ * nodes' journals back to lines on a terminal.
+ *
+ * <p>{@link Launcher} is what the gateway uses, one for each session. {@link RunWords}, {@link
+ * PythonChoice}, {@link SlotPlan} and {@link LaunchPlan} decide without asking anybody; {@link
+ * RunJournal} and {@link RunMerge} read what the nodes' supervisors write (docs/technical/runs.md).
+ * {@link NodeCalls} is all that is known of a node's link.
+ *
+ * <p>Threads: a {@code Launcher} is thread-safe and watches each run on threads of its own; all
+ * else belongs to the thread that made it.
  */
 @NullMarked
 package dev.gpush.launch;

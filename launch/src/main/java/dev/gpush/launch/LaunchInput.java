@@ -1,0 +1,25 @@
+package dev.gpush.launch;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * What the gateway knows at the moment of a launch, beyond the request.
+ *
+ * @param generation what all nodes hold now
+ * @param python the {@code python} of gpush.yaml
+ * @param environment goes over the environment of every shell of the nodes: what the client hands
+ *     down (a local session) and what the configuration says
+ * @param ignored the pattern that keeps a file of the workspace from being sent, if one does
+ */
+public record LaunchInput(
+    long generation,
+    Optional<String> python,
+    Map<String, String> environment,
+    Function<Path, Optional<String>> ignored) {
+  public LaunchInput {
+    environment = Map.copyOf(environment);
+  }
+}

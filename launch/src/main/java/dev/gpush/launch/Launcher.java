@@ -1,0 +1,324 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The runs of one session. Thread-safe; one launch at a time claims slots, all else goes on at
+ * once.
+ *
+ * <p>What runs does so without us: a run's truth is on its nodes, and this class only starts,
+ * watches and remembers. After a restart, {@link #attach} finds all of it again.
+ */
+public final class Launcher implements AutoCloseable {
+  /** How often a queued launch looks at the slots itself, for runs that others started. */
+  private static final Duration LOOK_AGAIN = Duration.ofSeconds(2);
+
+  /** Numbers that other gateways gave away in the meantime. */
+  private static final int NUMBERS = 100;
+
+  private final LaunchSite site;
+  private final Clock clock;
+  private final Tasks tasks;
+  private final RunHistory history;
+  private final LaunchMaker maker;
+  private final RunFollower follower;
+  private final Map<Integer, RunWatch> watches = new ConcurrentHashMap<>();
+
+  /** One launch at a time: two would choose the same slots. Fair: who waits longest is next. */
+  private final ReentrantLock launching = new ReentrantLock(true);
+
+  private final Object ends = new Object();
+
+  /**
+   * @param tasks its watchers are a group in it and end with {@link #close}; the runs go on
+   */
+  public Launcher(LaunchSite site, Clock clock, Tasks tasks) {
+    this.site = site;
+    this.clock = clock;
+    this.tasks = tasks.group("runs-" + site.name());
+    this.history = new RunHistory(site.history());
+    this.maker = new LaunchMaker(site, new Pythons(site, this.tasks));
+    this.follower = new RunFollower(site, this.tasks);
+  }
+
+  /**
+   * Finds the runs that are on the nodes, whoever started them, and watches those in progress.
+   * Called when the links are up; again, when a link was over and is another one now.
+   */
+  public void attach() throws InterruptedException {
+    for (List<Json> onNode : listed()) {
+      for (Json run : onNode) {
+        adopt(run);
+      }
+    }
+    for (RunRecord record : history.list()) {
+      if (!record.state().isOver()) {
+        watch(record, Optional.empty());
+      }
+    }
+  }
+
+  private void adopt(Json run) {
+    RunRecord.from(run.object("spec").object("about"))
+        .filter(record -> history.find(record.number()).isEmpty())
+        .filter(
+            record -> record.parts().stream().allMatch(part -> part.node() < site.nodes().size()))
+        .ifPresent(record -> history.put(record.in(RunState.RUNNING)));
+  }
+
+  /**
+   * Starts a run on all its nodes or on none; returns as soon as all have started. The code is on
+   * the nodes already.
+   *
+   * @throws GpushException with a {@link LaunchFailure}, or what a node's link says
+   */
+  public RunView launch(RunRequest request, LaunchInput input, Talk talk)
+      throws InterruptedException {
+    LaunchMaker.Wish wish = maker.wish(request, input, last(request));
+    LaunchMaker.Decided decided = maker.decide(wish, talk);
+    try {
+      return launchNow(wish, decided);
+    } catch (GpushException full) {
+      if (!wish.isQueued()
+          || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
+        throw full;
+      }
+      try (Talk.Step _ = talk.step("waiting for " + String.join(", ", holders))) {
+        return launchWhenFree(wish, decided);
+      }
+    }
+  }
+
+  private RunView launchNow(LaunchMaker.Wish wish, LaunchMaker.Decided decided)
+      throws InterruptedException {
+    launching.lockInterruptibly();
+    try {
+      SlotPlan slots = SlotPlan.of(maker.infos(), wish.ask(), busy());
+      return start(maker.plan(wish, decided, slots), wish).view();
+    } finally {
+      launching.unlock();
+    }
+  }
+
+  private RunView launchWhenFree(LaunchMaker.Wish wish, LaunchMaker.Decided decided)
+      throws InterruptedException {
+    while (true) {
+      synchronized (ends) {
+        ends.wait(LOOK_AGAIN.toMillis());
+      }
+      try {
+        return launchNow(wish, decided);
+      } catch (GpushException full) {
+        if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
+          throw full;
+        }
+      }
+    }
+  }
+
+  private Optional<RunRecord> last(RunRequest request) {
+    if (!request.words().isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        history
+            .newest()
+            .orElseThrow(
+                () -> new GpushException(new LaunchFailure.NothingToRepeat(site.name().text()))));
+  }
+
+  /** Node → slot → run, as the nodes themselves say. */
+  private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
+    var busy = new TreeMap<Integer, Map<String, Integer>>();
+    List<List<Json>> listed = listed();
+    for (int node = 0; node < listed.size(); node++) {
+      var claimed = new TreeMap<String, Integer>();
+      for (Json run : listed.get(node)) {
+        if (run.flag("alive") && run.get("exit").isEmpty()) {
+          int number = run.number("run").map(Math::toIntExact).orElse(0);
+          run.object("spec").texts("slots").forEach(slot -> claimed.put(slot, number));
+        }
+      }
+      busy.put(site.nodes().get(node).info().index(), claimed);
+    }
+    return busy;
+  }
+
+  private List<List<Json>> listed() throws InterruptedException {
+    var asking = new ArrayList<Callable<List<Json>>>();
+    for (LaunchNode node : site.nodes()) {
+      asking.add(() -> node.calls().call("run.list", Json.object()).items());
+    }
+    return tasks.all("list", asking);
+  }
+
+  private RunRecord start(LaunchPlan plan, LaunchMaker.Wish wish) throws InterruptedException {
+    int number = history.next();
+    for (int attempt = 0; attempt < NUMBERS; attempt++, number++) {
+      RunRecord record = maker.record(plan, wish, number, clock.now());
+      history.put(record);
+      boolean isStarted = false;
+      try {
+        RunRecord started = start(plan, record);
+        isStarted = true;
+        return started;
+      } catch (RunStart.NumberTaken taken) {
+        // Another gateway's run; it is found by attach.
+      } catch (GpushException refused) {
+        throw maker.explained(refused, wish);
+      } finally {
+        if (!isStarted) {
+          history.remove(number);
+        }
+      }
+    }
+    throw new GpushException(new LaunchFailure.Refused(0, "exists", "run " + number));
+  }
+
+  private RunRecord start(LaunchPlan plan, RunRecord record) throws InterruptedException {
+    List<NodeCalls> nodes =
+        plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
+    Json.Obj about = record.in(RunState.RUNNING).json();
+    var start =
+        new RunStart(
+            nodes, record.number(), port -> plan.specs(record.number(), port, about), clock, tasks);
+    List<RunRecord.Part> parts = started(plan.parts(), start.start(false));
+    RunRecord running = record.with(parts).in(RunState.RUNNING);
+    history.put(running);
+    watch(running, Optional.of(() -> started(plan.parts(), start.start(true))));
+    return running;
+  }
+
+  private static List<RunRecord.Part> started(List<RunRecord.Part> parts, List<Long> startsMs) {
+    var started = new ArrayList<RunRecord.Part>();
+    for (int i = 0; i < parts.size(); i++) {
+      RunRecord.Part part = parts.get(i);
+      started.add(
+          new RunRecord.Part(
+              part.node(), part.slots(), part.firstRank(), part.ranks(), startsMs.get(i)));
+    }
+    return started;
+  }
+
+  private void watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch) {
+    var watch = new RunWatch(site, history, record, relaunch, clock, tasks);
+    if (watches.putIfAbsent(record.number(), watch) == null) {
+      watch.start(() -> ended(record.number()));
+    }
+  }
+
+  private void ended(int number) {
+    watches.remove(number);
+    synchronized (ends) {
+      ends.notifyAll();
+    }
+  }
+
+  /** The newest first. */
+  public List<RunView> list() {
+    return history.list().stream().map(RunRecord::view).toList();
+  }
+
+  /** By number, or the newest when empty. */
+  public RunView find(Optional<Integer> run) {
+    return record(run).view();
+  }
+
+  private RunRecord record(Optional<Integer> run) {
+    Optional<RunRecord> found = run.isPresent() ? history.find(run.get()) : history.newest();
+    return found.orElseThrow(
+        () ->
+            new GpushException(
+                new LaunchFailure.UnknownRun(
+                    site.name().text(),
+                    run.map(String::valueOf).orElse("newest"),
+                    history.list().stream()
+                        .map(known -> Integer.toString(known.number()))
+                        .toList())));
+  }
+
+  /**
+   * Gives the output of a run from its beginning until it ends (or what is there now). Blocks; the
+   * output is called by one thread at a time, and may block as long as it likes.
+   *
+   * @param ranks only these; empty: all
+   * @return the run's exit status, empty while it has none
+   * @throws GpushException with {@code Lost} when its end is not known
+   */
+  public Optional<Integer> follow(int run, Set<Integer> ranks, boolean follow, RunOutput output)
+      throws InterruptedException {
+    RunRecord record = record(Optional.of(run));
+    Optional<RunWatch> watch = Optional.ofNullable(watches.get(run));
+    RunRecord last =
+        watch.isPresent() && follow
+            ? follower.follow(watch.get(), ranks, output)
+            : follower.show(record, ranks, output);
+    if (last.state() == RunState.LOST) {
+      throw new GpushException(new LaunchFailure.Lost(run, last.parts().getFirst().node()));
+    }
+    return last.exit();
+  }
+
+  /** Asks all ranks to end, and returns when the run has ended. */
+  public RunView stop(int run, String signal, Duration grace, Talk talk)
+      throws InterruptedException {
+    RunRecord record = record(Optional.of(run));
+    Optional<RunWatch> watch = Optional.ofNullable(watches.get(run));
+    if (record.state().isOver() || watch.isEmpty()) {
+      return record.view();
+    }
+    watch.get().stopping();
+    Json.Obj order = watch.get().stop(signal, grace, RunTalk.ASKED);
+    try (Talk.Step _ = talk.step("stopping run " + run)) {
+      var asking = new ArrayList<Callable<Json>>();
+      for (RunRecord.Part part : record.parts()) {
+        asking.add(() -> stopNode(site.nodes().get(part.node()).calls(), order));
+      }
+      tasks.all("stop", asking);
+      while (true) {
+        int attempt = watch.get().attempt();
+        RunRecord now = watch.get().await(attempt);
+        if (now.state().isOver() || now.state() == RunState.UNKNOWN) {
+          return now.view();
+        }
+      }
+    }
+  }
+
+  private static Json stopNode(NodeCalls node, Json.Obj order) throws InterruptedException {
+    try {
+      return node.call("run.stop", order);
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)
+          && code.equals("not-found")) {
+        return Json.object();
+      }
+      throw failed;
+    }
+  }
+
+  /** Stops watching. The runs go on. */
+  @Override
+  public void close() {
+    tasks.close();
+  }
+}

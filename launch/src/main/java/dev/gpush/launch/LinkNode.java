@@ -1,0 +1,140 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A node behind a {@link Link}. */
+public final class LinkNode implements NodeCalls {
+  /** A Python's packages may be a thousand names. */
+  private static final int MOST_OUTPUT = 512 * 1024;
+
+  private static final int MOST_ERRORS = 16 * 1024;
+
+  /** A run's output is bulk from the first byte. */
+  private static final int FOLLOW_WINDOW = 256 * 1024;
+
+  private final Link link;
+  private final Tasks tasks;
+
+  /**
+   * @param tasks for the limits of questions
+   */
+  public LinkNode(Link link, Tasks tasks) {
+    this.link = link;
+    this.tasks = tasks;
+  }
+
+  @Override
+  public Json call(String method, Json.Obj params) throws InterruptedException {
+    return link.call(method, params);
+  }
+
+  @Override
+  public InputStream follow(Json.Obj arguments) throws InterruptedException {
+    BlockingStream stream =
+        link.open(
+            Json.object(
+                "type",
+                "exec",
+                "builtin",
+                "follow",
+                "args",
+                arguments,
+                "stdin",
+                false,
+                "kill_on_close",
+                true,
+                "credit",
+                FOLLOW_WINDOW));
+    try {
+      stream.awaitOpened();
+    } catch (InterruptedException | GpushException failed) {
+      stream.close();
+      throw failed;
+    }
+    stream.discard(1);
+    return new FilterInputStream(stream.output(0)) {
+      @Override
+      public void close() {
+        stream.close();
+      }
+    };
+  }
+
+  @Override
+  public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
+      throws IOException, InterruptedException {
+    BlockingStream stream =
+        link.open(
+            Json.object(
+                "type",
+                "exec",
+                "argv",
+                arguments,
+                "env",
+                environment,
+                "stdin",
+                false,
+                "kill_on_close",
+                true));
+    Callable<Answer> reading = () -> answer(stream);
+    Future<Answer> answer = tasks.fork("ask", reading);
+    try {
+      return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof IOException broken) {
+        throw broken;
+      }
+      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+    } catch (TimeoutException late) {
+      throw new GpushException(
+          new AgentFailure.Refused(
+              "exec",
+              "timeout",
+              Json.object("seconds", limit.toSeconds(), "program", arguments.getFirst())),
+          late);
+    } finally {
+      answer.cancel(true);
+      stream.close();
+    }
+  }
+
+  private Answer answer(BlockingStream stream) throws IOException, InterruptedException {
+    stream.awaitOpened();
+    Future<String> errors = tasks.fork("ask-errors", () -> text(stream.output(1), MOST_ERRORS));
+    try {
+      String output = text(stream.output(0), MOST_OUTPUT);
+      Json.Obj close = stream.awaitClose();
+      int exit = close.number("exit").map(Math::toIntExact).orElse(128);
+      return new Answer(exit, output, errors.get());
+    } catch (ExecutionException failed) {
+      throw new IOException(failed.getCause());
+    } finally {
+      errors.cancel(true);
+    }
+  }
+
+  /** The beginning; the rest is read and dropped, so that the program can end. */
+  private static String text(InputStream in, int most) throws IOException {
+    String text = new String(in.readNBytes(most), StandardCharsets.UTF_8);
+    in.transferTo(java.io.OutputStream.nullOutputStream());
+    return text;
+  }
+}

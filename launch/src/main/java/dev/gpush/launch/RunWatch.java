@@ -1,0 +1,313 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Watches a run in progress: follows the events of all its nodes, stops the others when a rank
+ * fails on one, and says at the end how the whole ended. Its supervisors need nobody to watch them;
+ * a new gateway watches again from the beginning and comes to the same end.
+ */
+final class RunWatch {
+  /** A stream that ended too early is opened again after this. */
+  private static final Duration PAUSE = Duration.ofMillis(200);
+
+  /** How often a run is started again because somebody took its port. */
+  private static final int AGAIN = 3;
+
+  private static final int BUFFER = 64 * 1024;
+
+  /** Of the nodes that must stop because another one's rank failed. */
+  private static final int GRACE_SECONDS = 10;
+
+  private final LaunchSite site;
+  private final RunHistory history;
+  private final Optional<Relaunch> relaunch;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // guarded by lock
+  private RunRecord record;
+  private int attempt = 1;
+
+  /** Starts the run again, all nodes, with another port; the parts then have new start times. */
+  interface Relaunch {
+    List<RunRecord.Part> again() throws InterruptedException;
+  }
+
+  /**
+   * @param relaunch empty for a run that another process started: its environment is not known here
+   */
+  RunWatch(
+      LaunchSite site,
+      RunHistory history,
+      RunRecord record,
+      Optional<Relaunch> relaunch,
+      Clock clock,
+      Tasks tasks) {
+    this.site = site;
+    this.history = history;
+    this.record = record;
+    this.relaunch = relaunch;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  /** Returns at once; {@code over} is called when there is nothing more to watch. */
+  void start(Runnable over) {
+    tasks.start(
+        "watch-" + record().number(),
+        () -> {
+          try {
+            watch();
+          } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+          } catch (GpushException unreachable) {
+            become(record().in(RunState.UNKNOWN));
+          } finally {
+            over.run();
+          }
+        });
+  }
+
+  RunRecord record() {
+    lock.lock();
+    try {
+      return record;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int attempt() {
+    lock.lock();
+    try {
+      return attempt;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Somebody asked it to stop. */
+  void stopping() {
+    RunRecord now = record();
+    if (now.state() == RunState.RUNNING || now.state() == RunState.STARTING) {
+      become(now.in(RunState.STOPPING));
+    }
+  }
+
+  /** Waits until the run is over, unknown, or started again after this attempt. */
+  RunRecord await(int seenAttempt) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (!record.state().isOver()
+          && record.state() != RunState.UNKNOWN
+          && attempt == seenAttempt) {
+        changed.await();
+      }
+      return record;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void become(RunRecord next) {
+    lock.lock();
+    try {
+      record = next;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    history.put(next);
+  }
+
+  private void watch() throws InterruptedException {
+    while (true) {
+      List<NodeEnd> ends = watchOnce();
+      List<RunRecord.Part> parts = record().parts();
+      Optional<Integer> taken = ends.getFirst().portTaken();
+      if (taken.isPresent()
+          && relaunch.isPresent()
+          && attempt() <= AGAIN
+          && record().state() != RunState.STOPPING) {
+        startAgain(relaunch.get());
+      } else {
+        finish(ends, parts.stream().map(RunRecord.Part::startMs).toList());
+        return;
+      }
+    }
+  }
+
+  private void startAgain(Relaunch how) throws InterruptedException {
+    List<RunRecord.Part> parts = how.again();
+    lock.lock();
+    try {
+      record = record.with(parts);
+      attempt++;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void finish(List<NodeEnd> ends, List<Long> startsMs) {
+    Optional<Integer> exit =
+        ends.stream().anyMatch(NodeEnd::isLost)
+            ? Optional.empty()
+            : Optional.of(NodeEnd.status(ends, startsMs));
+    boolean isStopped =
+        ends.stream().anyMatch(NodeEnd::isStopped)
+            && ends.stream().allMatch(end -> end.isStopped() || !end.end().isFailure());
+    RunState state = RunState.ended(exit, isStopped);
+    become(record().over(state, exit, clock.now()));
+  }
+
+  private List<NodeEnd> watchOnce() throws InterruptedException {
+    List<RunRecord.Part> parts = record().parts();
+    var isFailing = new AtomicBoolean();
+    var watches = new ArrayList<Callable<NodeEnd>>();
+    for (RunRecord.Part part : parts) {
+      watches.add(
+          () -> {
+            NodeEnd end = watchNode(part, () -> othersStop(part, parts, isFailing));
+            if (end.isLost() || (end.end().isFailure() && !end.isStopped())) {
+              othersStop(part, parts, isFailing);
+            }
+            return end;
+          });
+    }
+    return tasks.all("node", watches);
+  }
+
+  /** Once for each run: the first failure is the one that counts. */
+  private void othersStop(
+      RunRecord.Part failed, List<RunRecord.Part> parts, AtomicBoolean isFailing) {
+    if (!isFailing.compareAndSet(false, true)) {
+      return;
+    }
+    for (RunRecord.Part part : parts) {
+      if (part.node() != failed.node()) {
+        tasks.start(
+            "stop-" + part.node(),
+            () -> stopQuietly(part.node(), RunTalk.failedElsewhere(failed.node())));
+      }
+    }
+  }
+
+  private void stopQuietly(int node, String why) {
+    try {
+      calls(node).call("run.stop", stop("TERM", Duration.ofSeconds(GRACE_SECONDS), why));
+    } catch (GpushException unreachable) {
+      // Then nothing can be told to it; its ranks notice the missing ones themselves.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  Json.Obj stop(String signal, Duration grace, String why) {
+    return Json.object(
+        "run",
+        record().number(),
+        "signal",
+        signal,
+        "grace_s",
+        grace.toMillis() / 1000.0,
+        "why",
+        why);
+  }
+
+  private NodeCalls calls(int node) {
+    return site.nodes().get(node).calls();
+  }
+
+  private NodeEnd watchNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
+    var journal = new RunJournal(part.node(), 0);
+    while (true) {
+      var events = new Events(onFailure);
+      try {
+        read(part.node(), journal, events);
+      } catch (IOException broken) {
+        // The agent is another one now; the run's files are the same.
+      }
+      if (events.end.isPresent()) {
+        return events.end.get();
+      }
+      Optional<NodeEnd> end = ended(part.node());
+      if (end.isPresent()) {
+        return end.get();
+      }
+      Thread.sleep(PAUSE);
+    }
+  }
+
+  private void read(int node, RunJournal journal, Events events)
+      throws IOException, InterruptedException {
+    Json.Obj arguments =
+        Json.object(
+            "run", record().number(), "offset", journal.offset(), "follow", true, "events", true);
+    try (InputStream in = calls(node).follow(arguments)) {
+      var buffer = new byte[BUFFER];
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        journal.feed(buffer, count, events::take);
+      }
+    }
+  }
+
+  /** What the node's files say; empty while it goes on. */
+  private Optional<NodeEnd> ended(int node) throws InterruptedException {
+    try {
+      Json status = calls(node).call("run.status", Json.object("run", record().number()));
+      return status.get("exit").map(NodeEnd::from);
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)
+          && code.equals("not-found")) {
+        return Optional.of(NodeEnd.lost());
+      }
+      throw failed;
+    }
+  }
+
+  private final class Events {
+    private final Runnable onFailure;
+    private Optional<NodeEnd> end = Optional.empty();
+    private boolean isAsked;
+
+    Events(Runnable onFailure) {
+      this.onFailure = onFailure;
+    }
+
+    void take(int rank, int channel, byte[] payload) {
+      if (channel != RunJournal.EVENT) {
+        return;
+      }
+      switch (RunEvent.parse(payload)) {
+        case RunEvent.RankExit(_, var how) -> {
+          // Who asked for the end asked all nodes, and gave them time.
+          if (how.isFailure() && !isAsked && record().state() != RunState.STOPPING) {
+            onFailure.run();
+          }
+        }
+        case RunEvent.Stopping(var why) -> isAsked |= why.equals(RunTalk.ASKED);
+        case RunEvent.Ended(var how) -> end = Optional.of(how);
+        case RunEvent.Started _, RunEvent.Gap _, RunEvent.At _, RunEvent.Unknown _ -> {}
+      }
+    }
+  }
+}
