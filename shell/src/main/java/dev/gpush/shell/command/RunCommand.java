@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
 @Command(
     name = "run",
     header = "Run a script on all nodes and stream its output",
-    customSynopsis = "gpush run [OPTIONS] SCRIPT [ARGS]",
+    customSynopsis = "gpush run [OPTIONS] [SCRIPT [ARGS]]",
     description = {
       "Brings the workspace to the nodes, launches all ranks and writes their lines, each behind"
           + " its rank. Options end at the first word: it and every later word are the script's."

@@ -65,6 +65,7 @@ final class RunFollower {
   }
 
   private void stop(String name) {
+    call.console().freshLine();
     try {
       switch (asked.incrementAndGet()) {
         case 1 -> {

@@ -12,7 +12,7 @@ import dev.gpush.shell.render.ConsoleTalk;
 import dev.gpush.shell.render.FailureText;
 import dev.gpush.shell.render.Look;
 import dev.gpush.shell.render.Nearest;
-import java.io.UncheckedIOException;
+import dev.gpush.shell.render.ReaderGone;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,11 +54,14 @@ public final class ShellHandler implements Handler {
           : tell(console, common, words, known);
     } catch (InterruptedException stop) {
       return ExitStatus.INTERRUPTED.number();
-    } catch (UncheckedIOException gone) {
+    } catch (ReaderGone gone) {
       return self.isInterrupted()
           ? ExitStatus.INTERRUPTED.number()
           : status(words, ExitStatus.FAILED);
     } catch (RuntimeException | Error bug) {
+      if (self.isInterrupted() || !invocation.isConnected()) {
+        return ExitStatus.INTERRUPTED.number();
+      }
       return bug(console, common, words, bug);
     }
   }
@@ -144,12 +147,7 @@ public final class ShellHandler implements Handler {
   }
 
   private static void write(Console console, String text) {
-    try {
-      console.write(true, text.getBytes(StandardCharsets.UTF_8));
-    } catch (UncheckedIOException gone) {
-      // Nobody is there to be told; the status still says it.
-      return;
-    }
+    console.write(true, text.getBytes(StandardCharsets.UTF_8));
   }
 
   private static int status(List<String> words, ExitStatus own) {

@@ -2,13 +2,13 @@ package dev.gpush.shell.render;
 
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
  * The one writer to a command's standard output and standard error, so that a progress line, talk
- * and output never tear each other apart. Thread-safe. When the other end is gone, every method
- * throws {@link UncheckedIOException}, which ends the command.
+ * and output never tear each other apart. Thread-safe. When nobody reads standard output any more,
+ * writing to it throws {@link ReaderGone}, which ends the command; what would go to a standard
+ * error that nobody reads is dropped, because talk is no reason to fail.
  */
 public final class Console {
   private static final String ERASE = "\r\u001b[K";
@@ -20,6 +20,7 @@ public final class Console {
 
   // guarded by lock: the streams, and
   private String shown = "";
+  private boolean mute;
 
   public Console(OutputStream out, OutputStream err, Look look) {
     this.out = out;
@@ -49,19 +50,17 @@ public final class Console {
   /** The first {@code length} bytes as they are. */
   public void write(boolean error, byte[] bytes, int length) {
     synchronized (lock) {
-      try {
-        String hidden = shown;
-        if (!hidden.isEmpty()) {
-          erase();
-        }
-        OutputStream stream = error ? err : out;
-        stream.write(bytes, 0, length);
-        stream.flush();
-        if (!hidden.isEmpty()) {
-          draw(hidden);
-        }
-      } catch (IOException gone) {
-        throw new UncheckedIOException(gone);
+      String hidden = shown;
+      if (!hidden.isEmpty()) {
+        erase();
+      }
+      if (error) {
+        talk(bytes, length);
+      } else {
+        data(bytes, length);
+      }
+      if (!hidden.isEmpty()) {
+        draw(hidden);
       }
     }
   }
@@ -69,28 +68,57 @@ public final class Console {
   /** Replaces the progress line; empty takes it away. Only for a look with progress. */
   public void progress(String line) {
     synchronized (lock) {
-      try {
-        if (line.isEmpty() && !shown.isEmpty()) {
-          erase();
-        } else if (!line.isEmpty()) {
-          draw(line);
-        }
-      } catch (IOException gone) {
-        throw new UncheckedIOException(gone);
+      if (line.isEmpty() && !shown.isEmpty()) {
+        erase();
+      } else if (!line.isEmpty()) {
+        draw(line);
       }
     }
   }
 
-  private void erase() throws IOException {
-    err.write(bytes(ERASE));
-    err.flush();
+  /** Takes away what the terminal itself wrote into the line, such as ^C. */
+  public void freshLine() {
+    if (look.progress()) {
+      synchronized (lock) {
+        talk(ERASE);
+      }
+    }
+  }
+
+  private void data(byte[] bytes, int length) {
+    try {
+      out.write(bytes, 0, length);
+      out.flush();
+    } catch (IOException gone) {
+      throw new ReaderGone(gone);
+    }
+  }
+
+  private void talk(byte[] bytes, int length) {
+    if (mute) {
+      return;
+    }
+    try {
+      err.write(bytes, 0, length);
+      err.flush();
+    } catch (IOException gone) {
+      mute = true;
+    }
+  }
+
+  private void talk(String text) {
+    byte[] bytes = bytes(text);
+    talk(bytes, bytes.length);
+  }
+
+  private void erase() {
+    talk(ERASE);
     shown = "";
   }
 
-  private void draw(String line) throws IOException {
+  private void draw(String line) {
     int columns = look.columns() == 0 ? 80 : look.columns();
-    err.write(bytes("\r" + look.dim(Width.cut(line, columns - 1)) + "\u001b[K"));
-    err.flush();
+    talk("\r" + look.dim(Width.cut(line, columns - 1)) + "\u001b[K");
     shown = line;
   }
 

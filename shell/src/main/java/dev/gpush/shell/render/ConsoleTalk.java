@@ -5,7 +5,6 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +31,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   private final List<Open> open = new ArrayList<>();
   private boolean asking;
   private boolean closed;
-  private AutoCloseable ticking = () -> {};
+  private Ticker.Ticking ticking = () -> {};
   private boolean ticks;
 
   /**
@@ -67,7 +66,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
       open.add(step);
       if (!ticks) {
         ticks = true;
-        ticking = ticker.start(this::tick);
+        ticking = ticker.start(this::show);
       }
     }
     return step;
@@ -104,17 +103,6 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
     }
   }
 
-  private void tick() {
-    try {
-      show();
-    } catch (UncheckedIOException gone) {
-      // The command's own thread will find out; progress for nobody is no reason to end anything.
-      synchronized (lock) {
-        open.clear();
-      }
-    }
-  }
-
   private void show() {
     synchronized (lock) {
       if (asking || closed) {
@@ -147,7 +135,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
 
   @Override
   public void close() {
-    AutoCloseable ended;
+    Ticker.Ticking ended;
     synchronized (lock) {
       if (closed) {
         return;
@@ -156,15 +144,9 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
       open.clear();
       ended = ticking;
     }
-    try {
-      if (console.look().progress()) {
-        console.progress("");
-      }
-      ended.close();
-    } catch (UncheckedIOException gone) {
-      return;
-    } catch (Exception failed) {
-      throw new IllegalStateException(failed);
+    ended.close();
+    if (console.look().progress()) {
+      console.progress("");
     }
   }
 

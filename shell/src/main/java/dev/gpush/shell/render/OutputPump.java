@@ -3,7 +3,6 @@ package dev.gpush.shell.render;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -77,7 +76,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
         }
       }
       if (broken) {
-        throw new UncheckedIOException(new IOException("the reader is gone"));
+        throw new ReaderGone(new IOException("found out while writing an earlier line"));
       }
       if (length + more > gathered.length) {
         gathered =
@@ -114,7 +113,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
       }
       try {
         console.write(toError, batch, size);
-      } catch (UncheckedIOException gone) {
+      } catch (ReaderGone gone) {
         synchronized (lock) {
           broken = true;
           lock.notifyAll();
@@ -141,7 +140,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
     } catch (ExecutionException failed) {
       RuntimeException cause =
           Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
-      if (!(cause instanceof UncheckedIOException)) {
+      if (!(cause instanceof ReaderGone)) {
         throw cause;
       }
     } finally {

@@ -6,7 +6,13 @@ import java.time.Duration;
 /** Calls back now and then, for whatever shows the passing of time. */
 public interface Ticker {
   /** Starts calling on a thread of its own, until closed. */
-  AutoCloseable start(Runnable tick);
+  Ticking start(Runnable tick);
+
+  /** Calls that go on until closed. */
+  interface Ticking extends AutoCloseable {
+    @Override
+    void close();
+  }
 
   /**
    * Ten times a second: what appears after half a second appears in time, and seconds change
@@ -27,7 +33,7 @@ public interface Ticker {
               Thread.currentThread().interrupt();
             }
           });
-      return tasks;
+      return tasks::close;
     };
   }
 }

@@ -278,12 +278,12 @@ final class TranscriptTest {
         """
         $ gpush rnu train.py
         2> gpush: there is no command 'rnu'; did you mean run?
-        2>   because gpush knows other words
+        2>   because no command has that name
         2>   try: gpush run train.py
         ? 2
         $ gpush frobnicate
         2> gpush: there is no command 'frobnicate'
-        2>   because no command is called nearly like that
+        2>   because no command has a name like it
         2>   try: gpush help
         ? 2
         $ gpush up --node 2

@@ -182,10 +182,10 @@ final class FailureTextTest {
 
   @Test
   void sizesAreReadable() {
-    assertEquals("0 B", FailureText.size(0));
-    assertEquals("999 B", FailureText.size(999));
-    assertEquals("1.0 kB", FailureText.size(1000));
-    assertEquals("14 GB", FailureText.size(14_200_000_000L));
-    assertEquals("1.0 MB", FailureText.size(999_999));
+    assertEquals("0 B", Phrase.size(0));
+    assertEquals("999 B", Phrase.size(999));
+    assertEquals("1.0 kB", Phrase.size(1000));
+    assertEquals("14 GB", Phrase.size(14_200_000_000L));
+    assertEquals("1.0 MB", Phrase.size(999_999));
   }
 }

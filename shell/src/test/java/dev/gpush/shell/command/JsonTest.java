@@ -1,0 +1,74 @@
+package dev.gpush.shell.command;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Sessions.Finding;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The names in docs/reference/json.md are a promise: changing one here breaks somebody's script.
+ */
+final class JsonTest {
+  private final Desk desk = new Desk();
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '>',
+      value = {
+        "ps > name id state detail backend gang shape nodes gpus_per_node gpu_model folder owner"
+            + " created age_s hard_end_s idle_end_s activity generation runs python",
+        "nodes > node host address gpu_model slots claimed cpus workspace link generation python"
+            + " agent_pid",
+        "runs > run session state exit words mode ranks slots generation python started ended"
+            + " duration_s",
+        "up --dry-run > backend when detail estimate_s holders would_fit",
+        "config > root root_reason backends settings",
+        "backends > name kind usable description from",
+        "templates > name summary from",
+        "doctor > status what detail remedy",
+        "version > version build",
+      })
+  void fieldsAreAsPromised(String command, String fields) throws IOException {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(7, "done", Optional.of(0), "train.py");
+    desk.sessions.findings.add(new Finding("warn", "x", "y", Optional.empty()));
+    desk.sessions.plans.put(
+        "hpc", new Plan.Later("full", Optional.of(Duration.ofMinutes(4)), List.of("bob")));
+
+    Json printed = printed("gpush " + command + " --json");
+
+    Json first = printed.items().isEmpty() ? printed : printed.items().getFirst();
+    List<String> names = List.of(fields.split(" "));
+    assertEquals(new TreeSet<>(names), new TreeSet<>(first.entries().keySet()));
+    String page = Files.readString(Path.of("../docs/reference/json.md"));
+    names.forEach(name -> assertTrue(page.contains("`" + name + "`"), name + " is not documented"));
+  }
+
+  @Test
+  void sessionsFromUpAndExtendAreTheSame() {
+    Json up = printed("gpush up --nodes 2 --json");
+    Json extended = printed("gpush extend --for 2h --json");
+
+    assertEquals(up.entries().keySet(), extended.entries().keySet());
+    assertEquals(Optional.of(7200L), extended.number("hard_end_s"));
+  }
+
+  private Json printed(String line) {
+    FakeInvocation client = desk.client(line);
+    assertEquals(0, desk.call(client), client.errText());
+    return Json.parse(client.outText());
+  }
+}
