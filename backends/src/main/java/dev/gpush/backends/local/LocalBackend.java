@@ -8,7 +8,6 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
@@ -188,26 +187,36 @@ public final class LocalBackend implements Backend {
     } catch (IOException | GpushException failed) {
       return new Observation.CannotTell(String.valueOf(failed.getMessage()));
     }
-    var missing = new ArrayList<String>();
-    for (NodeInfo node : gang.nodes()) {
-      try {
-        if (!listed.containsKey(node.index())) {
-          // It may only be slow, or its folder gone and its name still there.
-          agents.control(gang.id(), node.index(), Json.object("do", "status"));
-        }
-      } catch (GpushException failed) {
-        if (!(failed.failure() instanceof AgentFailure.NotThere)) {
-          return new Observation.CannotTell("node " + node.index() + ": " + failed.failure());
-        }
-        missing.add(Integer.toString(node.index()));
-      }
+    if (gang.nodes().isEmpty()) {
+      return listed.isEmpty()
+          ? new Observation.Gone("no agent of this gang")
+          : new Observation.Exists();
     }
-    if (gang.nodes().isEmpty() && listed.isEmpty()) {
-      return new Observation.Gone("no agent of this gang");
+    // What is not listed may only be slow, or its folder gone and its name still there.
+    List<Callable<Optional<Observation>>> looks =
+        gang.nodes().stream()
+            .filter(node -> !listed.containsKey(node.index()))
+            .<Callable<Optional<Observation>>>map(node -> () -> missing(gang, node.index()))
+            .toList();
+    List<Observation> missing =
+        tasks.all("observe", looks).stream().flatMap(Optional::stream).toList();
+    return missing.stream()
+        .filter(each -> each instanceof Observation.CannotTell)
+        .findFirst()
+        .or(() -> missing.stream().findFirst())
+        .orElse(new Observation.Exists());
+  }
+
+  private Optional<Observation> missing(Gang gang, int node) throws InterruptedException {
+    try {
+      agents.control(gang.id(), node, Json.object("do", "status"));
+      return Optional.empty();
+    } catch (GpushException failed) {
+      return Optional.of(
+          failed.failure() instanceof AgentFailure.NotThere
+              ? new Observation.Gone("no agent any more on node " + node)
+              : new Observation.CannotTell("node " + node + ": " + failed.failure()));
     }
-    return missing.isEmpty()
-        ? new Observation.Exists()
-        : new Observation.Gone("no agent any more on node " + String.join(", ", missing));
   }
 
   @Override

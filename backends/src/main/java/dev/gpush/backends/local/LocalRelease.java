@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -89,8 +90,7 @@ final class LocalRelease {
     if (nodes.stream().anyMatch(NodeInfo::hasGpus)) {
       awaitLocks(gang);
     }
-    nodes.forEach(node -> removeIfEmpty(LocalAgents.parent(node)));
-    removeIfEmpty(folder.resolve(gang.id().text()));
+    removeEmptyFolders(folder.resolve(gang.id().text()));
     return List.copyOf(kept);
   }
 
@@ -101,6 +101,7 @@ final class LocalRelease {
         : gang.nodes();
   }
 
+  /** The agent names what it keeps from the workspace on; a folder that is all foreign as one. */
   private List<String> release(Gang gang, NodeInfo node) throws IOException, InterruptedException {
     Optional<Json> answer = ask(gang, node, "release");
     if (answer.isEmpty() && hasFiles(node)) {
@@ -112,7 +113,7 @@ final class LocalRelease {
       Thread.sleep(BETWEEN_LOOKS);
     }
     return answer.map(said -> said.texts("kept")).orElse(List.of()).stream()
-        .map(path -> "node " + node.index() + ": " + path)
+        .map(path -> "node " + node.index() + ": " + Path.of(node.workspace()).resolve(path))
         .toList();
   }
 
@@ -142,10 +143,22 @@ final class LocalRelease {
     return Files.exists(Path.of(node.workspace())) || Files.exists(Path.of(node.state()));
   }
 
-  /** The folders above a workspace are ours; with somebody's file in them they stay. */
+  /** The gang's folder and each node's in it are ours; with somebody's file in them they stay. */
+  private static void removeEmptyFolders(Path gang) throws IOException {
+    if (!Files.isDirectory(gang)) {
+      return;
+    }
+    try (DirectoryStream<Path> nodes = Files.newDirectoryStream(gang)) {
+      nodes.forEach(LocalRelease::removeIfEmpty);
+    }
+    removeIfEmpty(gang);
+  }
+
   private static void removeIfEmpty(Path path) {
     try {
-      Files.deleteIfExists(path);
+      if (Files.isDirectory(path)) {
+        Files.deleteIfExists(path);
+      }
     } catch (IOException notEmpty) {
       // Then it is not ours to remove.
     }

@@ -185,7 +185,10 @@ public interface BackendContract {
 
       List<String> kept = place.backend().release(gang, LIMIT);
 
-      assertEquals(List.of("node 1: " + file), kept);
+      assertEquals(1, kept.size());
+      assertTrue(kept.getFirst().startsWith("node 1: " + gang.nodes().get(1).workspace() + "/"));
+      String named = kept.getFirst().substring("node 1: ".length());
+      assertTrue(file.equals(named) || file.startsWith(named.replaceFirst("/*$", "/")), named);
       assertEquals("keep me", place.read(gang, 1, file));
       assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
       assertEquals(List.of("file " + file), place.leftovers());

@@ -1,0 +1,16 @@
+package dev.gpush.backends.local;
+
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.BackendPlace;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract: one home, eight GPUs, two per node. */
+final class LocalBackendTest implements BackendContract {
+  @TempDir private Path folder;
+
+  @Override
+  public BackendPlace open() throws Exception {
+    return LocalPlace.of(folder.resolve("home"), folder.resolve("machine"));
+  }
+}
