@@ -18,6 +18,12 @@ final class PipeSession {
   /** How long good-bye may take to reach the pipe; an agent that hears none of it loses nothing. */
   private static final long BYE_NANOS = 1_000_000_000L;
 
+  /**
+   * How long is read on after a write has failed: the agent's last words, such as BYE released, may
+   * still be in the pipe, and closing it at once would turn a release into a cut.
+   */
+  private static final long LAST_WORDS_NANOS = 2_000_000_000L;
+
   private final Link link;
   private final Inbox inbox;
   private final Clock clock;
@@ -27,6 +33,8 @@ final class PipeSession {
   // guarded by the link's lock
   private boolean greeting = true;
   private boolean ended;
+  private boolean writeFailed;
+  private long writeFailedNanos;
   private long pingNanos;
   private String reason = "the pipe ended";
 
@@ -92,7 +100,7 @@ final class PipeSession {
           .addControl(Frame.ofJson(FrameKind.BYE, 0, 0, Json.object("code", code, "facts", facts)));
       link.work().signal();
       long left = BYE_NANOS;
-      while (!ended && left > 0) {
+      while (!ended && !writeFailed && left > 0) {
         left = changed.awaitNanos(left);
       }
     } catch (InterruptedException stop) {
@@ -118,10 +126,21 @@ final class PipeSession {
         batch.clear();
       }
     } catch (IOException broken) {
-      cut(String.valueOf(broken.getMessage()));
+      stopWriting();
     } catch (InterruptedException stop) {
       cut("stopped");
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void stopWriting() {
+    link.lock();
+    try {
+      writeFailed = true;
+      writeFailedNanos = clock.nanos();
+      changed.signalAll();
+    } finally {
+      link.unlock();
     }
   }
 
@@ -187,10 +206,9 @@ final class PipeSession {
     link.lockInterruptibly();
     try {
       while (!ended) {
-        long limit = greeting ? Limits.HELLO_NANOS : Limits.RENEW_NANOS;
-        long left = inbox.heardNanos() + limit - clock.nanos();
+        long left = deadline() - clock.nanos();
         if (left <= 0) {
-          return greeting ? "no answer to HELLO" : "silence";
+          return writeFailed ? "broken pipe" : greeting ? "no answer to HELLO" : "silence";
         }
         changed.awaitNanos(left);
       }
@@ -198,5 +216,12 @@ final class PipeSession {
     } finally {
       link.unlock();
     }
+  }
+
+  private long deadline() {
+    if (writeFailed) {
+      return writeFailedNanos + LAST_WORDS_NANOS;
+    }
+    return inbox.heardNanos() + (greeting ? Limits.HELLO_NANOS : Limits.RENEW_NANOS);
   }
 }

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Pipe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -30,6 +31,7 @@ final class FakePipe implements Pipe {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
+    private final CountDownLatch failed = new CountDownLatch(1);
 
     // guarded by lock
     private final byte[] ring = new byte[CAPACITY];
@@ -63,6 +65,7 @@ final class FakePipe implements Pipe {
           if (closed || written == breakAfter) {
             closed = true;
             changed.signalAll();
+            failed.countDown();
             throw new IOException("broken pipe");
           }
           ring[(int) (written++ % CAPACITY)] = source[offset + i];
@@ -118,6 +121,15 @@ final class FakePipe implements Pipe {
         }
       };
     }
+  }
+
+  /** The agent's end of our output is gone; what it has said can still be read. */
+  void breakInput() {
+    toAgent.close();
+  }
+
+  void awaitFailedWrite() throws InterruptedException {
+    toAgent.failed.await();
   }
 
   InputStream agentInput() {

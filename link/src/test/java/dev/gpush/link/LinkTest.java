@@ -45,7 +45,7 @@ class LinkTest {
     tasks.close();
   }
 
-  private Link link(FakeAgent agent, Clock clock) {
+  private Link link(PipeSource agent, Clock clock) {
     var identity = new LinkIdentity(3, "me@here", "c".repeat(32), 1, List.of());
     var link = new Link(identity, agent, tasks, clock, new Random(1), this::changed);
     impatient.set(Optional.of(link));
@@ -181,6 +181,25 @@ class LinkTest {
     var over = assertInstanceOf(LinkState.Over.class, states.await(LinkState::isFinal));
     assertTrue(over.reason().startsWith("protocol: gap"), over.reason());
     assertEquals("link-over", stream.awaitClose().text("code").orElse(""));
+  }
+
+  /** Found under load: writing failed first, and closing the pipe lost the BYE that was in it. */
+  @Test
+  void hearsByeReleasedThoughWritingHasFailed() throws Exception {
+    var pipe = new FakePipe();
+    var agent = new FrameWriter(pipe.agentOutput());
+    agent.write(Frame.ofJson(FrameKind.WELCOME, 0, 0, Json.object("agent", "a", "last", 0)));
+    agent.flush();
+    Link link = link(_ -> pipe, Clock.system());
+    link.connect();
+
+    pipe.breakInput();
+    link.open(ECHO);
+    pipe.awaitFailedWrite();
+    agent.write(Frame.ofJson(FrameKind.BYE, 0, 0, Json.object("code", "released")));
+    agent.flush();
+
+    assertEquals(new LinkState.Over("released"), states.await(LinkState::isFinal));
   }
 
   @Test
