@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
           + " stands behind its node, and there is no input. The exit status is the command's, or"
           + " 255 for a failure of gpush's own."
     },
-    footer = {"$ gpush exec --all hostname", "[0] n1", "[1] n2"})
+    footer = {"$ gpush exec --all hostname", "node 0: n1", "node 1: n2"})
 final class ExecCommand implements Action.OfWords {
   @Option(names = "--on", paramLabel = "NODES", description = "on these nodes: 1, or 0,2-3")
   Optional<String> on;

@@ -7,10 +7,12 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.render.FailureText;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -101,45 +103,39 @@ final class RunCommand implements Action.OfWords {
     Optional<Integer> count = Values.nodes(nodes);
     Optional<GpuRequest> each = gpus.map(GpuRequest::parse);
 
-    SessionView session = session(call, count, each);
-    RunView run =
-        call.services()
-            .runs()
-            .launch(session.name(), request(call, session, count, each), call.talk());
+    RunView run = launch(call, count, each);
+    SessionName session = SessionName.parse(run.session());
     call.say(run.header());
     if (detach) {
       call.say("follow: gpush logs -f " + run.number() + " · end: gpush stop " + run.number());
       return 0;
     }
-    int status = follow(call, session.name(), run.number(), shown);
+    int status = follow(call, session, run.number(), shown);
     if (down) {
-      giveBack(call, session.name());
+      giveBack(call, session);
     }
     return status;
   }
 
-  /** The session of this name or folder, made when there is none. */
-  private SessionView session(Call call, Optional<Integer> count, Optional<GpuRequest> each)
+  private RunView launch(Call call, Optional<Integer> count, Optional<GpuRequest> each)
       throws InterruptedException {
-    SessionView session =
-        call.services()
-            .sessions()
-            .up(
-                new UpRequest(
-                    call.newName(),
-                    call.folder(),
-                    backend,
-                    count,
-                    each,
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    call.environment(),
-                    false,
-                    true,
-                    false,
-                    call.common().yes),
-                call.talk());
+    Optional<SessionView> ready = ready(call);
+    if (ready.isPresent()) {
+      try {
+        return launch(call, ready.get(), count, each);
+      } catch (GpushException failed) {
+        if (!(failed.failure() instanceof SessionFailure.Gone(var session, var reason))) {
+          throw failed;
+        }
+        call.say(session + " is gone: " + reason);
+      }
+    }
+    return launch(call, up(call, count, each), count, each);
+  }
+
+  private RunView launch(
+      Call call, SessionView session, Optional<Integer> count, Optional<GpuRequest> each)
+      throws InterruptedException {
     if (session.isNew()) {
       call.say(
           "made "
@@ -150,13 +146,50 @@ final class RunCommand implements Action.OfWords {
               + session.backend()
               + "); "
               + afterwards(call, session));
-      return session;
+    } else {
+      List<SessionFailure.Difference> lacking = lacking(session, count, each);
+      if (!lacking.isEmpty()) {
+        throw new GpushException(new SessionFailure.Differs(session.name().text(), lacking));
+      }
     }
-    List<SessionFailure.Difference> lacking = lacking(session, count, each);
-    if (!lacking.isEmpty()) {
-      throw new GpushException(new SessionFailure.Differs(session.name().text(), lacking));
-    }
-    return session;
+    return call.services()
+        .runs()
+        .launch(session.name(), request(call, session, count, each), call.talk());
+  }
+
+  /**
+   * The session of this name or folder, when it is ready: it is taken as it is, because the launch
+   * sees to its links and files, and doing that twice would double the wait.
+   */
+  private static Optional<SessionView> ready(Call call) {
+    Optional<SessionName> name = call.newName();
+    Path root = call.services().configs().load(call.folder()).root();
+    return call.services().sessions().list().stream()
+        .filter(view -> name.map(view.name()::equals).orElseGet(() -> view.root().equals(root)))
+        .filter(view -> view.state() == SessionState.READY)
+        .findFirst();
+  }
+
+  private SessionView up(Call call, Optional<Integer> count, Optional<GpuRequest> each)
+      throws InterruptedException {
+    return call.services()
+        .sessions()
+        .up(
+            new UpRequest(
+                call.newName(),
+                call.folder(),
+                backend,
+                count,
+                each,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                call.environment(),
+                false,
+                true,
+                false,
+                call.common().yes),
+            call.talk());
   }
 
   private String afterwards(Call call, SessionView session) {

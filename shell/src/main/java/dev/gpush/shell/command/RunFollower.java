@@ -1,7 +1,6 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.render.FailureText;
@@ -27,6 +26,9 @@ final class RunFollower {
   private final Thread follower = Thread.currentThread();
   private final AtomicInteger asked = new AtomicInteger();
 
+  // guarded by this
+  private boolean ended;
+
   private RunFollower(Call call, SessionName session, int run) {
     this.call = call;
     this.session = session;
@@ -36,17 +38,27 @@ final class RunFollower {
   static Optional<Integer> follow(Call call, SessionName session, int run, Set<Integer> ranks)
       throws InterruptedException {
     var follower = new RunFollower(call, session, run);
-    Runs runs = call.services().runs();
     try (Tasks tasks = Tasks.named("run-" + run, (_, failed) -> follower.tell(failed));
         OutputPump pump = new OutputPump(call.console())) {
-      call.invocation()
-          .onSignal(name -> tasks.start("signal-" + name, () -> follower.signal(name)));
+      call.invocation().onSignal(name -> follower.hear(name, tasks));
       try {
-        return runs.follow(session, run, ranks, true, pump);
+        return call.services().runs().follow(session, run, ranks, true, pump);
       } finally {
-        call.invocation().onSignal(follower::end);
+        follower.end();
+        call.invocation().onSignal(follower::afterwards);
       }
     }
+  }
+
+  /** On a thread of the control server's: only hands over. */
+  private synchronized void hear(String name, Tasks tasks) {
+    if (!ended) {
+      tasks.start("signal-" + name, () -> signal(name));
+    }
+  }
+
+  private synchronized void end() {
+    ended = true;
   }
 
   private void signal(String name) {
@@ -58,7 +70,7 @@ final class RunFollower {
   }
 
   /** What a signal means when nothing is followed any more. */
-  private void end(String name) {
+  private void afterwards(String name) {
     if (!name.equals("WINCH")) {
       follower.interrupt();
     }

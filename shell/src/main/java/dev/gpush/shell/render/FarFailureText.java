@@ -165,7 +165,13 @@ final class FarFailureText {
       case LaunchFailure.NoFreeSlots(var asked, var runs) ->
           Message.of(
               "nothing is free for this run: it asks for " + asked,
-              runs.isEmpty() ? "all of it is claimed" : "claimed by " + and(runs),
+              runs.isEmpty()
+                  ? "all of it is claimed"
+                  : "claimed by "
+                      + and(runs)
+                      + "; gpush stop "
+                      + runs.getFirst().replaceFirst("^run ", "")
+                      + " makes room, --queue waits for it",
               typed.with("--queue"));
       case LaunchFailure.BadSlots(var asked, var rule) ->
           Message.of("no run can claim " + Phrase.quoted(asked), rule, "gpush nodes");

@@ -27,6 +27,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
   private final Tasks tasks = Tasks.named("output", (_, _) -> {});
   private final Future<?> writer;
   private final Map<Integer, byte[]> prefixes = new HashMap<>();
+  private String lastEvent = "";
   private final Object lock = new Object();
 
   // guarded by lock:
@@ -55,6 +56,10 @@ public final class OutputPump implements RunOutput, AutoCloseable {
 
   @Override
   public void event(int node, String text) {
+    if (text.equals(lastEvent)) {
+      return; // All nodes tell of the same thing.
+    }
+    lastEvent = text;
     add(true, new byte[0], ("gpush: " + Clean.line(text)).getBytes(StandardCharsets.UTF_8));
   }
 

@@ -44,6 +44,7 @@ final class FakeRuns implements Runs {
 
   Optional<Integer> exit = Optional.of(0);
   Optional<Failure> failure = Optional.empty();
+  Optional<Failure> failsOnce = Optional.empty();
   int execStatus;
 
   FakeRuns(Clock clock) {
@@ -80,6 +81,11 @@ final class FakeRuns implements Runs {
   @Override
   public RunView launch(SessionName session, RunRequest request, Talk talk) {
     launched.add(request);
+    if (failsOnce.isPresent()) {
+      Failure first = failsOnce.get();
+      failsOnce = Optional.empty();
+      throw new GpushException(first);
+    }
     failing();
     return add(7, "running", Optional.empty(), request.words().toArray(new String[0]));
   }

@@ -33,6 +33,10 @@ final class FakeSessions implements Sessions {
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
   List<String> kept = List.of();
+
+  /** up finds that everything is gone. */
+  boolean isForgetful;
+
   Optional<Failure> failure = Optional.empty();
   Optional<String> questionOnDown = Optional.empty();
 
@@ -97,6 +101,9 @@ final class FakeSessions implements Sessions {
   public SessionView up(UpRequest request, Talk talk) {
     asked.add(request);
     failing();
+    if (isForgetful) {
+      all.clear();
+    }
     Optional<SessionView> found =
         all.values().stream()
             .filter(

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.session.SessionState;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -124,6 +126,79 @@ final class RunCommandTest {
         2>   because its supervisor ended without a word: it was killed, or the machine started anew
         2>   try: gpush logs 7
         ? 255
+        """);
+  }
+
+  @Test
+  void aReadySessionIsTakenAsItIs() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.folder = Desk.PROJECT.resolve("src");
+
+    assertEquals(0, desk.call(desk.client("gpush run train.py")));
+
+    assertEquals(List.of(), desk.sessions.asked);
+  }
+
+  @Test
+  void oneThatIsGoneIsMadeAgain() {
+    desk.sessions.add("old", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failsOnce = Optional.of(new SessionFailure.Gone("old", "its lease ended"));
+    desk.sessions.isForgetful = true;
+
+    desk.expect(
+        """
+        $ gpush run train.py
+        2> old is gone: its lease ended
+        2> made devbox (1 cpu node on local); it stays warm for 1h idle; gpush down gives it back
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        """);
+  }
+
+  @Test
+  void oneThatIsNotReadyIsAttachedFirst() {
+    desk.sessions.change(
+        new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none()))
+            .state(SessionState.DEGRADED, "node 1 is cut")
+            .view());
+
+    assertEquals(0, desk.call(desk.client("gpush run train.py")));
+
+    assertTrue(desk.sessions.asked.getFirst().attachOnly());
+  }
+
+  @Test
+  void whatIsClaimedIsNamedWithTwoWaysOut() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failure =
+        Optional.of(new LaunchFailure.NoFreeSlots("all slots", List.of("run 3", "run 5")));
+
+    desk.expect(
+        """
+        $ gpush run train.py
+        2> gpush: nothing is free for this run: it asks for all slots
+        2>   because claimed by run 3 and run 5; gpush stop 3 makes room, --queue waits for it
+        2>   try: gpush run --queue train.py
+        ? 255
+        """);
+  }
+
+  @Test
+  void whatAllNodesTellIsSaidOnce() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.output =
+        output -> {
+          output.event(0, "rank 1 ended with status 42");
+          output.event(0, "stopping");
+          output.event(1, "stopping");
+        };
+
+    desk.expect(
+        """
+        $ gpush run -q train.py
+        2> gpush: rank 1 ended with status 42
+        2> gpush: stopping
         """);
   }
 
