@@ -113,7 +113,6 @@ final class World implements AutoCloseable {
   Process start(Path folder, List<String> command) throws IOException {
     var builder = new ProcessBuilder(command).directory(folder.toFile());
     builder.environment().put("GPUSH_HOME", home.toString());
-    builder.environment().put("GPUSH_NO_BUILD", "1");
     builder.environment().remove("GPUSH_SESSION");
     Process process = builder.start();
     started.add(process);

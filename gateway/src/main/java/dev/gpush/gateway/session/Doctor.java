@@ -63,7 +63,7 @@ final class Doctor {
               Optional.of("look at it, then remove the file")));
     }
     findings.sort(
-        Comparator.comparing(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
+        Comparator.comparingInt(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
     return findings;
   }
 

@@ -98,7 +98,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
           continue;
         }
         if (session.entry().grant().isEmpty()) {
-          make(session, config, wish, request, talk);
+          make(session, config, wish, talk);
           return views.of(session, true);
         }
         if (!request.attachOnly()) {
@@ -176,12 +176,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         Optional.empty());
   }
 
-  private void make(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk)
+  private void make(LiveSession session, Config config, Wish wish, Talk talk)
       throws InterruptedException {
     boolean ready = false;
     try {
       wish.notes().forEach(talk::say);
-      GangRequest asked = gangRequest(session.entry(), config, request);
+      GangRequest asked = gangRequest(session.entry(), config);
       requireFit(candidates(config, wish), asked);
       session.move(session.entry());
       Gang gang;
@@ -231,7 +231,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  private GangRequest gangRequest(LedgerEntry entry, Config config, UpRequest request) {
+  private GangRequest gangRequest(LedgerEntry entry, Config config) {
     return new GangRequest(
         entry.gang(),
         entry.name().text(),
@@ -284,7 +284,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     for (Backend backend : candidates(config, wish)) {
       LedgerEntry asked =
           intent(request.name().orElse(new SessionName("devbox")), config, wish, backend, request);
-      plans.put(backend.name(), backend.plan(gangRequest(asked, config, request)));
+      plans.put(backend.name(), backend.plan(gangRequest(asked, config)));
     }
     return plans;
   }
