@@ -58,7 +58,7 @@ public final class ControlClient {
       door.awaitEnd();
       return DONE;
     }
-    int status = converse(door.understood(visit.get(), console), arguments, console);
+    int status = converse(door.understood(visit.get()), arguments, console);
     if (word == GatewayWord.STOP && status == DONE) {
       door.awaitEnd();
     }

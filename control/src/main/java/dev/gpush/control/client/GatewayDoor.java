@@ -54,7 +54,13 @@ final class GatewayDoor {
         return visit;
       }
       if (!handOver(visit, false)) {
-        return understood(visit, console);
+        Visit other = understood(visit);
+        ControlClient.say(
+            console,
+            "gpush: the gateway (pid "
+                + other.greeting().pid()
+                + ") is another build and in use; going on with it, until gpush gateway stop\n");
+        return other;
       }
       visit.close();
     }
@@ -87,19 +93,12 @@ final class GatewayDoor {
     return visit.greeting().protocol() == Greeting.PROTOCOL;
   }
 
-  /** Goes on with a gateway of another build, which is said, or cannot. */
-  Visit understood(Visit visit, Console console) throws ClientException {
-    if (isOurBuild(visit)) {
+  /** Goes on with this gateway, whatever its build, if it understands us. */
+  Visit understood(Visit visit) throws ClientException {
+    if (speaksOurs(visit)) {
       return visit;
     }
     Greeting other = visit.greeting();
-    if (speaksOurs(visit)) {
-      ControlClient.say(
-          console,
-          "gpush: the gateway (pid %d) is another build and in use; going on with it. gpush gateway stop ends it\n"
-              .formatted(other.pid()));
-      return visit;
-    }
     visit.close();
     throw ClientException.environment(
         "the gateway cannot understand this gpush",
@@ -180,11 +179,14 @@ final class GatewayDoor {
   }
 
   private Visit launch(long end, Progress progress) throws ClientException, IOException {
-    var launch = GatewayLaunch.start(origin);
+    GatewayLaunch launch = GatewayLaunch.start(origin);
     while (true) {
       Optional<Visit> visit = find();
       if (visit.isPresent()) {
         return visit.get();
+      }
+      if (launch.foundAnother()) {
+        launch = GatewayLaunch.start(origin); // Which was just ending.
       }
       if (launch.hasFailed()) {
         throw ClientException.environment(

@@ -63,6 +63,8 @@ final class GatewayLaunch {
             .redirectErrorStream(true);
     keepOnly(builder.environment());
     builder.environment().put("GPUSH_HOME", origin.home().toString());
+    // An agent ends what detached from its terminals, unless it is marked as somebody else's.
+    builder.environment().put("GPUSH_AGENT", "gateway");
     return new GatewayLaunch(builder.start(), log, logStart);
   }
 
@@ -70,7 +72,12 @@ final class GatewayLaunch {
     return log;
   }
 
-  /** Whether the process ended with a failure; one that ended well has found another gateway. */
+  /** Whether the process ended because there was a gateway. */
+  boolean foundAnother() {
+    return !process.isAlive() && process.exitValue() == 0;
+  }
+
+  /** Whether the process ended with a failure. */
   boolean hasFailed() {
     return !process.isAlive() && process.exitValue() != 0;
   }
@@ -105,7 +112,7 @@ final class GatewayLaunch {
           true;
       case "KRB5CCNAME", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME" ->
           true;
-      case "GPUSH_SESSION" -> false;
+      case "GPUSH_SESSION", "GPUSH_LC_ALL" -> false;
       default ->
           name.startsWith("LC_")
               || name.startsWith("GPUSH_")

@@ -130,6 +130,7 @@ public final class ProcessConsole implements Console {
   @Override
   public int spawn(List<String> command, Map<String, String> environment) {
     var builder = new ProcessBuilder(command).inheritIO();
+    ThisProcess.restoreLocale(builder.environment());
     builder.environment().putAll(environment);
     try {
       Process process = builder.start();

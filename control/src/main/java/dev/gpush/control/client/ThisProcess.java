@@ -30,7 +30,6 @@ public final class ThisProcess {
           "-XX:-UsePerfData",
           "-XX:+ExitOnOutOfMemoryError",
           "-Xlog:disable",
-          "-Dsun.jnu.encoding=UTF-8",
           "-Dstdout.encoding=UTF-8",
           "-Dstderr.encoding=UTF-8",
           "--enable-native-access=ALL-UNNAMED");
@@ -42,6 +41,7 @@ public final class ThisProcess {
   /** Who speaks. */
   public static Origin origin() {
     Map<String, String> environment = new HashMap<>(System.getenv());
+    restoreLocale(environment);
     String home = environment.getOrDefault("GPUSH_HOME", "");
     Path asked =
         home.isEmpty() ? Path.of(System.getProperty("user.home"), ".gpush") : Path.of(home);
@@ -50,8 +50,21 @@ public final class ThisProcess {
         System.getProperty("gpush.build", "unknown"),
         Path.of(System.getProperty("user.dir")),
         environment,
-        ProcessHandle.current().pid(),
+        processId(),
         gateway());
+  }
+
+  /** Takes back what the launcher did so that the JVM reads names as UTF-8. */
+  static void restoreLocale(Map<String, String> environment) {
+    String before = environment.remove("GPUSH_LC_ALL");
+    if (before == null) {
+      return;
+    }
+    if (before.isEmpty()) {
+      environment.remove("LC_ALL");
+    } else {
+      environment.put("LC_ALL", before);
+    }
   }
 
   /** What the streams are. */
@@ -65,6 +78,12 @@ public final class ThisProcess {
         size.length == 2 ? number(size[1]) : 0,
         size.length == 2 ? number(size[0]) : 0,
         System.getenv());
+  }
+
+  /** The launcher knows it already; asking the JDK takes several milliseconds. */
+  private static long processId() {
+    Long known = Long.getLong("gpush.pid");
+    return known == null ? ProcessHandle.current().pid() : known;
   }
 
   private static List<String> gateway() {

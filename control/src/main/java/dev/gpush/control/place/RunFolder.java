@@ -41,7 +41,7 @@ public record RunFolder(Path path) {
     for (Path root : roots) {
       Path base = root.resolve("gpush-" + user);
       if (isPrivate(base, user) || (isAbsent(base) && Files.isWritable(root))) {
-        return new RunFolder(base.resolve(nameFor(home)));
+        return new RunFolder(base.resolve("gateway-" + nameFor(home)));
       }
     }
     throw new IOException("no folder for runtime files: none of " + roots + " can be used");

@@ -1,0 +1,85 @@
+package dev.gpush.control.place;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
+
+/**
+ * The right to be the gateway of a home: a lock on a file, held as long as the process lives and
+ * gone with it however it ends. What the file says (host, process, home) is for people.
+ *
+ * <p>Nothing else in the gateway's process may open the file: on POSIX systems closing any
+ * descriptor of a file drops the process's locks on it.
+ */
+public final class GatewayLock implements AutoCloseable {
+  private final Path path;
+  private final FileChannel file;
+  private final FileLock lock;
+  private final String key;
+
+  private GatewayLock(Path path, FileChannel file, FileLock lock) {
+    this.path = path;
+    this.file = file;
+    this.lock = lock;
+    this.key = key(path);
+  }
+
+  /** Takes the lock if nobody has it. The folder must be there. */
+  public static Optional<GatewayLock> tryTake(RunFolder folder, String holder) throws IOException {
+    Path path = folder.lock();
+    FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    try {
+      FileLock lock = file.tryLock();
+      if (lock != null) {
+        file.truncate(0);
+        file.write(ByteBuffer.wrap((holder + "\n").getBytes(StandardCharsets.UTF_8)));
+        return Optional.of(new GatewayLock(path, file, lock));
+      }
+    } catch (OverlappingFileLockException heldByThisProcess) {
+      // As good as held by another.
+    } catch (IOException failed) {
+      file.close();
+      throw failed;
+    }
+    file.close();
+    return Optional.empty();
+  }
+
+  /**
+   * Whether the name still leads to the file that is locked: else others would lock another one.
+   */
+  public boolean isIntact() {
+    return key(path).equals(key);
+  }
+
+  /** Keeps cleaners of temporary folders away: to them an old file is one that nobody needs. */
+  public void touch() throws IOException {
+    file.write(ByteBuffer.wrap(new byte[] {'\n'}), file.size() - 1);
+  }
+
+  @Override
+  public void close() throws IOException {
+    lock.release();
+    file.close();
+  }
+
+  /**
+   * Device and inode; empty when there is no such file. Opening it a second time is out: closing
+   * that would drop the lock.
+   */
+  private static String key(Path path) {
+    try {
+      return String.valueOf(Files.readAttributes(path, BasicFileAttributes.class).fileKey());
+    } catch (IOException gone) {
+      return "";
+    }
+  }
+}
