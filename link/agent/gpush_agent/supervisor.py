@@ -69,6 +69,8 @@ def stop(agent, params):
         raise Refused("bad-request", {"field": "grace_s"})
     if rundir.is_over(folder):
         rundir.clean_lost(agent.state)
+        if params.get("forget") and rundir.has_ended(folder):
+            shutil.rmtree(folder, ignore_errors=True)
         return {}
     try:
         rundir.write(folder, "stop.json", {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]})
@@ -241,7 +243,7 @@ class Supervisor:
         self.place, self.spec, self.folder, self.mark = place, place.spec, place.folder, mark
         self.torchrun = self.spec["mode"] == "torchrun"
         self.ranks = ranks.processes_of(self.spec, common, place.tmp)
-        self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms"}
+        self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms", "asked"}
         self.asked = None           # the signal that somebody asked to stop with
         self.timers = []
         self.said = b""             # the end of what torchrun said on stderr
@@ -397,7 +399,8 @@ class Supervisor:
         how = {"rank": number, ended[0]: ended[1]}
         self.journal.event(dict(how, event="rank-exit"))
         if self.first is None:
-            self.first = {"rank": number, "exit": None, "signal": None, "at_ms": self.elapsed() if at_ms is None else at_ms}
+            self.first = {"rank": number, "exit": None, "signal": None, "at_ms": self.elapsed() if at_ms is None else at_ms,
+                          "asked": self.asked is not None}
             self.first.update(how)
             if self.asked is None and any(not rank.ended for rank in self.ranks):
                 self.order("rank %d failed" % number, signal.SIGTERM, self.spec.get("stop_grace_s", 10))

@@ -268,6 +268,8 @@ class StopTest(RunTest):
         self.assertEqual((ended["signal"], ended["stopped"]), (signal.SIGINT, True))
         self.assertIn({"event": "stopping", "why": "asked"}, output.events())
         self.stop(run)      # of a run that is over: nothing
+        supervisor.stop(self.agent, {"run": run, "forget": True})
+        self.assertEqual(supervisor.list(self.agent, {}), [])
 
     def test_rank_that_ends_properly_on_interrupt_is_a_success(self):
         self.script("signal.signal(signal.SIGINT, lambda *_: (print('saved'), sys.exit(0)))\n"

@@ -12,7 +12,8 @@ import java.util.function.Function;
  * @param python the {@code python} of gpush.yaml
  * @param environment goes over the environment of every shell of the nodes: what the client hands
  *     down (a local session) and what the configuration says
- * @param ignored the pattern that keeps a file of the workspace from being sent, if one does
+ * @param ignored the pattern that keeps a file from being sent, if one does; paths are relative to
+ *     the workspace's root
  */
 public record LaunchInput(
     long generation,

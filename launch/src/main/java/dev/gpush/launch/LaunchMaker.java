@@ -221,7 +221,7 @@ final class LaunchMaker {
     return switch (facts.text("what").orElse("")) {
       case "script" ->
           wish.script()
-              .flatMap(script -> wish.input().ignored().apply(script))
+              .flatMap(script -> wish.input().ignored().apply(site.root().relativize(script)))
               .<LaunchFailure>map(pattern -> new LaunchFailure.ScriptIgnored(path, pattern))
               .orElseGet(
                   () ->

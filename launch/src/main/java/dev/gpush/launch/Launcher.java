@@ -168,7 +168,7 @@ public final class Launcher implements AutoCloseable {
     for (LaunchNode node : site.nodes()) {
       asking.add(() -> node.calls().call("run.list", Json.object()).items());
     }
-    return tasks.all("list", asking);
+    return Together.all(tasks, "list", asking);
   }
 
   private RunRecord start(LaunchPlan plan, LaunchMaker.Wish wish) throws InterruptedException {
@@ -293,7 +293,7 @@ public final class Launcher implements AutoCloseable {
       for (RunRecord.Part part : record.parts()) {
         asking.add(() -> stopNode(site.nodes().get(part.node()).calls(), order));
       }
-      tasks.all("stop", asking);
+      Together.all(tasks, "stop", asking);
       while (true) {
         int attempt = watch.get().attempt();
         RunRecord now = watch.get().await(attempt);
@@ -319,6 +319,7 @@ public final class Launcher implements AutoCloseable {
   /** Stops watching. The runs go on. */
   @Override
   public void close() {
+    watches.values().forEach(RunWatch::close);
     tasks.close();
   }
 }

@@ -2,6 +2,8 @@ package dev.gpush.launch;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.RunEvent.RankEnd;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -20,9 +22,12 @@ record NodeEnd(
     boolean isLost,
     Optional<Integer> portTaken) {
   /**
+   * A failure.
+   *
    * @param atMs since the start of the run on its node
+   * @param isAsked the node had been asked to stop by then, so that it tells nothing
    */
-  record First(int rank, RankEnd end, long atMs) {}
+  record First(int rank, RankEnd end, long atMs, boolean isAsked) {}
 
   static NodeEnd lost() {
     return from(Json.object("lost", true));
@@ -36,7 +41,8 @@ record NodeEnd(
                     new First(
                         found.number("rank").map(Math::toIntExact).orElse(-1),
                         RankEnd.from(found),
-                        found.number("at_ms").orElse(0L)));
+                        found.number("at_ms").orElse(0L),
+                        found.flag("asked")));
     return new NodeEnd(
         RankEnd.from(json),
         first,
@@ -46,22 +52,28 @@ record NodeEnd(
   }
 
   /**
-   * The exit status of a run: of the rank that failed first, wherever it was.
+   * The exit status of a run: of the rank that failed first, wherever it was. Ranks that were asked
+   * to stop count only when no other failed.
    *
    * @param startsMs when each node's part was started, on one clock
    */
   static int status(List<NodeEnd> ends, List<Long> startsMs) {
-    long earliest = Long.MAX_VALUE;
-    int status = 0;
+    var failures = new ArrayList<Failed>();
     for (int i = 0; i < ends.size(); i++) {
-      NodeEnd end = ends.get(i);
-      long at = end.first().map(First::atMs).orElse(Long.MAX_VALUE / 2) + startsMs.get(i);
-      int own = end.first().map(failed -> failed.end().status()).orElse(end.end().status());
-      if (own != 0 && at < earliest) {
-        earliest = at;
-        status = own;
+      NodeEnd node = ends.get(i);
+      long start = startsMs.get(i);
+      if (node.first().isPresent()) {
+        First first = node.first().get();
+        failures.add(new Failed(first.isAsked(), start + first.atMs(), first.end().status()));
+      } else if (node.end().isFailure()) {
+        failures.add(new Failed(node.isStopped(), Long.MAX_VALUE, node.end().status()));
       }
     }
-    return status;
+    return failures.stream()
+        .min(Comparator.comparing(Failed::isAsked).thenComparingLong(Failed::atMs))
+        .map(Failed::status)
+        .orElse(0);
   }
+
+  private record Failed(boolean isAsked, long atMs, int status) {}
 }

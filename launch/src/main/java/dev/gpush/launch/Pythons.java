@@ -60,7 +60,7 @@ final class Pythons {
     for (LaunchNode node : nodes) {
       asking.add(() -> askNode(node, choices, environment));
     }
-    return tasks.all("python", asking);
+    return Together.all(tasks, "python", asking);
   }
 
   private Answer askNode(LaunchNode node, Choices choices, Map<String, String> environment)

@@ -58,7 +58,7 @@ final class RunFollower {
     for (RunRecord.Part part : record.parts()) {
       reading.add(() -> readNode(record.number(), part, ranks, follow, merge));
     }
-    tasks.all("follow-" + record.number(), reading);
+    Together.all(tasks, "follow-" + record.number(), reading);
   }
 
   private boolean readNode(

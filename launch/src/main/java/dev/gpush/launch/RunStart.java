@@ -166,8 +166,9 @@ final class RunStart {
   private long startNode(NodeCalls node, Json.Obj params, long begun) throws InterruptedException {
     while (true) {
       try {
+        long asked = clock.nanos();
         node.call("run.start", params);
-        return clock.nanos();
+        return asked + (clock.nanos() - asked) / 2;
       } catch (GpushException failed) {
         if (!isRefused(failed, "starting") || clock.nanos() - begun > STARTING.toNanos()) {
           throw failed;
@@ -202,13 +203,15 @@ final class RunStart {
   }
 
   private boolean end(NodeCalls node) throws InterruptedException {
-    node.call(
-        "run.stop",
+    Json.Obj order =
         Json.object(
-            "run", run, "signal", "KILL", "grace_s", 0, "why", "another node could not start"));
+            "run", run, "signal", "KILL", "grace_s", 0, "why", "another node could not start");
+    node.call("run.stop", order);
     long begun = clock.nanos();
     while (clock.nanos() - begun < ENDING.toNanos()) {
       if (node.call("run.status", Json.object("run", run)).get("exit").isPresent()) {
+        // It never was a run: nobody is to find it.
+        node.call("run.stop", order.with("forget", true));
         return true;
       }
       Thread.sleep(PAUSE);

@@ -15,6 +15,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
 
 /**
  * Watches a run in progress: follows the events of all its nodes, stops the others when a rank
@@ -41,6 +42,8 @@ final class RunWatch {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
+
+  private volatile boolean isClosed;
 
   // guarded by lock
   private RunRecord record;
@@ -79,11 +82,21 @@ final class RunWatch {
           } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
           } catch (GpushException unreachable) {
-            become(record().in(RunState.UNKNOWN));
+            become(now -> now.in(RunState.UNKNOWN));
+          } catch (IllegalStateException failed) {
+            // Between our start and the first fork the launcher may have been closed.
+            if (!isClosed) {
+              throw failed;
+            }
           } finally {
             over.run();
           }
         });
+  }
+
+  /** The launcher is about to close the group of our threads. */
+  void close() {
+    isClosed = true;
   }
 
   RunRecord record() {
@@ -106,10 +119,11 @@ final class RunWatch {
 
   /** Somebody asked it to stop. */
   void stopping() {
-    RunRecord now = record();
-    if (now.state() == RunState.RUNNING || now.state() == RunState.STARTING) {
-      become(now.in(RunState.STOPPING));
-    }
+    become(
+        now ->
+            now.state() == RunState.RUNNING || now.state() == RunState.STARTING
+                ? now.in(RunState.STOPPING)
+                : now);
   }
 
   /** Waits until the run is over, unknown, or started again after this attempt. */
@@ -127,15 +141,19 @@ final class RunWatch {
     }
   }
 
-  private void become(RunRecord next) {
+  /** Written down before anybody is woken: who waited for the end finds it in the history. */
+  private void become(UnaryOperator<RunRecord> change) {
     lock.lock();
     try {
-      record = next;
-      changed.signalAll();
+      RunRecord next = change.apply(record);
+      if (!next.equals(record)) {
+        history.put(next);
+        record = next;
+        changed.signalAll();
+      }
     } finally {
       lock.unlock();
     }
-    history.put(next);
   }
 
   private void watch() throws InterruptedException {
@@ -176,7 +194,7 @@ final class RunWatch {
         ends.stream().anyMatch(NodeEnd::isStopped)
             && ends.stream().allMatch(end -> end.isStopped() || !end.end().isFailure());
     RunState state = RunState.ended(exit, isStopped);
-    become(record().over(state, exit, clock.now()));
+    become(now -> now.over(state, exit, clock.now()));
   }
 
   private List<NodeEnd> watchOnce() throws InterruptedException {
@@ -193,7 +211,7 @@ final class RunWatch {
             return end;
           });
     }
-    return tasks.all("node", watches);
+    return Together.all(tasks, "node", watches);
   }
 
   /** Once for each run: the first failure is the one that counts. */

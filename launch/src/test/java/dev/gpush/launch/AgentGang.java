@@ -1,0 +1,197 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.AgentImage;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.PipeSource;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Real agents in a temporary folder, one for each node, all on this machine; gone at the end. */
+final class AgentGang implements AutoCloseable {
+  private final Path folder;
+  private final int nodes;
+  private final List<String> slots;
+  private final Tasks tasks = Tasks.named("gang", (thread, failure) -> failure.printStackTrace());
+  private final AgentImage image = new AgentImage(tasks, new SecureRandom());
+  private final String gang = hex();
+  private final List<Link> links = new ArrayList<>();
+
+  AgentGang(int nodes, List<String> slots) throws IOException, InterruptedException {
+    this.nodes = nodes;
+    this.slots = slots;
+    // Short, because a socket's path has at most 107 bytes.
+    folder =
+        Files.createTempDirectory(
+            Path.of("/tmp"),
+            "gpr",
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Files.createDirectories(folder.resolve("a"));
+    Files.createDirectories(folder.resolve("project"));
+    for (int node = 0; node < nodes; node++) {
+      Files.createDirectories(Path.of(info(node).workspace()));
+    }
+    connect();
+  }
+
+  private static String hex() {
+    var bytes = new byte[16];
+    new SecureRandom().nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  /** New links, as a new gateway would have; the old ones are closed. */
+  void connect() throws IOException, InterruptedException {
+    links.forEach(Link::close);
+    links.clear();
+    String incarnation = hex();
+    for (int node = 0; node < nodes; node++) {
+      int index = node;
+      PipeSource pipes =
+          _ -> {
+            Pipe pipe = spawn();
+            image.begin(pipe, header(index, "start", Json.object()));
+            return pipe;
+          };
+      var identity = new LinkIdentity(index, "me@here", incarnation, 1, List.of());
+      var link = new Link(identity, pipes, tasks, Clock.system(), new SecureRandom(), _ -> {});
+      link.connect();
+      links.add(link);
+    }
+  }
+
+  private NodeInfo info(int node) {
+    String workspace = folder.resolve("n" + node).resolve("project").toString();
+    return new NodeInfo(node, "here", "127.0.0.1", slots, "", 2, workspace);
+  }
+
+  Path project() {
+    return folder.resolve("project");
+  }
+
+  /** What sync would do. */
+  void put(String name, String text) throws IOException {
+    Files.writeString(project().resolve(name), text);
+    for (int node = 0; node < nodes; node++) {
+      Files.writeString(Path.of(info(node).workspace()).resolve(name), text);
+    }
+  }
+
+  Path onNode(int node, String name) {
+    return Path.of(info(node).workspace()).resolve(name);
+  }
+
+  Tasks tasks() {
+    return tasks;
+  }
+
+  Launcher launcher() {
+    var reached = new ArrayList<LaunchNode>();
+    for (int node = 0; node < nodes; node++) {
+      reached.add(new LaunchNode(info(node), new LinkNode(links.get(node), tasks)));
+    }
+    var site =
+        new LaunchSite(
+            new SessionName("devbox"),
+            "0123456789",
+            project(),
+            true,
+            reached,
+            folder.resolve("history"),
+            Optional.empty());
+    return new Launcher(site, Clock.system(), tasks);
+  }
+
+  private Json.Obj header(int node, String mode, Json.Obj control) {
+    NodeInfo info = info(node);
+    return Json.object(
+        "mode", mode,
+        "gang", gang,
+        "node", node,
+        "interpreters", List.of("python3"),
+        "start",
+            Json.object(
+                "owner", "me",
+                "holder", "me@here",
+                "nodes", nodes,
+                "name", "devbox",
+                "folder", List.of(folder.resolve("a").toString()),
+                "workspace", info.workspace(),
+                "state", info.state(),
+                "env",
+                    Map.of(
+                        "PATH",
+                        System.getenv("PATH"),
+                        "HOME",
+                        folder.toString(),
+                        "LANG",
+                        "C.UTF-8"),
+                "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
+                "request", Json.object()),
+        "control", control);
+  }
+
+  private Pipe spawn() throws IOException {
+    return new ProcessPipe(new ProcessBuilder(image.arguments(List.of("python3"))).start());
+  }
+
+  @Override
+  public void close() throws IOException {
+    links.forEach(Link::close);
+    try (tasks) {
+      for (int node = 0; node < nodes; node++) {
+        image.ask(spawn(), header(node, "control", Json.object("do", "release")));
+      }
+    } finally {
+      try (var files = Files.walk(folder)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.deleteIfExists(file);
+        }
+      }
+    }
+  }
+
+  private record ProcessPipe(Process process) implements Pipe {
+    @Override
+    public OutputStream input() {
+      return process.getOutputStream();
+    }
+
+    @Override
+    public InputStream output() {
+      return process.getInputStream();
+    }
+
+    @Override
+    public InputStream errors() {
+      return process.getErrorStream();
+    }
+
+    @Override
+    public int await() throws InterruptedException {
+      return process.waitFor();
+    }
+
+    @Override
+    public void close() {
+      process.destroyForcibly();
+    }
+  }
+}

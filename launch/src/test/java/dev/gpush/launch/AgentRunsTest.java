@@ -1,0 +1,200 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The engine on two real agents of this machine, each with two slots. */
+@Timeout(120)
+final class AgentRunsTest {
+  private AgentGang gang;
+  private Launcher launcher;
+  private final FakeTalk talk = new FakeTalk();
+  private final FakeOutput output = new FakeOutput();
+
+  @BeforeEach
+  void open() throws Exception {
+    gang = new AgentGang(2, List.of("0", "1"));
+    launcher = gang.launcher();
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    launcher.close();
+    gang.close();
+  }
+
+  private RunView launch(Optional<String> on, String... words) throws InterruptedException {
+    var request =
+        new RunRequest(
+            List.of(words),
+            gang.project(),
+            Optional.empty(),
+            Optional.empty(),
+            on,
+            Optional.empty(),
+            Map.of(),
+            false,
+            false);
+    return launcher.launch(
+        request,
+        new LaunchInput(1, Optional.of("python3"), Map.of("FROM", "client"), _ -> Optional.empty()),
+        talk);
+  }
+
+  private Optional<Integer> follow(int run) throws InterruptedException {
+    return launcher.follow(run, Set.of(), true, output);
+  }
+
+  private static String example(String name) throws IOException {
+    Path folder = Path.of("").toAbsolutePath();
+    while (!Files.exists(folder.resolve("examples/" + name))) {
+      folder = folder.getParent();
+    }
+    return Files.readString(folder.resolve("examples/" + name));
+  }
+
+  private static void await(Path file) {
+    while (!Files.exists(file)) {
+      Thread.onSpinWait();
+    }
+  }
+
+  @Test
+  void ranksOfTwoNodesMeet() throws Exception {
+    gang.put("train.py", example("hello/train.py"));
+
+    RunView run = launch(Optional.empty(), "train.py");
+
+    assertEquals("ranks", run.mode());
+    assertEquals(Optional.of(0), follow(run.number()));
+    List<String> ends =
+        output.lines().stream().sorted().map(line -> line.replaceFirst(" on .*:", ":")).toList();
+    assertEquals(
+        List.of(
+            "0/0 rank 0 of 4: sum = 6",
+            "0/1 rank 1 of 4: sum = 6",
+            "1/2 rank 2 of 4: sum = 6",
+            "1/3 rank 3 of 4: sum = 6"),
+        ends);
+  }
+
+  @Test
+  void statusIsThatOfTheFirstFailingRankAndNothingStays() throws Exception {
+    gang.put(
+        "train.py",
+        """
+        import os, sys, time
+        open("pid%s" % os.environ["RANK"], "w").write(str(os.getpid()) + "\\n")
+        if os.environ["RANK"] == "2":
+            print("bad", file=sys.stderr)
+            sys.exit(3)
+        time.sleep(1000)
+        """);
+
+    launch(Optional.empty(), "python", "train.py");
+
+    assertEquals(Optional.of(3), follow(1));
+    assertTrue(output.lines().contains("1/2! bad"));
+    assertEquals(List.of("1: rank 2 ended with status 3"), output.events());
+    assertEquals("failed", launcher.find(Optional.empty()).state());
+    for (int node = 0; node < 2; node++) {
+      try (var files = Files.newDirectoryStream(gang.onNode(node, ""), "pid*")) {
+        for (Path file : files) {
+          String pid = Files.readString(file).strip();
+          assertTrue(
+              pid.isEmpty() || ProcessHandle.of(Long.parseLong(pid)).isEmpty(), file::toString);
+        }
+      }
+    }
+  }
+
+  @Test
+  void runGoesOnWithoutAGatewayAndIsFoundByTheNext() throws Exception {
+    gang.put(
+        "train.py",
+        "import os, time\n"
+            + "print('early')\n"
+            + "while not os.path.exists('go'):\n"
+            + "    time.sleep(0.01)\n"
+            + "print('late')\n");
+    launch(Optional.of("1:0"), "train.py");
+    launcher.close();
+    gang.connect();
+    launcher = gang.launcher();
+    launcher.attach();
+    assertEquals("running", launcher.find(Optional.of(1)).state());
+    Future<Optional<Integer>> status = gang.tasks().fork("follow", () -> follow(1));
+    Files.createFile(gang.onNode(1, "go"));
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals(List.of("1/0 early", "1/0 late"), output.lines());
+    assertEquals("done", launcher.find(Optional.of(1)).state());
+  }
+
+  @Test
+  void twoRunsSideBySideAndStop() throws Exception {
+    gang.put(
+        "wait.py",
+        "import os, time\nopen('up' + os.environ['GPUSH_RUN'], 'w').close()\ntime.sleep(1000)\n");
+    launch(Optional.of("0:0"), "wait.py");
+    launch(Optional.of("0:1"), "wait.py");
+    var full = assertThrows(GpushException.class, () -> launch(Optional.of("0"), "wait.py"));
+    assertEquals(
+        new LaunchFailure.NoFreeSlots("--on 0", List.of("run 1", "run 2")), full.failure());
+    await(gang.onNode(0, "up1"));
+    await(gang.onNode(0, "up2"));
+
+    RunView stopped = launcher.stop(1, "INT", Duration.ofSeconds(5), talk);
+
+    assertEquals("stopped", stopped.state());
+    assertEquals(Optional.of(130), stopped.exit());
+    assertEquals("running", launcher.find(Optional.of(2)).state());
+    RunView third = launch(Optional.of("0:0"), "echo $FROM $GPUSH_SESSION $GPUSH_NODE_ADDRS");
+    assertEquals(Optional.of(0), follow(third.number()));
+    assertEquals(List.of("0/0 client devbox 127.0.0.1"), output.lines());
+    launcher.stop(2, "KILL", Duration.ZERO, talk);
+  }
+
+  @Test
+  void outputOfOneRankOnly() throws Exception {
+    gang.put("train.py", "import os\nfor i in range(3):\n    print(os.environ['RANK'], i)\n");
+    launch(Optional.empty(), "train.py");
+    follow(1);
+    var one = new FakeOutput();
+
+    assertEquals(Optional.of(0), launcher.follow(1, Set.of(3), false, one));
+    assertEquals(List.of("1/3 3 0", "1/3 3 1", "1/3 3 2"), one.lines());
+  }
+
+  @Test
+  void nothingIsStartedWhenOneNodeHasNoScript() throws Exception {
+    gang.put("train.py", "print(1)\n");
+    Files.delete(gang.onNode(1, "train.py"));
+
+    var failed = assertThrows(GpushException.class, () -> launch(Optional.empty(), "train.py"));
+
+    assertTrue(failed.failure() instanceof LaunchFailure.NoSuchScript, failed::toString);
+    assertEquals(List.of(), launcher.list());
+    assertEquals(1, launch(Optional.of("0"), "train.py").number());
+    assertEquals(Optional.of(0), follow(1));
+  }
+}

@@ -1,0 +1,214 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A node whose runs do what the test says. Thread-safe. */
+final class FakeNode implements NodeCalls {
+  private final Object lock = new Object();
+
+  // guarded by lock
+  private final TreeMap<Integer, Run> runs = new TreeMap<>();
+  private final ArrayDeque<String> refusals = new ArrayDeque<>();
+  private final List<String> calls = new ArrayList<>();
+  private final List<Json> specs = new ArrayList<>();
+  private String python =
+      "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
+  private int nextPort = 2000;
+
+  private static final class Run {
+    private final Json spec;
+    private byte[] journal = Journals.event("{\"event\": \"started\"}");
+    private boolean isOver;
+    private Json exit = new Json.Null();
+
+    Run(Json spec) {
+      this.spec = spec;
+    }
+  }
+
+  /** The next run.start is refused with this code. */
+  void refuse(String code) {
+    synchronized (lock) {
+      refusals.add(code);
+    }
+  }
+
+  void python(String facts) {
+    synchronized (lock) {
+      python = facts;
+    }
+  }
+
+  /** All run.start, run.stop, in order. */
+  List<String> calls() {
+    synchronized (lock) {
+      return List.copyOf(calls);
+    }
+  }
+
+  List<Json> specs() {
+    synchronized (lock) {
+      return List.copyOf(specs);
+    }
+  }
+
+  void write(int run, byte[]... records) {
+    synchronized (lock) {
+      Run found = runs.get(run);
+      found.journal = Journals.records(found.journal, Journals.records(records));
+      lock.notifyAll();
+    }
+  }
+
+  /** The run ends: its last record and its exit.json. */
+  void end(int run, String exit) {
+    write(run, Journals.event(exit.replaceFirst("\\{", "{\"event\": \"ended\", ")));
+    lose(run, Json.parse(exit));
+  }
+
+  /** Ends without a word, as a supervisor that is killed. */
+  void lose(int run, Json exit) {
+    synchronized (lock) {
+      runs.get(run).isOver = true;
+      runs.get(run).exit = exit;
+      lock.notifyAll();
+    }
+  }
+
+  void awaitCall(String call) throws InterruptedException {
+    synchronized (lock) {
+      while (!calls.contains(call)) {
+        lock.wait();
+      }
+    }
+  }
+
+  @Override
+  public Json call(String method, Json.Obj params) {
+    synchronized (lock) {
+      int run = params.number("run").map(Math::toIntExact).orElse(0);
+      lock.notifyAll();
+      return switch (method) {
+        case "ports" -> Json.object("ports", List.of(nextPort++));
+        case "run.list" -> Json.array(runs.descendingKeySet().stream().map(this::view).toList());
+        case "run.status" -> view(known(run));
+        case "run.start" -> start(run, params);
+        case "run.stop" -> stop(run, params);
+        default -> throw refused(method, "unknown-method");
+      };
+    }
+  }
+
+  private int known(int run) {
+    if (!runs.containsKey(run)) {
+      throw refused("run", "not-found");
+    }
+    return run;
+  }
+
+  private Json start(int run, Json params) {
+    calls.add("start " + run + (params.flag("again") ? " again" : ""));
+    if (!refusals.isEmpty()) {
+      throw refused("run.start", refusals.poll());
+    }
+    if (runs.containsKey(run) && !params.flag("again")) {
+      throw refused("run.start", "exists");
+    }
+    specs.add(params.object("spec"));
+    runs.put(run, new Run(params.object("spec")));
+    return Json.object("pid", 1);
+  }
+
+  private Json stop(int run, Json params) {
+    String signal = params.text("signal").orElse("");
+    if (params.flag("forget")) {
+      runs.remove(known(run));
+      return Json.object();
+    }
+    calls.add("stop " + known(run) + " " + signal + " " + params.text("why").orElse(""));
+    if (signal.equals("KILL")) {
+      end(run, "{\"exit\": null, \"signal\": 9, \"stopped\": true}");
+    }
+    return Json.object();
+  }
+
+  private Json view(int number) {
+    Run run = runs.get(number);
+    return Json.object("run", number, "alive", !run.isOver, "exit", run.exit, "spec", run.spec);
+  }
+
+  private static GpushException refused(String what, String code) {
+    Json facts = Json.object("run", 99, "what", "script", "path", "train.py");
+    return new GpushException(new AgentFailure.Refused(what, code, facts));
+  }
+
+  @Override
+  public InputStream follow(Json.Obj arguments) {
+    int number = arguments.number("run").map(Math::toIntExact).orElse(0);
+    synchronized (lock) {
+      Run run = runs.get(number);
+      int offset = arguments.number("offset").map(Math::toIntExact).orElse(0);
+      if (run == null) {
+        return InputStream.nullInputStream();
+      }
+      return arguments.flag("follow")
+          ? new Following(run, offset)
+          : new ByteArrayInputStream(run.journal, offset, run.journal.length - offset);
+    }
+  }
+
+  private final class Following extends InputStream {
+    private final Run run;
+    private int at;
+
+    Following(Run run, int at) {
+      this.run = run;
+      this.at = at;
+    }
+
+    @Override
+    public int read() {
+      throw new UnsupportedOperationException("a follower reads into a buffer");
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+      synchronized (lock) {
+        try {
+          while (at == run.journal.length && !run.isOver) {
+            lock.wait();
+          }
+        } catch (InterruptedException stop) {
+          Thread.currentThread().interrupt();
+          throw new IOException(stop);
+        }
+        int count = Math.min(length, run.journal.length - at);
+        System.arraycopy(run.journal, at, target, offset, count);
+        at += count;
+        return count == 0 ? -1 : count;
+      }
+    }
+  }
+
+  @Override
+  public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit) {
+    synchronized (lock) {
+      calls.add("ask " + arguments.getFirst());
+      if (arguments.getFirst().equals("stat")) {
+        return new Answer(0, "", "");
+      }
+      return python.isEmpty() ? new Answer(97, "", "") : new Answer(0, python, "");
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.run.RunOutput;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Remembers what came. */
+final class FakeOutput implements RunOutput {
+  private final List<String> lines = new CopyOnWriteArrayList<>();
+  private final List<String> events = new CopyOnWriteArrayList<>();
+
+  /** {@code 0/3 text}, {@code 0/3! text} for stderr. */
+  List<String> lines() {
+    return List.copyOf(lines);
+  }
+
+  List<String> events() {
+    return List.copyOf(events);
+  }
+
+  @Override
+  public void line(int node, int rank, boolean error, byte[] text) {
+    lines.add(node + "/" + rank + (error ? "! " : " ") + new String(text, StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public void event(int node, String text) {
+    events.add(node + ": " + text);
+  }
+}

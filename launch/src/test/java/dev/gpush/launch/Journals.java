@@ -1,0 +1,41 @@
+package dev.gpush.launch;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** Writes what supervisors write. */
+final class Journals {
+  private Journals() {}
+
+  static byte[] record(int rank, int channel, byte[] payload) {
+    return ByteBuffer.allocate(RunJournal.HEADER + payload.length)
+        .putInt(payload.length)
+        .putShort((short) rank)
+        .put((byte) channel)
+        .put((byte) 0)
+        .putLong(1)
+        .put(payload)
+        .array();
+  }
+
+  static byte[] out(int rank, String text) {
+    return record(rank, 0, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static byte[] err(int rank, String text) {
+    return record(rank, 1, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static byte[] event(String json) {
+    return record(RunJournal.LAUNCHER, RunJournal.EVENT, json.getBytes(StandardCharsets.UTF_8));
+  }
+
+  static byte[] records(byte[]... records) {
+    var all = new ByteArrayOutputStream();
+    for (byte[] record : records) {
+      all.writeBytes(record);
+    }
+    return all.toByteArray();
+  }
+}

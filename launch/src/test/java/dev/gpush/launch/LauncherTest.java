@@ -1,0 +1,411 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The engine with nodes that do what the test says. */
+@Timeout(30)
+final class LauncherTest {
+  private static final String OK =
+      "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+  private static final String TORCH =
+      "gpush-python {\"executable\": \"/e/bin/python\", \"version\": \"3.11.2\", \"torch\":"
+          + " \"2.8.0\", \"packages\": [\"torch-2.8.0\"]}";
+
+  @TempDir private Path folder;
+  private final List<FakeNode> nodes = List.of(new FakeNode(), new FakeNode());
+  private final FakeTalk talk = new FakeTalk();
+  private final FakeOutput output = new FakeOutput();
+  private Tasks tasks;
+  private Launcher launcher;
+
+  @BeforeEach
+  void open() throws IOException {
+    tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
+    launcher = launcher();
+    Files.writeString(folder.resolve("train.py"), "print(1)\n");
+  }
+
+  @AfterEach
+  void close() {
+    launcher.close();
+    tasks.close();
+  }
+
+  private Launcher launcher() {
+    var reached = new ArrayList<LaunchNode>();
+    for (int i = 0; i < nodes.size(); i++) {
+      var info =
+          new NodeInfo(
+              i, "host" + i, "10.0.0." + i, List.of("0", "1"), "H100", 8, "/n" + i + "/ws");
+      reached.add(new LaunchNode(info, nodes.get(i)));
+    }
+    var site =
+        new LaunchSite(
+            new SessionName("devbox"),
+            "0123456789",
+            folder,
+            false,
+            reached,
+            folder.resolve("history"),
+            Optional.empty());
+    return new Launcher(site, Clock.system(), tasks);
+  }
+
+  private RunRequest request(String... words) {
+    return new RunRequest(
+        List.of(words),
+        folder,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Map.of(),
+        false,
+        false);
+  }
+
+  private RunRequest on(String slots, boolean queue, String... words) {
+    return new RunRequest(
+        List.of(words),
+        folder,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(slots),
+        Optional.empty(),
+        Map.of(),
+        false,
+        queue);
+  }
+
+  private LaunchInput input() {
+    return new LaunchInput(
+        42,
+        Optional.empty(),
+        Map.of(),
+        path ->
+            path.toString().equals("train.py")
+                ? Optional.of("*.py (.gitignore:1)")
+                : Optional.empty());
+  }
+
+  private RunView launch(String... words) throws InterruptedException {
+    return launcher.launch(request(words), input(), talk);
+  }
+
+  private Failure refused(String... words) {
+    return assertThrows(GpushException.class, () -> launch(words)).failure();
+  }
+
+  private Future<Optional<Integer>> follow(int run) {
+    return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
+  }
+
+  @Test
+  void startsAllNodesAndMergesTheirOutput() throws Exception {
+    RunView run = launch("train.py", "--lr", "1");
+    Future<Optional<Integer>> status = follow(run.number());
+    nodes.get(0).write(1, Journals.out(0, "a\nb"), Journals.err(1, "e\n"), Journals.out(0, "c\n"));
+    nodes.get(1).write(1, Journals.out(2, "d"));
+    nodes.get(0).end(1, OK);
+    nodes.get(1).end(1, OK);
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals(
+        List.of("0/0 a", "0/0 bc", "0/1! e", "1/2 d"), output.lines().stream().sorted().toList());
+    RunView over = launcher.find(Optional.empty());
+    assertEquals("done", over.state());
+    assertEquals(Optional.of(0), over.exit());
+    assertEquals(4, over.ranks());
+    assertEquals(List.of("0:0", "0:1", "1:0", "1:1"), over.slots());
+    assertEquals(
+        "run 1 · 4 ranks · /usr/bin/python3 python 3.11 · " + folder + " · G42", run.header());
+    assertEquals(
+        List.of("no torch in /usr/bin/python3: ranks get the same environment without torchrun"),
+        talk.said());
+  }
+
+  @Test
+  void firstFailingRankDecidesAndTheOtherNodesStop() throws Exception {
+    launch("train.py");
+    Future<Optional<Integer>> status = follow(1);
+    nodes.get(1).write(1, Journals.event("{\"event\": \"rank-exit\", \"rank\": 3, \"exit\": 7}"));
+    nodes.get(0).awaitCall("stop 1 TERM node 1 failed");
+    nodes
+        .get(0)
+        .end(
+            1,
+            "{\"exit\": null, \"signal\": 15, \"first\": {\"rank\": 0, \"signal\": 15, \"at_ms\":"
+                + " 9000}, \"stopped\": true}");
+    nodes
+        .get(1)
+        .end(
+            1,
+            "{\"exit\": 7, \"signal\": null, \"first\": {\"rank\": 3, \"exit\": 7, \"at_ms\": 100},"
+                + " \"stopped\": false}");
+
+    assertEquals(Optional.of(7), status.get());
+    assertEquals("failed", launcher.find(Optional.of(1)).state());
+    assertEquals(List.of("1: rank 3 ended with status 7"), output.events());
+    assertEquals(1, nodes.get(0).calls().stream().filter(call -> call.startsWith("stop")).count());
+  }
+
+  @Test
+  void refusalOfOneNodeEndsTheOthers() {
+    nodes.get(1).refuse("busy");
+
+    assertEquals(
+        new LaunchFailure.NoFreeSlots("all slots", List.of("run 99")), refused("train.py"));
+
+    assertTrue(nodes.get(0).calls().contains("stop 1 KILL another node could not start"));
+    assertEquals(List.of(), launcher.list());
+  }
+
+  @Test
+  void refusalsAreSaidInOurWords() {
+    nodes.get(0).refuse("not-found");
+    assertEquals(
+        new LaunchFailure.ScriptIgnored("train.py", "*.py (.gitignore:1)"), refused("train.py"));
+    nodes.get(0).refuse("no-space");
+    assertTrue(
+        refused("train.py") instanceof LaunchFailure.Refused(int node, String code, _)
+            && node == 0
+            && code.equals("no-space"));
+    assertEquals(new LaunchFailure.NothingToRepeat("devbox"), refused());
+    assertEquals(
+        new LaunchFailure.NoSuchScript("tarin.py", folder.toString(), List.of("train.py")),
+        refused("tarin.py"));
+    assertTrue(
+        assertThrows(GpushException.class, () -> launcher.find(Optional.of(5))).failure()
+            instanceof LaunchFailure.UnknownRun);
+  }
+
+  @Test
+  void portThatIsTakenIsAnotherPortNextTime() throws Exception {
+    nodes.get(0).refuse("port-taken");
+
+    launch("train.py");
+
+    assertEquals(
+        2001L, nodes.get(0).specs().getLast().object("master").number("port").orElseThrow());
+    assertEquals(
+        2001L, nodes.get(1).specs().getLast().object("master").number("port").orElseThrow());
+    assertEquals(
+        "10.0.0.0", nodes.get(1).specs().getLast().object("master").text("addr").orElseThrow());
+  }
+
+  @Test
+  void portThatWasStolenStartsTheRunAgain() throws Exception {
+    launch("train.py");
+    Future<Optional<Integer>> status = follow(1);
+    nodes
+        .get(0)
+        .end(
+            1,
+            "{\"exit\": 1, \"signal\": null, \"first\": {\"rank\": 0, \"exit\": 1, \"at_ms\": 5},"
+                + " \"stopped\": false, \"port_taken\": 2000}");
+    nodes.get(1).awaitCall("stop 1 TERM node 0 failed");
+    nodes.get(1).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
+    nodes.get(1).awaitCall("start 1 again");
+    nodes.get(0).awaitCall("start 1 again");
+    for (FakeNode node : nodes) {
+      while (node.specs().size() < 2) {
+        Thread.onSpinWait();
+      }
+      node.end(1, OK);
+    }
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals(
+        2001L, nodes.get(0).specs().getLast().object("master").number("port").orElseThrow());
+    assertTrue(output.events().contains("0: " + RunTalk.AGAIN), output.events()::toString);
+  }
+
+  @Test
+  void stopAsksAllNodesAndWaits() throws Exception {
+    launch("train.py");
+    Future<RunView> stopped =
+        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofSeconds(10), talk));
+    String end =
+        "{\"exit\": null, \"signal\": 2, \"first\": {\"rank\": 0, \"signal\": 2, \"at_ms\": 5},"
+            + " \"stopped\": true}";
+    for (FakeNode node : nodes) {
+      node.awaitCall("stop 1 INT asked");
+      node.write(1, Journals.event("{\"event\": \"rank-exit\", \"rank\": 0, \"signal\": 2}"));
+    }
+    nodes.forEach(node -> node.end(1, end));
+
+    assertEquals("stopped", stopped.get().state());
+    assertEquals(Optional.of(130), stopped.get().exit());
+    assertEquals("stopped", launcher.stop(1, "INT", Duration.ofSeconds(1), talk).state());
+    for (FakeNode node : nodes) {
+      assertFalse(node.calls().toString().contains("TERM"), "nobody is hurried who was given time");
+    }
+  }
+
+  @Test
+  void killedSupervisorIsLostAndTheOthersStop() throws Exception {
+    launch("train.py");
+    Future<Optional<Integer>> status = follow(1);
+    nodes.get(0).lose(1, Json.object("lost", true));
+    nodes.get(1).awaitCall("stop 1 TERM node 0 failed");
+    nodes.get(1).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
+
+    var failed = assertThrows(java.util.concurrent.ExecutionException.class, status::get);
+    assertEquals(new LaunchFailure.Lost(1, 0), ((GpushException) failed.getCause()).failure());
+    assertEquals("lost", launcher.find(Optional.of(1)).state());
+    assertTrue(launcher.find(Optional.of(1)).isOver());
+  }
+
+  @Test
+  void emptyWordsRepeatTheLastRunAsItWas() throws Exception {
+    launcher.launch(on("1:0", false, "train.py", "a b"), input(), talk);
+    nodes.get(1).end(1, OK);
+    follow(1).get();
+
+    RunView again = launch();
+
+    assertEquals(List.of("train.py", "a b"), again.words());
+    assertEquals(List.of("1:0"), again.slots());
+    assertEquals(List.of("train.py", "a b"), nodes.get(1).specs().getLast().texts("program"));
+    assertEquals(List.of(), nodes.get(0).specs());
+  }
+
+  @Test
+  void queuedRunStartsWhenTheSlotsAreFree() throws Exception {
+    launcher.launch(on("0", false, "train.py"), input(), talk);
+    assertEquals(
+        new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")),
+        failure(() -> launcher.launch(on("0:1", false, "train.py"), input(), talk)));
+    Future<RunView> second =
+        tasks.fork("second", () -> launcher.launch(on("0:1", true, "train.py"), input(), talk));
+    while (!talk.said().contains("waiting for run 1")) {
+      Thread.onSpinWait();
+    }
+    RunView beside = launcher.launch(on("1", false, "train.py"), input(), talk);
+    nodes.get(0).end(1, OK);
+
+    assertEquals(2, beside.number());
+    assertEquals(3, second.get().number());
+  }
+
+  private static Failure failure(org.junit.jupiter.api.function.Executable work) {
+    return assertThrows(GpushException.class, work).failure();
+  }
+
+  @Test
+  void anotherGatewayFindsTheRunsAgain() throws Exception {
+    launch("train.py");
+    launcher.close();
+    try (Launcher other = launcher()) {
+      assertEquals("running", other.find(Optional.of(1)).state());
+      other.attach();
+      Future<Optional<Integer>> status =
+          tasks.fork("follow", () -> other.follow(1, Set.of(), true, output));
+      nodes.forEach(node -> node.end(1, OK));
+      assertEquals(Optional.of(0), status.get());
+      assertEquals("done", other.find(Optional.of(1)).state());
+    }
+  }
+
+  @Test
+  void runOfAnotherLaptopIsAdopted() throws Exception {
+    launch("train.py", "--x");
+    launcher.close();
+    Files.delete(folder.resolve("history/1.json"));
+    try (Launcher other = launcher()) {
+      assertEquals(List.of(), other.list());
+      other.attach();
+      assertEquals(List.of("train.py", "--x"), other.find(Optional.of(1)).words());
+      RunView next = other.launch(request("nvidia-smi"), input(), talk);
+      assertEquals(2, next.number());
+    } catch (GpushException busy) {
+      assertTrue(busy.failure() instanceof LaunchFailure.NoFreeSlots);
+    }
+  }
+
+  @Test
+  void numberOfAnotherGatewayIsNotUsed() throws Exception {
+    launch("train.py");
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    launcher.close();
+    Files.delete(folder.resolve("history/1.json"));
+    launcher = launcher();
+
+    assertEquals(2, launch("train.py").number());
+  }
+
+  @Test
+  void torchIsUsedWhereItIsAndMissedWhereItIsNeeded() throws Exception {
+    Files.writeString(folder.resolve("train.py"), "import torch\n");
+    assertTrue(
+        refused("train.py") instanceof LaunchFailure.NoTorch(var python, _)
+            && python.equals("/usr/bin/python3"));
+    assertTrue(refused("torchrun", "train.py") instanceof LaunchFailure.NoTorch);
+
+    nodes.forEach(node -> node.python(TORCH));
+    launcher.close();
+    launcher = launcher();
+    RunView run = launch("torchrun", "--nproc-per-node", "3", "--max-restarts", "2", "train.py");
+
+    assertEquals("torchrun", run.mode());
+    assertEquals(List.of("--max-restarts", "2"), nodes.get(0).specs().getLast().texts("torchrun"));
+    assertEquals(
+        List.of("instead of --nproc-per-node 3: the nodes and ranks of this session"), talk.said());
+  }
+
+  @Test
+  void nodesThatDifferDoNotStart() {
+    nodes.get(0).python(TORCH);
+
+    assertEquals(
+        new LaunchFailure.NodesDiffer(
+            "the Python of node 0 (/e/bin/python)", List.of("node 1 lacks torch-2.8.0")),
+        refused("train.py"));
+    nodes.get(1).python("");
+    launcher.close();
+    launcher = launcher();
+    assertTrue(refused("train.py") instanceof LaunchFailure.NoPython(int node, _) && node == 1);
+  }
+
+  @Test
+  void commandNeedsNoPythonAndRunsOncePerNode() throws Exception {
+    nodes.forEach(node -> node.python(""));
+
+    RunView run = launch("nvidia-smi -L");
+
+    assertEquals("command", run.mode());
+    assertEquals("run 1 · 2 nodes · " + folder + " · G42", run.header());
+    assertEquals(Optional.of("nvidia-smi -L"), nodes.get(1).specs().getLast().text("command"));
+    assertEquals(1L, nodes.get(1).specs().getLast().number("first_rank").orElseThrow());
+  }
+}

@@ -1,0 +1,214 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which Python, what it says of itself, and whether the script needs torch. */
+final class PythonTest {
+  private static final List<String> ACTIVE = List.of("@venv", "@conda", "python3", "python");
+
+  private static PythonFacts facts(String version, String torch, String... packages) {
+    return new PythonFacts(
+        "/home/me/envs/llm/bin/python",
+        version,
+        Optional.of(torch).filter(text -> !text.isEmpty()),
+        "/home/me/envs/llm",
+        true,
+        List.of(packages),
+        Map.of(),
+        "/home/me",
+        "me",
+        "/usr/bin:/bin");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "3.11, python3.11",
+    "python3.12, python3.12",
+    "/opt/x/bin/python, /opt/x/bin/python",
+    "~/envs/llm, ~/envs/llm",
+    "../env, /w/env",
+    "./env, /w/a/env",
+    ".venv, /w/a/.venv"
+  })
+  void namedOneIsTheOnlyCandidateHere(String asked, String expected) {
+    PythonChoice choice =
+        PythonChoice.of(Optional.of(asked), Path.of("/w"), Path.of("/w/a"), true, "/n/ws");
+
+    assertEquals(List.of(expected), choice.candidates());
+  }
+
+  @Test
+  void pathOfTheWorkspaceIsAPathOfItsCopyElsewhere() {
+    assertEquals(
+        List.of("/n/ws/env"),
+        PythonChoice.of(Optional.of("../env"), Path.of("/w"), Path.of("/w/a"), false, "/n/ws")
+            .candidates());
+  }
+
+  @Test
+  void environmentOfTheWorkspaceGoesBeforeTheActiveOne(@TempDir Path root) throws IOException {
+    Path folder = Files.createDirectories(root.resolve("a/b"));
+    assertEquals(
+        ACTIVE, PythonChoice.of(Optional.empty(), root, folder, true, "/n/ws").candidates());
+
+    Files.createDirectory(root.resolve(".venv"));
+    assertEquals(
+        root.resolve(".venv").toString(),
+        PythonChoice.of(Optional.empty(), root, folder, true, "/n/ws").candidates().getFirst());
+
+    Files.createDirectory(root.resolve("a/.venv"));
+    var candidates =
+        new ArrayList<>(
+            PythonChoice.of(Optional.empty(), root, folder, true, "/n/ws").candidates());
+    assertEquals(root.resolve("a/.venv").toString(), candidates.removeFirst());
+    assertEquals(ACTIVE, candidates);
+
+    assertEquals(
+        "/n/ws/.venv",
+        PythonChoice.of(Optional.empty(), root, folder, false, "/n/ws").candidates().getFirst());
+  }
+
+  @Test
+  void lockFileWithoutEnvironmentIsWorthAWord(@TempDir Path root) throws IOException {
+    assertFalse(PythonChoice.lacksUvEnvironment(root, root, true));
+    Files.createFile(root.resolve("uv.lock"));
+    assertTrue(PythonChoice.lacksUvEnvironment(root, root, true));
+    assertFalse(PythonChoice.lacksUvEnvironment(root, root, false));
+    Files.createDirectory(root.resolve(".venv"));
+    assertFalse(PythonChoice.lacksUvEnvironment(root, root, true));
+  }
+
+  private static NodeCalls.Answer probe(Map<String, String> environment, String... candidates)
+      throws IOException, InterruptedException {
+    var arguments =
+        new ArrayList<>(
+            List.of("sh", "-c", Resources.text("probe.sh"), "sh", Resources.text("probe.py")));
+    arguments.addAll(List.of(candidates));
+    var builder = new ProcessBuilder(arguments).redirectErrorStream(true);
+    builder.environment().keySet().removeAll(List.of("VIRTUAL_ENV", "CONDA_PREFIX"));
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    return new NodeCalls.Answer(process.waitFor(), output, "");
+  }
+
+  @Test
+  void probeTakesTheFirstThatIsThere() throws Exception {
+    NodeCalls.Answer answer =
+        probe(Map.of(), "@venv", "@conda", "/nothing/here", "no-such-python", "python3");
+
+    PythonFacts facts = PythonFacts.parse(answer.output()).orElseThrow();
+    assertTrue(facts.version().matches("3\\.[0-9]+\\.[0-9]+"), facts::version);
+    assertTrue(Files.isExecutable(Path.of(facts.executable())), facts::executable);
+    assertTrue(facts.stamps().containsKey(facts.executable()));
+    assertEquals(97, probe(Map.of(), "@venv", "/nothing", "").exit());
+  }
+
+  @Test
+  void probeFindsEnvironmentsByTheirFolder(@TempDir Path folder) throws Exception {
+    Path environment = folder.resolve("my env");
+    assertEquals(
+        0,
+        new ProcessBuilder(
+                "python3", "-m", "venv", "--copies", "--without-pip", environment.toString())
+            .start()
+            .waitFor());
+    Path packages =
+        Files.list(environment.resolve("lib")).findFirst().orElseThrow().resolve("site-packages");
+    Files.createDirectory(packages.resolve("torch-2.8.0+cpu.dist-info"));
+    Files.createDirectory(packages.resolve("old-1.0-py3.11.egg-info"));
+
+    PythonFacts facts =
+        PythonFacts.parse(probe(Map.of(), environment.toString()).output()).orElseThrow();
+
+    assertTrue(facts.isEnvironment());
+    assertEquals(
+        environment.toRealPath().toString(), Path.of(facts.prefix()).toRealPath().toString());
+    assertEquals(Optional.of("2.8.0+cpu"), facts.torch());
+    assertEquals(List.of("old-1.0", "torch-2.8.0+cpu"), facts.packages());
+    assertTrue(facts.activation().get("PATH").startsWith(facts.prefix() + "/bin:"));
+    assertEquals(
+        facts.executable(),
+        PythonFacts.parse(
+                probe(Map.of("VIRTUAL_ENV", environment.toString()), "@venv", "python3").output())
+            .orElseThrow()
+            .executable());
+    assertEquals(
+        facts.executable(),
+        PythonFacts.parse(probe(Map.of("HOME", folder.toString()), "~/my env").output())
+            .orElseThrow()
+            .executable());
+  }
+
+  @Test
+  void factsAreFoundBehindNoise() {
+    assertEquals(Optional.empty(), PythonFacts.parse("hello"));
+    assertEquals(Optional.empty(), PythonFacts.parse("gpush-python {\"executable\": "));
+    assertEquals(
+        "3.9.1",
+        PythonFacts.parse("noise\ngpush-python {\"executable\": \"/p\", \"version\": \"3.9.1\"}\n")
+            .orElseThrow()
+            .version());
+  }
+
+  @Test
+  void wordsAreThoseOfTheHeader() {
+    assertEquals("~/envs/llm python 3.11 torch 2.8", facts("3.11.7", "2.8.0+cu128").words());
+    assertEquals("~/envs/llm python 3.11", facts("3.11.7", "").words());
+  }
+
+  @Test
+  void differencesAreNamed() {
+    PythonFacts first = facts("3.11.7", "", "a-1", "b-1", "c-1", "d-1", "e-1");
+
+    assertEquals(
+        List.of(), first.differences(facts("3.11.7", "", "a-1", "b-1", "c-1", "d-1", "e-1")));
+    assertEquals(
+        List.of("has Python 3.12.0, not 3.11.7", "lacks a-1, b-1, c-1 and 2 more", "has a-2"),
+        first.differences(facts("3.12.0", "", "a-2")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "import torch", "import os\nimport torch\n", "from torch import nn",
+            "import torch.nn as nn",
+        "import os, sys, torch", "import numpy as np, torch", "from torch.nn import x",
+            "import  torch"
+      })
+  void scriptThatImportsTorchAtTheMargin(String text) {
+    assertTrue(TorchImport.isIn(text));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "import torchvision",
+        "def f():\n  import torch",
+        "# import torch",
+        "from torchx import y",
+        "import os\nx = 'import torch'",
+        "try:\n    import torch\nexcept ImportError:\n    torch = None",
+        "import pytorch",
+        "from .torch import x"
+      })
+  void scriptThatMayDoWithout(String text) {
+    assertFalse(TorchImport.isIn(text));
+  }
+}
