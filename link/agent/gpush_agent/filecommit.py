@@ -229,6 +229,9 @@ class Commit:
         self.plan = None
         self._remove(b"txn.prepared")
 
+    def was_interrupted(self):
+        return os.path.exists(self.state.of(b"txn")) or os.path.exists(self.state.of(b"txn.prepared"))
+
     def roll_forward(self):
         """Finishes what a crash interrupted: every step looks whether it was done already."""
         self._remove(b"txn.prepared")
@@ -260,7 +263,7 @@ class Commit:
         self.prune(plan["delete"])
         tree.forget()
         held.generation = plan["generation"]
-        held.root = root_of(held.entries)
+        held.root = root_of(held.entries) if late else plan["root"]
         held.is_dirty = True
         kept = in_order(set(plan["forget"]) - set(plan["delete"]))
         answer = {"generation": held.generation, "root": held.root, "late": late, "kept": kept[:1000]}

@@ -154,7 +154,7 @@ class Conversation:
         above = make_folders(self.root)
         above += make_folders(os.path.dirname(os.fsencode(want["state"])))
         self.state = State(want["state"])
-        self.state.lock()
+        self.state.lock(to_read=True)
         self.write_token(int(want["node"]))
         self.folds = self.state.names_fold()
         self.held = Held(self.state)
@@ -163,7 +163,11 @@ class Conversation:
         own = own_folder(self.root, self.state.path)
         self.stage = Stage(os.path.join(own, b"stage"))
         self.commit = Commit(self.tree, self.state, self.held, self.stage, own)
-        self.commit.roll_forward()
+        if above or self.commit.was_interrupted():
+            self.state.unlock()
+            self.state.lock()
+            self.held.load()
+            self.commit.roll_forward()
         if above:
             self.held.above = self.held.above + [path for path in above if path not in self.held.above]
             self.held.save()
@@ -181,7 +185,7 @@ class Conversation:
 
     def on_check(self, payload):
         known = json.loads(payload.decode("utf-8")).get("known")
-        self.state.lock()
+        self.state.lock(to_read=not self.commit.is_unfinished)
         try:
             self.held.load()
             if self.commit.is_unfinished:
@@ -341,9 +345,11 @@ class Release:
                 self.remove(tree, path)
             tree.forget()
             folders = set(self.held.folders)
+            for path in self.held.entries:
+                folders.update(filetree.parents_of(path))
             for folder in reversed(in_order(folders)):
                 tree.remove_folder(folder.encode("utf-8").split(b"/"))
-            self.name_rest(tree, [])
+            self.name_rest(tree, [], folders)
         finally:
             tree.close()
 
@@ -373,7 +379,7 @@ class Release:
         except (OSError, Refused, filetree.Blocked):
             pass  # still there: the walk below names it
 
-    def name_rest(self, tree, parts):
+    def name_rest(self, tree, parts, folders):
         """Names what is left; a folder that was never ours is named as one."""
         for name in tree.names(parts):
             child = parts + [name]
@@ -382,8 +388,8 @@ class Release:
                 continue
             try:
                 is_folder = filetree.is_folder(tree.look(child))
-                if is_folder and path in self.held.folders:
-                    self.name_rest(tree, child)
+                if is_folder and path in folders:
+                    self.name_rest(tree, child, folders)
                 else:
                     self.kept.append(path + "/" if is_folder else path)
             except (OSError, filetree.Blocked):

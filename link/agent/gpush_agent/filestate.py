@@ -84,8 +84,8 @@ class State:
     def of(self, name):
         return os.path.join(self.path, name)
 
-    def lock(self):
-        """One conversation at a time changes or reads the folder as a whole; on a shared file system that is one of all nodes."""
+    def lock(self, to_read=False):
+        """One conversation at a time changes the folder; on a shared file system that is one of all nodes, and the others may look."""
         if self.locked:
             return
         if self.lock_fd < 0:
@@ -93,7 +93,7 @@ class State:
         until = time.monotonic() + LOCK_WAIT_S
         while True:
             try:
-                fcntl.flock(self.lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self.lock_fd, (fcntl.LOCK_SH if to_read else fcntl.LOCK_EX) | fcntl.LOCK_NB)
                 break
             except OSError as error:
                 if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL):
@@ -116,13 +116,14 @@ class State:
 
     def write(self, name, text):
         """Replaces a file of ours whole; returns its modification time, which is the file system's clock."""
-        fd = os.open(self.of(name + b".new"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        fresh = self.of(name + b".new-%d" % os.getpid())
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
             write_all(fd, text.encode("utf-8"))
             moment = os.fstat(fd).st_mtime_ns
         finally:
             os.close(fd)
-        os.rename(self.of(name + b".new"), self.of(name))
+        os.rename(fresh, self.of(name))
         return moment
 
     def read(self, name):
@@ -135,12 +136,7 @@ class State:
 
     def names_fold(self):
         """Whether this file system takes two names that differ in case for one."""
-        probe = self.of(b"Probe")
-        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        try:
-            return os.path.exists(self.of(b"pROBE"))
-        finally:
-            os.unlink(probe)
+        return os.path.exists(self.of(b"FILES.LOCK"))
 
 
 class Held:

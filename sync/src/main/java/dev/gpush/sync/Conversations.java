@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
@@ -34,35 +34,41 @@ final class Conversations implements AutoCloseable {
     T on(NodeConversation node) throws IOException, InterruptedException, TreeChanged;
   }
 
-  /**
-   * One per node, in their order.
-   *
-   * @param fresh gets those that had to be opened: what they hold was looked at just now
-   */
-  List<NodeConversation> with(List<SyncNode> nodes, Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost {
+  /** Starts opening those that are not open. It must be finished or abandoned. */
+  Opening open(List<SyncNode> nodes) {
     List<SyncNode> closed = nodes.stream().filter(node -> !open.containsKey(node)).toList();
-    var opening = new ArrayList<Future<NodeConversation>>();
-    for (SyncNode node : closed) {
-      opening.add(
-          tasks.fork(
-              "open-" + node.info().index(), () -> NodeConversation.open(node, session, known)));
+    return new Opening(closed, session, known, tasks);
+  }
+
+  /** Waits until all are open, and returns those that were opened: what they hold is new. */
+  List<NodeConversation> finish(Opening opening) throws InterruptedException, NodeLost {
+    List<Throwable> failures;
+    try {
+      failures = opening.await();
+    } catch (InterruptedException stop) {
+      abandon(opening);
+      throw stop;
     }
-    var failures = new ArrayList<Throwable>();
-    for (int i = 0; i < closed.size(); i++) {
-      try {
-        NodeConversation conversation = opening.get(i).get();
-        open.put(closed.get(i), conversation);
-        fresh.add(conversation);
-      } catch (ExecutionException failed) {
-        failures.add(lost(closed.get(i), failed));
-      } catch (InterruptedException stop) {
-        opening.forEach(future -> future.cancel(true));
-        throw stop;
-      }
-    }
+    List<NodeConversation> fresh = keep(opening);
     throwFirst(failures);
-    return nodes.stream().map(open::get).toList();
+    return fresh;
+  }
+
+  /** They are not wanted for now; those that are open already are kept for the next time. */
+  void abandon(Opening opening) {
+    opening.abandon();
+    keep(opening);
+  }
+
+  private List<NodeConversation> keep(Opening opening) {
+    List<NodeConversation> fresh = opening.arrived();
+    fresh.forEach(conversation -> open.put(conversation.node(), conversation));
+    return fresh;
+  }
+
+  /** The open conversations with these nodes, in their order. */
+  List<NodeConversation> of(List<SyncNode> nodes) {
+    return nodes.stream().map(node -> Objects.requireNonNull(open.get(node))).toList();
   }
 
   /** Nodes that are not among these are not kept in mind. */
@@ -108,22 +114,8 @@ final class Conversations implements AutoCloseable {
     return results;
   }
 
-  /** The result of opening on another thread; an interrupt of this one stops that one, too. */
-  static List<NodeConversation> await(Future<List<NodeConversation>> opening)
-      throws InterruptedException, NodeLost {
-    try {
-      return opening.get();
-    } catch (ExecutionException failed) {
-      Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-      throwFirst(List.of(cause));
-      throw new IllegalStateException(failed);
-    } catch (InterruptedException stop) {
-      opening.cancel(true);
-      throw stop;
-    }
-  }
-
-  private static Throwable lost(SyncNode node, ExecutionException failed) {
+  /** An end of the conversation as such, other failures as they are. */
+  static Throwable lost(SyncNode node, ExecutionException failed) {
     Throwable cause = failed.getCause() == null ? failed : failed.getCause();
     return cause instanceof IOException ? new NodeLost(node.info().index(), cause) : cause;
   }

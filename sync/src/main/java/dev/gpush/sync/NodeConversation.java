@@ -305,7 +305,7 @@ final class NodeConversation implements Closeable {
     return new GpushException(
         switch (code) {
           case "held" -> new AgentFailure.Held(path, "another gpush");
-          case "not-found" -> new SyncFailure.NoSuchPath(index(), path);
+          case "not-found", "bad-path" -> new SyncFailure.NoSuchPath(index(), path);
           case "protocol", "" ->
               new AgentFailure.NotUnderstood(facts.text("detail").orElse("files"), "");
           default ->

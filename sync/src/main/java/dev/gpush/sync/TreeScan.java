@@ -8,6 +8,8 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -92,25 +94,32 @@ public final class TreeScan {
    */
   public Optional<String> whyIgnored(String path) {
     try {
-      IgnoreStack stack = IgnoreStack.at(root, places, this::index);
-      Path at = root;
-      for (Path part : Path.of(path).normalize()) {
-        at = at.resolve(part);
-        String name = part.toString();
-        boolean isFolder = Files.isDirectory(at, java.nio.file.LinkOption.NOFOLLOW_LINKS);
-        IgnoreStack.Decision decision = stack.decide(name, isFolder || !at.endsWith(path));
-        if (decision.fate() == IgnoreStack.Fate.IGNORED) {
-          return Optional.of(decision.rule().map(IgnoreRule::text).orElse("not tracked"));
-        }
-        if (!isFolder) {
-          return Optional.empty();
-        }
-        stack = stack.enter(name, at, names(at), decision.fate(), this::index);
-      }
-      return Optional.empty();
-    } catch (IOException broken) {
+      return whyIgnored(Path.of(path).normalize());
+    } catch (IOException | InvalidPathException broken) {
       return Optional.empty();
     }
+  }
+
+  private Optional<String> whyIgnored(Path path) throws IOException {
+    IgnoreStack stack = IgnoreStack.at(root, places, this::index);
+    Optional<IgnoreRule> rule = Optional.empty();
+    Path at = root;
+    for (Path part : path) {
+      at = at.resolve(part);
+      String name = part.toString();
+      boolean isFolder = Files.isDirectory(at, LinkOption.NOFOLLOW_LINKS);
+      boolean isLast = at.getNameCount() == root.getNameCount() + path.getNameCount();
+      IgnoreStack.Decision decision = stack.decide(name, isFolder || !isLast);
+      rule = decision.rule().isPresent() ? decision.rule() : rule;
+      if (decision.fate() == IgnoreStack.Fate.IGNORED) {
+        return rule.map(IgnoreRule::text);
+      }
+      if (!isFolder) {
+        return Optional.empty();
+      }
+      stack = stack.enter(name, at, names(at), decision.fate(), this::index);
+    }
+    return Optional.empty();
   }
 
   /**

@@ -36,7 +36,13 @@ final class TreeWalk {
   record Found(
       String path, Path file, FileStamp.Look look, Optional<String> target, boolean tracked) {}
 
-  private record Child(String name, Path file, FileStamp.Look look) {}
+  /**
+   * One name in a folder.
+   *
+   * @param name as well as it can be told
+   * @param isUtf8 the name is exact
+   */
+  private record Child(String name, boolean isUtf8, Path file, FileStamp.Look look) {}
 
   private final Path root;
   private final IgnoreStack.IndexReader indexes;
@@ -84,6 +90,10 @@ final class TreeWalk {
       if (fate == IgnoreStack.Fate.IGNORED) {
         continue;
       }
+      if (!child.isUtf8()) {
+        badNames.add(stack.base() + child.name());
+        continue;
+      }
       if (!isFolder) {
         add(child, stack);
         continue;
@@ -123,7 +133,7 @@ final class TreeWalk {
     var children = new TreeMap<String, Child>(Manifest.ORDER);
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
       for (Path file : entries) {
-        look(file).ifPresent(look -> child(folder, file, look, children));
+        look(file).ifPresent(look -> child(file, look, children));
       }
     } catch (NoSuchFileException | NotDirectoryException gone) {
       return Map.of();
@@ -135,13 +145,10 @@ final class TreeWalk {
     return children;
   }
 
-  private void child(Path folder, Path file, FileStamp.Look look, Map<String, Child> children) {
+  private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {
     Optional<String> name = name(file);
-    if (name.isPresent()) {
-      children.put(name.orElseThrow(), new Child(name.orElseThrow(), file, look));
-    } else {
-      badNames.add(root.relativize(folder).resolve(file.getFileName()).toString());
-    }
+    String known = name.orElse(file.getFileName().toString());
+    children.put(known, new Child(known, name.isPresent(), file, look));
   }
 
   private Optional<FileStamp.Look> look(Path file) throws IOException {

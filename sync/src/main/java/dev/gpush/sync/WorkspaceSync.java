@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -87,16 +86,16 @@ public final class WorkspaceSync implements AutoCloseable {
   private Generation attempt(
       List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
       throws InterruptedException, NodeLost, TreeChanged, Push.Moved {
-    var fresh = new HashSet<NodeConversation>();
-    Future<List<NodeConversation>> opening =
-        tasks.fork("open", () -> conversations.with(nodes, fresh));
+    Opening opening = conversations.open(nodes);
     Scan found;
-    List<NodeConversation> open;
     try {
       found = scan.scan(talk);
-    } finally {
-      open = Conversations.await(opening);
+    } catch (InterruptedException | RuntimeException failed) {
+      conversations.abandon(opening);
+      throw failed;
     }
+    var fresh = new HashSet<>(conversations.finish(opening));
+    List<NodeConversation> open = conversations.of(nodes);
     if (lookAgain) {
       look(open);
       fresh.addAll(open);
@@ -131,8 +130,8 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Fence fence(List<SyncNode> nodes) throws InterruptedException, NodeLost, TreeChanged {
-    var fresh = new HashSet<NodeConversation>();
-    List<NodeConversation> open = conversations.with(nodes, fresh);
+    var fresh = new HashSet<>(conversations.finish(conversations.open(nodes)));
+    List<NodeConversation> open = conversations.of(nodes);
     look(open.stream().filter(node -> !fresh.contains(node)).toList());
     var states = new ArrayList<Fence.NodeState>();
     for (NodeConversation node : open) {
@@ -170,14 +169,8 @@ public final class WorkspaceSync implements AutoCloseable {
     try {
       for (int attempt = 1; ; attempt++) {
         try {
-          List<NodeConversation> open = conversations.with(List.of(node), new HashSet<>());
-          conversations.each(
-              "pull",
-              open,
-              conversation -> {
-                new Pull(scan.root(), conversation, talk).run(path, target.toAbsolutePath());
-                return true;
-              });
+          conversations.finish(conversations.open(List.of(node)));
+          pull(conversations.of(List.of(node)), path, target, talk);
           return;
         } catch (NodeLost lost) {
           if (attempt == MAX_ATTEMPTS) {
@@ -189,6 +182,22 @@ public final class WorkspaceSync implements AutoCloseable {
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  private void pull(List<NodeConversation> one, String path, Path target, Talk talk)
+      throws InterruptedException, NodeLost, TreeChanged {
+    try {
+      conversations.each(
+          "pull",
+          one,
+          node -> {
+            new Pull(scan.root(), node, talk).run(path, target.toAbsolutePath());
+            return true;
+          });
+    } catch (GpushException failed) {
+      one.forEach(conversations::drop); // perhaps in the middle of a file
+      throw failed;
     }
   }
 

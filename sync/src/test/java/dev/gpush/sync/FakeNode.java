@@ -1,0 +1,165 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.backend.NodeInfo;
+import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A node of which only the link is missing: the real {@code files} of link/agent as a process, its
+ * messages over pipes. Counts bytes, and can be made to die at an exact change of the file system.
+ */
+final class FakeNode implements SyncNode {
+  /** With a number above 0, kills itself before that change; as another user when one is given. */
+  private static final String PROGRAM =
+      """
+      import os, signal, sys
+      sys.path.insert(0, sys.argv[1])
+      left = int(sys.argv[2])
+      def counted(call):
+          def change(*args, **keywords):
+              global left
+              left -= 1
+              if left == 0:
+                  os.kill(os.getpid(), signal.SIGKILL)
+              return call(*args, **keywords)
+          return change
+      from gpush_agent import files
+      if left:
+          for name in ("rename", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
+              setattr(os, name, counted(getattr(os, name)))
+      sys.exit(files.main({}, 0, 1))
+      """;
+
+  private static final String RELEASE =
+      """
+      import sys
+      sys.path.insert(0, sys.argv[1])
+      from gpush_agent import files
+      print("\\n".join(files.release(sys.argv[2], sys.argv[3])))
+      """;
+
+  private final NodeInfo info;
+  private final List<Process> processes = new CopyOnWriteArrayList<>();
+  final AtomicLong toNode = new AtomicLong();
+  final AtomicLong fromNode = new AtomicLong();
+  final AtomicInteger flights = new AtomicInteger();
+  final AtomicInteger opened = new AtomicInteger();
+  volatile int dieAt;
+
+  FakeNode(int index, Path workspace) {
+    this.info = new NodeInfo(index, "node" + index, "", List.of("0"), "", 1, workspace.toString());
+  }
+
+  /** The sources of the agent, from wherever the build runs. */
+  static Path agent() {
+    for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
+      Path found = at.resolve("link/agent");
+      if (Files.isDirectory(found.resolve("gpush_agent"))) {
+        return found;
+      }
+    }
+    throw new IllegalStateException("no link/agent above " + Path.of("").toAbsolutePath());
+  }
+
+  @Override
+  public NodeInfo info() {
+    return info;
+  }
+
+  WorkFolder folder() {
+    return new WorkFolder(Path.of(info.workspace()));
+  }
+
+  @Override
+  public Duplex open() throws IOException {
+    opened.incrementAndGet();
+    Process process = python(PROGRAM, String.valueOf(dieAt));
+    dieAt = 0;
+    processes.add(process);
+    return new ProcessDuplex(process);
+  }
+
+  private static Process python(String program, String... arguments) throws IOException {
+    var command =
+        new ArrayList<>(List.of("python3", "-I", "-S", "-B", "-c", program, agent().toString()));
+    command.addAll(List.of(arguments));
+    return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  }
+
+  /** As the agent does at the end of a lease: what was kept. */
+  List<String> release() throws IOException, InterruptedException {
+    stop();
+    Process process = python(RELEASE, info.workspace(), info.state());
+    String out = new String(process.getInputStream().readAllBytes());
+    if (process.waitFor() != 0) {
+      throw new IOException("release failed");
+    }
+    return out.isBlank() ? List.of() : List.of(out.strip().split("\n"));
+  }
+
+  void kill() throws InterruptedException {
+    for (Process process : processes) {
+      process.destroyForcibly().waitFor();
+    }
+  }
+
+  void stop() throws InterruptedException {
+    for (Process process : processes) {
+      process.destroy();
+      process.waitFor();
+    }
+  }
+
+  private final class ProcessDuplex implements Duplex {
+    private final Process process;
+
+    ProcessDuplex(Process process) {
+      this.process = process;
+    }
+
+    @Override
+    public InputStream in() {
+      return new FilterInputStream(process.getInputStream()) {
+        @Override
+        public int read(byte[] target, int offset, int length) throws IOException {
+          int count = super.read(target, offset, length);
+          fromNode.addAndGet(Math.max(count, 0));
+          return count;
+        }
+      };
+    }
+
+    @Override
+    public OutputStream out() {
+      return new FilterOutputStream(process.getOutputStream()) {
+        @Override
+        public void write(byte[] source, int offset, int length) throws IOException {
+          out.write(source, offset, length);
+          toNode.addAndGet(length);
+        }
+
+        @Override
+        public void flush() throws IOException {
+          flights.incrementAndGet();
+          super.flush();
+        }
+      };
+    }
+
+    @Override
+    public void close() throws IOException {
+      process.getOutputStream().close();
+      process.destroy();
+    }
+  }
+}

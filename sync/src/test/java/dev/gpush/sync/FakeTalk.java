@@ -1,0 +1,54 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.Talk;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Remembers what was said and asked; answers as it was told to. */
+final class FakeTalk implements Talk {
+  enum Answer {
+    YES,
+    NO,
+    NOBODY
+  }
+
+  final List<String> said = new CopyOnWriteArrayList<>();
+  final List<String> asked = new CopyOnWriteArrayList<>();
+  volatile Answer answer = Answer.NOBODY;
+
+  /** Run when the next step of this beginning is shown: a moment in the middle of the work. */
+  private final Map<String, Runnable> atStep = new ConcurrentHashMap<>();
+
+  void onceAt(String beginning, Runnable action) {
+    atStep.put(beginning, action);
+  }
+
+  @Override
+  public void say(String line) {
+    said.add(line);
+  }
+
+  @Override
+  public Step step(String what) {
+    for (String beginning : atStep.keySet()) {
+      if (what.startsWith(beginning)) {
+        atStep.remove(beginning).run();
+      }
+    }
+    return Talk.silent().step(what);
+  }
+
+  @Override
+  public void confirm(String question, String flag) {
+    asked.add(question);
+    switch (answer) {
+      case YES -> {}
+      case NO -> throw new GpushException(new UsageFailure.Declined(question));
+      case NOBODY -> throw new GpushException(new UsageFailure.NobodyToAsk(question, flag));
+    }
+  }
+}

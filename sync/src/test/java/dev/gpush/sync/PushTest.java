@@ -1,0 +1,484 @@
+package dev.gpush.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.failure.UsageFailure;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whole pushes to the real node side. */
+class PushTest extends SyncFixture {
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void bringsAllKindsOfFilesToAllNodes(int count) throws Exception {
+    nodes(count);
+    var random = new Random(1);
+    var large = new byte[5_000_000];
+    random.nextBytes(large);
+    laptop.write("a.py", "print(1)\n").write("empty", "").write("large", large);
+    laptop.write("zeros", new byte[700_000]).write("ünï/日本\n語", "x").write(" sp ace/\"q'", "y");
+    laptop.write("d/".repeat(60) + "deep", "z").write("x".repeat(250) + "/long", "z");
+    laptop.write("run.sh", "#!/bin/sh\n");
+    laptop.executable("run.sh", true);
+    laptop.link("l", "d/d");
+    laptop.link("d/up", "../a.py");
+
+    Generation first = push();
+
+    assertEquals(1, first.counter());
+    for (FakeNode node : nodes) {
+      assertEquals(laptop.tree(), node.folder().tree());
+      assertEquals("1 " + first.root() + "\n", Files.readString(state(node).resolve("generation")));
+    }
+    assertEquals(first, push());
+    assertEquals(Optional.of(first), sync.check(all()).agreed());
+  }
+
+  @Test
+  void onlyWhatChangedTravels() throws Exception {
+    nodes(3);
+    var random = new Random(2);
+    for (int i = 0; i < 200; i++) {
+      var bytes = new byte[10_000];
+      random.nextBytes(bytes);
+      laptop.write("d" + i % 10 + "/f" + i, bytes);
+    }
+    push();
+    nodes.forEach(node -> assertTrue(node.toNode.get() > 2_000_000));
+
+    laptop.write("d1/f1", "new");
+    assertTrue(traffic(this::push) < 1_000, "one file");
+    Files.move(laptop.path().resolve("d2"), laptop.path().resolve("other"));
+    assertTrue(traffic(this::push) < 5_000, "a renamed folder");
+    laptop.executable("other/f2", true);
+    assertTrue(traffic(this::push) < 1_000, "a mode");
+    laptop.delete("d3");
+    assertTrue(traffic(this::push) < 1_000, "a deleted folder");
+    assertTrue(traffic(this::push) < 200, "nothing");
+
+    restartGateway();
+    assertTrue(traffic(this::push) < 500, "nothing, with a new gateway");
+    assertAllFollow();
+  }
+
+  @Test
+  void compressesWhenItPays() throws Exception {
+    nodes(1);
+    laptop.write("text", "the same line again\n".repeat(100_000));
+    assertTrue(traffic(this::push) < 50_000);
+  }
+
+  @Test
+  void aPushWithoutChangeIsOneFlightPerNode() throws Exception {
+    nodes(3);
+    for (int i = 0; i < 50; i++) {
+      laptop.write("f" + i, "x" + i);
+    }
+    push();
+    List<Integer> before = nodes.stream().map(node -> node.flights.get()).toList();
+    push();
+    for (int i = 0; i < 3; i++) {
+      assertEquals(before.get(i) + 1, nodes.get(i).flights.get());
+      assertEquals(1, nodes.get(i).opened.get());
+    }
+  }
+
+  @Test
+  void aSaveIsOneFlightForOneNodeAndTwoForMany() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    int before = nodes.getFirst().flights.get();
+    laptop.write("a", "2");
+    push();
+    assertEquals(2, nodes.getFirst().flights.get() - before, "contents, then prepare with commit");
+  }
+
+  @Test
+  void deletesWhatIsGoneHereAndNothingElse() throws Exception {
+    nodes(2);
+    laptop.write("keep", "1").write("d/e/gone", "1").write("f/gone", "1");
+    push();
+    for (FakeNode node : nodes) {
+      node.folder().write("f/theirs", "checkpoint").write("out/log", "x");
+    }
+    laptop.delete("d");
+    laptop.delete("f");
+
+    push();
+
+    for (FakeNode node : nodes) {
+      assertEquals(
+          List.of("f/theirs", "keep", "out/log"), List.copyOf(node.folder().tree().keySet()));
+      assertFalse(WorkFolder.exists(node.folder().path().resolve("d")));
+    }
+  }
+
+  @Test
+  void aConflictOnOneNodeLeavesAllWhereTheyWere() throws Exception {
+    nodes(3);
+    laptop.write("a", "1").write("b", "1").write("same", "1");
+    Generation first = push();
+    nodes.get(1).folder().write("a", "edited there").write("new", "made there").write("same", "2");
+    laptop.write("a", "2").write("b", "2").write("same", "2");
+
+    assertEquals(
+        new SyncFailure.Conflicts(List.of(new Conflict(1, "a", "changed"))), failure(this::push));
+    laptop.write("a", "edited there").write("new", "other");
+    assertEquals(
+        new SyncFailure.Conflicts(List.of(new Conflict(1, "new", "foreign"))), failure(this::push));
+
+    for (int i = 0; i < 3; i++) {
+      assertEquals("1", nodes.get(i).folder().read("b"));
+      assertEquals(first, sync.check(all()).nodes().get(i).generation());
+    }
+  }
+
+  @Test
+  void overwriteKeepsTheirsInTheTrash() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("p/q", "1");
+    push();
+    nodes.get(1).folder().write("a", "edited").write("dir/x", "theirs");
+    nodes.get(1).folder().delete("p");
+    nodes.get(1).folder().write("p", "a file now");
+    laptop.write("dir", "a file here");
+
+    assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
+    Generation moved = sync.push(all(), PushOptions.standard().overwriting(), talk);
+
+    assertEquals(laptop.tree(), nodes.get(1).folder().tree());
+    Path trash = state(nodes.get(1)).resolve("trash").resolve(moved.toString());
+    assertEquals(
+        Map.of("a", "edited", "p", "a file now", "dir/x", "theirs"),
+        contents(new WorkFolder(trash)));
+    assertEquals(List.of("node 1: what was overwritten is in " + trash), talk.said);
+    assertEquals(Optional.of(moved), sync.check(all()).agreed());
+  }
+
+  @Test
+  void whatWasDeletedThereComesBackAndWhatWasChangedThereIsNotDeleted() throws Exception {
+    nodes(1);
+    laptop.write("a", "1").write("b", "1");
+    push();
+    nodes.getFirst().folder().delete("a");
+    nodes.getFirst().folder().write("b", "edited");
+    laptop.delete("b");
+
+    push();
+
+    assertEquals(Map.of("a", "1", "b", "edited"), contents(nodes.getFirst().folder()));
+    assertEquals(List.of("node 0 keeps what was changed there: b"), talk.said);
+  }
+
+  @Test
+  void filesThatAreThereAlreadyAreAdoptedEvenWhenTheNodeLostItsMemory() throws Exception {
+    nodes(1);
+    laptop.write("a", "1").write("d/b", "2");
+    push();
+    nodes.getFirst().stop();
+    new WorkFolder(state(nodes.getFirst()).getParent())
+        .delete(state(nodes.getFirst()).getFileName().toString());
+
+    push();
+
+    assertEquals(laptop.tree(), nodes.getFirst().folder().tree());
+    assertEquals(List.of(), nodes.getFirst().release());
+  }
+
+  @Test
+  void aTreeChangesItsShapeAtRandomAndEveryNodeFollows() throws Exception {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.out.println("PushTest seed " + seed);
+    var random = new Random(seed);
+    nodes(2);
+    for (int round = 0; round < 12; round++) {
+      mutate(random);
+      push();
+      for (FakeNode node : nodes) {
+        assertEquals(laptop.tree(), node.folder().tree(), "seed " + seed + " round " + round);
+      }
+    }
+    for (FakeNode node : nodes) {
+      assertEquals(List.of(), node.release());
+      assertFalse(WorkFolder.exists(node.folder().path()));
+      assertFalse(WorkFolder.exists(state(node)));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void aNodeThatDiesAnywhereConverges(int count) throws Exception {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.out.println("PushTest seed " + seed);
+    var random = new Random(seed);
+    nodes(count);
+    for (int round = 0; round < 12; round++) {
+      mutate(random);
+      FakeNode victim = nodes.get(random.nextInt(count));
+      victim.stop();
+      victim.dieAt = 1 + random.nextInt(60);
+      push();
+      for (FakeNode node : nodes) {
+        assertEquals(laptop.tree(), node.folder().tree(), "seed " + seed + " round " + round);
+      }
+    }
+    assertTrue(sync.check(all()).agreed().isPresent());
+  }
+
+  @Test
+  void aFileThatChangesWhileItIsSentIsSentAsItIsThen() throws Exception {
+    nodes(2);
+    laptop.write("a", "before").write("b", "1").write("gone", "1");
+    talk.onceAt(
+        "syncing",
+        () -> {
+          laptop.write("a", "after!");
+          laptop.path().resolve("gone").toFile().delete();
+        });
+    push();
+    assertAllFollow();
+  }
+
+  @Test
+  void anInterruptEndsThePushAndTheNextOneWorks() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    talk.onceAt("syncing", () -> Thread.currentThread().interrupt());
+    assertThrows(InterruptedException.class, this::push);
+    assertFalse(Thread.interrupted());
+    push();
+    assertAllFollow();
+  }
+
+  @Test
+  void nodesThatShareAFolderGetItOnce() throws Exception {
+    Path shared = base.resolve("shared/project");
+    for (int i = 0; i < 3; i++) {
+      nodes.add(new FakeNode(i, shared));
+    }
+    var bytes = new byte[100_000];
+    new Random(3).nextBytes(bytes);
+    laptop.write("a", bytes);
+
+    Generation first = push();
+
+    assertEquals(1, nodes.stream().filter(node -> node.toNode.get() > 100_000).count());
+    assertEquals(laptop.tree(), nodes.getFirst().folder().tree());
+    laptop.write("a", "2").write("b/c", "3");
+    Generation second = push();
+    assertEquals(first.counter() + 1, second.counter());
+    assertEquals(Optional.of(second), sync.check(all()).agreed());
+    assertEquals(second, push());
+    nodes.get(2).folder().write("a", "edited");
+    assertEquals(3, sync.check(all()).drift().size());
+    assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
+  }
+
+  @Test
+  void theFenceTellsWhatDrifted() throws Exception {
+    nodes(2);
+    laptop.write("a", "1").write("b", "1").write("c", "1");
+    Generation first = push();
+    assertEquals(Optional.of(first), sync.check(all()).agreed());
+    nodes.get(1).folder().write("a", "2").delete("b");
+    nodes.get(1).folder().executable("c", true);
+
+    Fence fence = sync.check(all());
+
+    assertEquals(Optional.empty(), fence.agreed());
+    assertEquals(
+        List.of(
+            new Conflict(1, "a", "changed"),
+            new Conflict(1, "b", "missing"),
+            new Conflict(1, "c", "mode")),
+        fence.drift());
+  }
+
+  @Test
+  void aTreeThatVanishedIsAskedAbout() throws Exception {
+    nodes(1);
+    for (int i = 0; i < 60; i++) {
+      laptop.write("d/f" + i, "x" + i);
+    }
+    laptop.write("a", "1");
+    push();
+    laptop.delete("d");
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(this::push));
+    assertEquals(61, nodes.getFirst().folder().tree().size());
+    talk.answer = FakeTalk.Answer.YES;
+    push();
+    assertEquals(1, nodes.getFirst().folder().tree().size());
+  }
+
+  @Test
+  void aCheckoutDeletesWithoutAsking() throws Exception {
+    nodes(1);
+    Path home = Files.createDirectories(base.resolve("home"));
+    laptop.git(home, "init", "-q");
+    laptop.write("a", "1");
+    laptop.git(home, "add", ".");
+    laptop.git(home, "commit", "-qm", "1");
+    laptop.git(home, "checkout", "-qb", "other");
+    for (int i = 0; i < 60; i++) {
+      laptop.write("d/f" + i, "x" + i);
+    }
+    laptop.git(home, "add", ".");
+    laptop.git(home, "commit", "-qm", "2");
+    push();
+    laptop.git(home, "checkout", "-q", "-");
+    push();
+    assertEquals(1, nodes.getFirst().folder().tree().size());
+  }
+
+  @Test
+  void carriesMoreThanOneMessageFull() throws Exception {
+    nodes(1);
+    for (int i = 0; i < 5_000; i++) {
+      laptop.write("some/folder/of/length/" + i % 100 + "/file-" + i + ".py", "content " + i);
+    }
+    push();
+    restartGateway();
+    laptop.write("one", "1");
+    assertTrue(traffic(this::push) < 1_000);
+    assertAllFollow();
+  }
+
+  // ---- pull
+
+  @Test
+  void pullsAFileWholeAndTheNextPushAdoptsIt() throws Exception {
+    nodes(2);
+    laptop.write("a.py", "1").write("run.sh", "1");
+    push();
+    nodes.get(1).folder().write("a.py", "edited there").write("out/x", new byte[600_000]);
+    nodes.get(1).folder().executable("run.sh", true);
+    nodes.get(1).folder().link("out/l", "x");
+    assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
+
+    pull(1, "a.py");
+    pull(1, "out");
+    pull(1, "run.sh");
+
+    assertEquals("edited there", laptop.read("a.py"));
+    assertEquals(nodes.get(1).folder().tree(), laptop.tree());
+    push();
+    assertAllFollow();
+  }
+
+  @Test
+  void pullAsksBeforeItReplacesWhatWasChangedHere() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    nodes.getFirst().folder().write("a", "there");
+    laptop.write("a", "here");
+    assertInstanceOf(UsageFailure.NobodyToAsk.class, failure(() -> pull(0, "a")));
+    assertEquals("here", laptop.read("a"));
+    talk.answer = FakeTalk.Answer.YES;
+    pull(0, "a");
+    assertEquals("there", laptop.read("a"));
+    assertEquals(List.of("a"), List.copyOf(laptop.tree().keySet()));
+  }
+
+  @Test
+  void pullNeverLeavesTheRoot() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    nodes.getFirst().folder().write("d/x", "1").link("d/out", "../../secret");
+    Path outside = Files.createDirectories(base.resolve("outside"));
+    laptop.link("escape", "../outside");
+    for (Path target :
+        List.of(
+            base.resolve("x"),
+            laptop.path().resolve("../x"),
+            laptop.path().resolve("escape/x"),
+            laptop.path().resolve(".git/hooks/post-checkout"),
+            laptop.path())) {
+      assertInstanceOf(
+          UsageFailure.BadValue.class,
+          failure(() -> sync.pull(nodes.getFirst(), "d/x", target, talk)),
+          target.toString());
+    }
+    assertEquals(new SyncFailure.NoSuchPath(0, "nothing"), failure(() -> pull(0, "nothing")));
+    assertThrows(
+        GpushException.class,
+        () -> sync.pull(nodes.getFirst(), "../x", laptop.path().resolve("y"), talk));
+    pull(0, "d");
+    assertFalse(Files.exists(laptop.path().resolve("d/out"), LinkOption.NOFOLLOW_LINKS));
+    assertTrue(talk.said.contains("not pulled, because it points out of the workspace: d/out"));
+    assertEquals(0, outside.toFile().list().length);
+  }
+
+  // ----
+
+  private void assertAllFollow() throws Exception {
+    for (FakeNode node : nodes) {
+      assertEquals(laptop.tree(), node.folder().tree());
+    }
+  }
+
+  private void pull(int node, String path) throws InterruptedException {
+    sync.pull(nodes.get(node), path, laptop.path().resolve(path), talk);
+  }
+
+  private void mutate(Random random) throws Exception {
+    var paths = new ArrayList<>(laptop.tree().keySet());
+    for (int i = random.nextInt(6) + 1; i > 0; i--) {
+      String path =
+          List.of("a", "b", "d", "d/a", "d/e", "d/e/f", "g.py", "h/i/j").get(random.nextInt(8));
+      Path file = laptop.path().resolve(path);
+      boolean isBlocked =
+          paths.stream().anyMatch(other -> path.startsWith(other + "/"))
+              || Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS);
+      if (isBlocked && random.nextInt(3) > 0) {
+        continue;
+      }
+      for (Path above = file; !above.equals(laptop.path()); above = above.getParent()) {
+        if (WorkFolder.exists(above)
+            && (above.equals(file) || !Files.isDirectory(above, LinkOption.NOFOLLOW_LINKS))) {
+          laptop.delete(laptop.path().relativize(above).toString());
+        }
+      }
+      switch (random.nextInt(6)) {
+        case 0 -> {}
+        case 1 -> laptop.link(path, List.of("a", "b", "g.py").get(random.nextInt(3)));
+        default -> {
+          laptop.write(path, List.of("", "1", "2", "three").get(random.nextInt(4)));
+          laptop.executable(path, random.nextInt(4) == 0);
+        }
+      }
+      paths = new ArrayList<>(laptop.tree().keySet());
+    }
+    laptop.write("always", "1");
+  }
+
+  private static Map<String, String> contents(WorkFolder folder) throws Exception {
+    var found = new TreeMap<String, String>();
+    for (String path : folder.tree().keySet()) {
+      found.put(path, folder.read(path));
+    }
+    assertNotEquals(Map.of(), found);
+    return found;
+  }
+}

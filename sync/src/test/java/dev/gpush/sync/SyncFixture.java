@@ -1,0 +1,98 @@
+package dev.gpush.sync;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A working tree, some nodes, and a sync between them. */
+class SyncFixture {
+  @TempDir Path base;
+  final FakeTalk talk = new FakeTalk();
+  final List<FakeNode> nodes = new ArrayList<>();
+  WorkFolder laptop;
+  WorkspaceSync sync;
+  private Tasks tasks;
+
+  @BeforeEach
+  void start() throws IOException {
+    laptop = new WorkFolder(Files.createDirectories(base.resolve("laptop")));
+    tasks = Tasks.named("sync-test", (thread, failure) -> failure.printStackTrace());
+    sync = gateway();
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    sync.close();
+    tasks.close();
+    for (FakeNode node : nodes) {
+      node.stop();
+    }
+  }
+
+  private WorkspaceSync gateway() {
+    var places =
+        GitPlaces.of(Map.of("HOME", base.resolve("home").toString(), "GIT_CONFIG_NOSYSTEM", "1"));
+    var scan =
+        new TreeScan(
+            laptop.path(),
+            places,
+            ScanLimits.standard(),
+            base.resolve("cache"),
+            Clock.system(),
+            tasks);
+    return new WorkspaceSync(scan, "session-1", tasks);
+  }
+
+  void nodes(int count) {
+    for (int i = 0; i < count; i++) {
+      nodes.add(new FakeNode(i, base.resolve("node-" + i + "/project")));
+    }
+  }
+
+  void restartGateway() {
+    sync.close();
+    sync = gateway();
+  }
+
+  List<SyncNode> all() {
+    return List.copyOf(nodes);
+  }
+
+  Generation push() throws InterruptedException {
+    return sync.push(all(), PushOptions.standard(), talk);
+  }
+
+  /** Bytes that went to one node, of which one is meant to be like the other. */
+  long traffic(Executable action) throws Exception {
+    long before = nodes.stream().mapToLong(node -> node.toNode.get()).max().orElseThrow();
+    try {
+      action.execute();
+    } catch (Exception failed) {
+      throw failed;
+    } catch (Throwable failed) {
+      throw new AssertionError(failed);
+    }
+    return nodes.stream().mapToLong(node -> node.toNode.get()).max().orElseThrow() - before;
+  }
+
+  static Failure failure(Executable action) {
+    return assertThrows(GpushException.class, action).failure();
+  }
+
+  static Path state(FakeNode node) {
+    return Path.of(node.info().state());
+  }
+}

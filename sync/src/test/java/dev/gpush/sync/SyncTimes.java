@@ -1,0 +1,112 @@
+package dev.gpush.sync;
+
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * Measures whole pushes without a link: {@code java … SyncTimes FILES NODES}. Not a test: a number
+ * says nothing about right or wrong.
+ */
+final class SyncTimes {
+  private static final int ROUNDS = 60;
+
+  private SyncTimes() {}
+
+  /** Something that is timed. */
+  @FunctionalInterface
+  private interface Action {
+    void run() throws Exception;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    int files = Integer.parseInt(arguments[0]);
+    int count = Integer.parseInt(arguments[1]);
+    Path base = Files.createTempDirectory("sync-times");
+    var folder = new WorkFolder(Files.createDirectories(base.resolve("laptop")));
+    var random = new Random(1);
+    for (int i = 0; i < files; i++) {
+      folder.write("src/module" + i / 20 + "/file" + i + ".py", text(random));
+    }
+    var nodes = new ArrayList<FakeNode>();
+    for (int i = 0; i < count; i++) {
+      nodes.add(new FakeNode(i, base.resolve("node" + i + "/project")));
+    }
+    Tasks tasks = Tasks.named("times", (thread, failure) -> failure.printStackTrace());
+    var places = GitPlaces.of(Map.of("HOME", base.toString(), "GIT_CONFIG_NOSYSTEM", "1"));
+    var scan =
+        new TreeScan(
+            folder.path(),
+            places,
+            ScanLimits.standard(),
+            base.resolve("cache"),
+            Clock.system(),
+            tasks);
+    try (var sync = new WorkspaceSync(scan, "times", tasks)) {
+      List<SyncNode> all = List.copyOf(nodes);
+      Action push = () -> sync.push(all, PushOptions.standard(), Talk.silent());
+      System.out.printf("%d files, %d nodes%n", files, count);
+      time("first push", 1, push);
+      System.out.printf("  %.1f MB to the first node%n", nodes.getFirst().toNode.get() / 1e6);
+      time("no change", ROUNDS, push);
+      time("scan alone", ROUNDS, () -> scan.scan(Talk.silent()));
+      time("fence", ROUNDS, () -> sync.check(all));
+      time(
+          "one save",
+          ROUNDS,
+          () -> {
+            folder.write("src/module0/file0.py", text(random));
+            push.run();
+          });
+      time(
+          "one save, not verified",
+          ROUNDS,
+          () -> {
+            folder.write("src/module0/file0.py", text(random));
+            sync.push(all, new PushOptions(false, false), Talk.silent());
+          });
+    } finally {
+      tasks.close();
+      for (FakeNode node : nodes) {
+        node.stop();
+      }
+      new WorkFolder(base.getParent()).delete(base.getFileName().toString());
+    }
+  }
+
+  private static String text(Random random) {
+    var text = new StringBuilder();
+    for (int i = 0; i < 100; i++) {
+      text.append("value_").append(random.nextInt(1000)).append(" = ").append(random.nextInt());
+      text.append("  # a line of a program\n");
+    }
+    return text.toString();
+  }
+
+  private static void time(String what, int rounds, Action action) throws Exception {
+    var times = new ArrayList<Double>();
+    for (int i = 0; i < rounds; i++) {
+      long from = System.nanoTime();
+      action.run();
+      times.add((System.nanoTime() - from) / 1e6);
+    }
+    double first = times.getFirst();
+    Collections.sort(times);
+    Double[] sorted = times.toArray(Double[]::new);
+    System.out.printf(
+        "  %-24s first %7.1f  best %7.1f  p50 %7.1f  p90 %7.1f ms%n",
+        what,
+        first,
+        sorted[0],
+        sorted[rounds / 2],
+        Arrays.stream(sorted).mapToDouble(d -> d).sorted().toArray()[rounds * 9 / 10]);
+  }
+}

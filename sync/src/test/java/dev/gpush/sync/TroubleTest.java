@@ -1,0 +1,159 @@
+package dev.gpush.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpush.core.failure.SyncFailure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** File systems that are full or cannot be written: real ones, so these need root and mount. */
+class TroubleTest extends SyncFixture {
+  private final Deque<Path> mounts = new ArrayDeque<>();
+
+  private void mount(Path folder, String... arguments) throws IOException, InterruptedException {
+    Files.createDirectories(folder);
+    var command = new ArrayList<String>();
+    command.add("mount");
+    command.addAll(List.of(arguments));
+    command.add(folder.toString());
+    assumeTrue(System.getProperty("user.name").equals("root"), "mounting needs root");
+    assumeTrue(run(command) == 0, "mount is not allowed here");
+    mounts.push(folder);
+  }
+
+  private static int run(List<String> command) throws IOException, InterruptedException {
+    return new ProcessBuilder(command)
+        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        .redirectError(ProcessBuilder.Redirect.DISCARD)
+        .start()
+        .waitFor();
+  }
+
+  @AfterEach
+  void unmount() throws IOException, InterruptedException {
+    for (FakeNode node : nodes) {
+      node.stop();
+    }
+    while (!mounts.isEmpty()) {
+      run(List.of("umount", mounts.pop().toString()));
+    }
+  }
+
+  private static byte[] noise(int size) {
+    var bytes = new byte[size];
+    new Random(size).nextBytes(bytes);
+    return bytes;
+  }
+
+  @Test
+  void aFullNodeLeavesAllNodesWhereTheyWere() throws Exception {
+    nodes(3);
+    mount(base.resolve("node-1"), "-t", "tmpfs", "-o", "size=2m", "gpush-test");
+    laptop.write("a", noise(300_000)).write("b", "1");
+    Generation first = push();
+    var before = laptop.tree();
+
+    laptop.write("c", noise(3_000_000)).write("b", "2");
+    assertInstanceOf(SyncFailure.NodeCannotWrite.class, failure(this::push));
+    var full = (SyncFailure.NodeCannotWrite) failure(this::push);
+
+    assertEquals(1, full.node());
+    assertEquals("no-space", full.code());
+    for (FakeNode node : nodes) {
+      assertEquals(before, node.folder().tree());
+    }
+    assertEquals(Optional.of(first), sync.check(all()).agreed());
+    laptop.delete("c");
+    push();
+    assertEquals(laptop.tree(), nodes.get(1).folder().tree());
+  }
+
+  @Test
+  void roomForTheManifestIsPartOfThePromise() throws Exception {
+    nodes(1);
+    mount(base.resolve("node-0"), "-t", "tmpfs", "-o", "size=1m", "gpush-test");
+    laptop.write("a", "1");
+    push();
+    nodes.getFirst().folder().write("theirs", noise(900_000));
+    for (int i = 0; i < 400; i++) {
+      laptop.write("d" + i % 20 + "/f" + i, "x" + i);
+    }
+    var full = (SyncFailure.NodeCannotWrite) failure(this::push);
+    assertEquals("no-space", full.code());
+    assertEquals(2, nodes.getFirst().folder().tree().size());
+  }
+
+  @Test
+  void aReadOnlyNodeIsTold() throws Exception {
+    nodes(2);
+    laptop.write("a", "1");
+    push();
+    Path place = base.resolve("node-1");
+    nodes.get(1).stop();
+    mount(place, "--bind", place.toString());
+    assumeTrue(
+        run(List.of("mount", "-o", "remount,ro,bind", place.toString())) == 0,
+        "a bind mount cannot be made read-only here");
+    laptop.write("a", "2");
+
+    var failed = (SyncFailure.NodeCannotWrite) failure(this::push);
+
+    assertEquals(1, failed.node());
+    assertEquals("read-only", failed.code());
+    assertEquals("1", nodes.get(0).folder().read("a"));
+  }
+
+  @Test
+  void aRootThatIsItsOwnFileSystemIsWrittenByRenamesInIt() throws Exception {
+    nodes(1);
+    mount(nodes.getFirst().folder().path(), "-t", "tmpfs", "-o", "size=8m", "gpush-test");
+    laptop.write("a", "1").write("d/b", noise(500_000)).link("l", "a");
+    push();
+    nodes.getFirst().folder().write("a", "edited");
+    laptop.write("a", "2");
+    assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
+    sync.push(all(), PushOptions.standard().overwriting(), talk);
+
+    var own = new WorkFolder(nodes.getFirst().folder().path().resolve(".gpush"));
+    assertEquals("edited", own.read("trash/G2/a"));
+    own.delete("trash");
+    assertEquals(laptop.tree(), nodes.getFirst().folder().tree());
+    assertEquals(List.of(), nodes.getFirst().release());
+    assertEquals(0, nodes.getFirst().folder().tree().size());
+  }
+
+  @Test
+  void aMountInsideTheTreeIsWrittenToo() throws Exception {
+    nodes(1);
+    laptop.write("data/a", "1").write("b", "1");
+    mount(
+        nodes.getFirst().folder().path().resolve("data"),
+        "-t",
+        "tmpfs",
+        "-o",
+        "size=1m",
+        "gpush-test");
+    push();
+    laptop.write("data/a", "2").write("data/sub/c", "3").link("data/l", "a");
+    push();
+    assertEquals(laptop.tree(), nodes.getFirst().folder().tree());
+    nodes.getFirst().folder().write("data/a", "edited");
+    laptop.write("data/a", "3");
+    sync.push(all(), PushOptions.standard().overwriting(), talk);
+    var tree = nodes.getFirst().folder().tree();
+    assertEquals(laptop.tree().get("data/a"), tree.get("data/a"));
+    assertEquals(
+        1, tree.keySet().stream().filter(path -> path.startsWith("data/a.gpush-trash-")).count());
+  }
+}

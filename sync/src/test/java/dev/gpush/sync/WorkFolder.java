@@ -1,0 +1,135 @@
+package dev.gpush.sync;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** A folder that a test writes to, looks at as a map, and runs git in. */
+record WorkFolder(Path path) {
+  WorkFolder write(String name, String text) {
+    return write(name, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  WorkFolder write(String name, byte[] bytes) {
+    try {
+      Path file = path.resolve(name);
+      Files.createDirectories(file.getParent());
+      Files.write(file, bytes);
+      return this;
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
+    }
+  }
+
+  void executable(String name, boolean is) throws IOException {
+    Files.setPosixFilePermissions(
+        path.resolve(name), PosixFilePermissions.fromString(is ? "rwxr-xr-x" : "rw-r--r--"));
+  }
+
+  WorkFolder link(String name, String target) throws IOException {
+    Path link = path.resolve(name);
+    Files.createDirectories(link.getParent());
+    Files.createSymbolicLink(link, Path.of(target));
+    return this;
+  }
+
+  WorkFolder delete(String name) throws IOException {
+    Path file = path.resolve(name);
+    if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
+      Files.walkFileTree(
+          file,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path one, BasicFileAttributes attributes)
+                throws IOException {
+              Files.delete(one);
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path one, IOException failed)
+                throws IOException {
+              Files.delete(one);
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } else {
+      Files.delete(file);
+    }
+    return this;
+  }
+
+  String read(String name) throws IOException {
+    return Files.readString(path.resolve(name));
+  }
+
+  /** path → "x" or "-" and the content's hash, or "→" and the target; the .git folder left out. */
+  Map<String, String> tree() throws IOException {
+    var found = new TreeMap<String, String>();
+    if (!Files.exists(path)) {
+      return found;
+    }
+    try (Stream<Path> all = Files.walk(path)) {
+      for (Path file : all.toList()) {
+        String name = path.relativize(file).toString();
+        if (name.equals(".git") || name.startsWith(".git/")) {
+          continue;
+        }
+        if (Files.isSymbolicLink(file)) {
+          found.put(name, "→ " + Files.readSymbolicLink(file));
+        } else if (Files.isRegularFile(file)) {
+          found.put(
+              name,
+              (Files.isExecutable(file) && isX(file) ? "x " : "- ")
+                  + Hashes.of(Files.readAllBytes(file)));
+        }
+      }
+    }
+    return found;
+  }
+
+  private static boolean isX(Path file) throws IOException {
+    return PosixFilePermissions.toString(Files.getPosixFilePermissions(file)).charAt(2) == 'x';
+  }
+
+  /** Runs git with a home of its own; returns what it printed, split at NUL. */
+  List<String> git(Path home, String... arguments) throws IOException, InterruptedException {
+    var command = new ArrayList<>(List.of("git", "-c", "protocol.file.allow=always"));
+    command.addAll(List.of(arguments));
+    var builder = new ProcessBuilder(command).directory(path.toFile());
+    builder.environment().clear();
+    builder.environment().put("PATH", System.getenv("PATH"));
+    builder.environment().put("HOME", home.toString());
+    builder.environment().put("GIT_CONFIG_NOSYSTEM", "1");
+    builder.environment().put("GIT_AUTHOR_NAME", "t");
+    builder.environment().put("GIT_AUTHOR_EMAIL", "t@example.org");
+    builder.environment().put("GIT_COMMITTER_NAME", "t");
+    builder.environment().put("GIT_COMMITTER_EMAIL", "t@example.org");
+    Process process = builder.redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    var out = new ByteArrayOutputStream();
+    process.getInputStream().transferTo(out);
+    String text = out.toString(StandardCharsets.UTF_8);
+    if (process.waitFor() != 0) {
+      throw new IOException(command + ": " + text);
+    }
+    return Stream.of(text.split("\0")).filter(part -> !part.isEmpty()).toList();
+  }
+
+  static boolean exists(Path file) {
+    return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+  }
+}
