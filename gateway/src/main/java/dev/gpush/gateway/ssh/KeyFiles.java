@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
+import java.util.List;
+import java.util.Optional;
 import org.apache.sshd.common.NamedResource;
 import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
@@ -78,13 +80,14 @@ final class KeyFiles {
 
   private static KeyPair read(Path file) throws IOException, GeneralSecurityException {
     try (InputStream input = Files.newInputStream(file)) {
-      var keys =
-          SecurityUtils.loadKeyPairIdentities(
-              null, NamedResource.ofName(file.toString()), input, null);
-      for (KeyPair key : keys) {
+      var name = NamedResource.ofName(file.toString());
+      // Null when there is none.
+      Optional<Iterable<KeyPair>> keys =
+          Optional.ofNullable(SecurityUtils.loadKeyPairIdentities(null, name, input, null));
+      for (KeyPair key : keys.orElse(List.of())) {
         return key;
       }
-      throw new IOException("no key in it");
+      throw new IOException("there is no private key in it");
     }
   }
 }

@@ -22,7 +22,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
 /**
  * A channel of type {@code session}: a shell, a command or sftp, with or without a terminal, as an
  * exec stream on the node. It behaves as sshd's does: requests are answered at once and in order,
- * standard output and error stay apart, and at the end come end of file, exit status or signal, and
+ * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
 final class SessionChannel extends AbstractServerChannel {
@@ -282,12 +282,15 @@ final class SessionChannel extends AbstractServerChannel {
     end(() -> sendExitStatus(OWN_FAILURE));
   }
 
-  /** The order that clients expect: end of file, status, close. */
+  /**
+   * The status goes before the end of file: a client that has ended its input closes the channel as
+   * soon as it sees ours end, and SSHD sends nothing on a channel that is being closed.
+   */
   private void end(Outlet.Action status) {
     outlet.then(
         () -> {
-          sendEof();
           status.run();
+          sendEof();
           close(false);
         });
   }

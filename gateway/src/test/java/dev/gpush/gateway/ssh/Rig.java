@@ -85,10 +85,13 @@ final class Rig implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    gateway.close();
-    node.close();
-    tasks.close();
-    delete();
+    try (tasks;
+        node;
+        gateway) {
+      // Closed in reverse.
+    } finally {
+      delete();
+    }
   }
 
   private void delete() throws IOException {

@@ -1,0 +1,267 @@
+package dev.gpush.gateway.ssh;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Ports and sockets of the node at the client, and the other way round. */
+@Timeout(60)
+class ForwardingTest {
+  private static Rig rig;
+  private static Tasks tasks;
+  private static ServerSocketChannel tcp;
+  private static ServerSocketChannel unix;
+  private static Path socket;
+
+  @BeforeAll
+  static void starts() throws Exception {
+    rig = new Rig();
+    tasks = Tasks.named("test", (thread, failure) -> {});
+    socket = rig.folder().resolve("s");
+    tcp =
+        serve(
+            StandardProtocolFamily.INET,
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    unix = serve(StandardProtocolFamily.UNIX, UnixDomainSocketAddress.of(socket));
+  }
+
+  @AfterAll
+  static void ends() throws Exception {
+    tcp.close();
+    unix.close();
+    tasks.close();
+    Files.deleteIfExists(socket);
+    rig.close();
+  }
+
+  /** Greets, reads to the end, says how much it was, and closes. */
+  private static ServerSocketChannel serve(StandardProtocolFamily family, SocketAddress at)
+      throws IOException {
+    var server = ServerSocketChannel.open(family);
+    server.bind(at);
+    tasks.start(
+        "serve",
+        () -> {
+          while (server.isOpen()) {
+            try {
+              SocketChannel client = server.accept();
+              tasks.start("client", () -> talk(client));
+            } catch (IOException closed) {
+              return;
+            }
+          }
+        });
+    return server;
+  }
+
+  private static void talk(SocketChannel client) {
+    try (client) {
+      client.write(bytes("hello\n"));
+      var buffer = ByteBuffer.allocate(64 << 10);
+      long count = 0;
+      for (int size = client.read(buffer); size >= 0; size = client.read(buffer.clear())) {
+        count += size;
+      }
+      client.write(bytes("got " + count + "\n"));
+    } catch (IOException gone) {
+      // The test sees what it got.
+    }
+  }
+
+  private static ByteBuffer bytes(String text) {
+    return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static int port() throws IOException {
+    return ((InetSocketAddress) tcp.getLocalAddress()).getPort();
+  }
+
+  private static int freePort() throws IOException {
+    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return probe.getLocalPort();
+    }
+  }
+
+  /** The whole conversation with the server, the client's end closed first. */
+  private static String converse(SocketChannel channel, int size) throws IOException {
+    try (channel) {
+      channel.write(ByteBuffer.allocate(size));
+      channel.shutdownOutput();
+      return new String(Channels.newInputStream(channel).readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private static SocketChannel to(int port) throws IOException {
+    return SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+  }
+
+  /** ssh with these options, which runs until its input ends. */
+  private static Process forwarding(String... options) throws IOException {
+    var words = new ArrayList<>(List.of(options));
+    words.addAll(List.of("-o", "ExitOnForwardFailure=yes", "devbox", "echo ready; cat"));
+    Process process = rig.ssh(words.toArray(String[]::new)).start();
+    assertEquals(
+        "ready\n", new String(process.getInputStream().readNBytes(6), StandardCharsets.UTF_8));
+    return process;
+  }
+
+  private static void end(Process forwarding) throws Exception {
+    forwarding.getOutputStream().close();
+    assertEquals(0, forwarding.waitFor());
+  }
+
+  @Test
+  void connectsToAPortOfTheNode() throws Exception {
+    int local = freePort();
+    Process ssh = forwarding("-L", local + ":127.0.0.1:" + port());
+
+    assertEquals("hello\ngot 300000\n", converse(to(local), 300_000));
+    assertEquals("hello\ngot 0\n", converse(to(local), 0));
+    end(ssh);
+  }
+
+  @Test
+  void connectsToASocketOfTheNode() throws Exception {
+    int local = freePort();
+    Process ssh = forwarding("-L", local + ":" + socket);
+
+    assertEquals("hello\ngot 1000\n", converse(to(local), 1000));
+    end(ssh);
+  }
+
+  @Test
+  void bringsAPortOfTheNodeBack() throws Exception {
+    int remote = freePort();
+    Process ssh = forwarding("-R", remote + ":127.0.0.1:" + port());
+
+    assertEquals("hello\ngot 300000\n", converse(to(remote), 300_000));
+    end(ssh);
+  }
+
+  @Test
+  void choosesAPortOfTheNode() throws Exception {
+    var result = rig.ssh("-v", "-R", "0:127.0.0.1:" + port(), "devbox", "true").run();
+
+    assertEquals(0, result.status());
+    assertTrue(result.errors().contains("Allocated port "), result.errors());
+  }
+
+  @Test
+  void bringsASocketOfTheNodeBackAndRemovesIt() throws Exception {
+    Path remote = rig.folder().resolve("r");
+    Process ssh = forwarding("-R", remote + ":127.0.0.1:" + port());
+
+    assertEquals(
+        "hello\ngot 5\n", converse(SocketChannel.open(UnixDomainSocketAddress.of(remote)), 5));
+    end(ssh);
+    assertTrue(
+        rig.ssh(
+                    "devbox",
+                    "i=0; while [ -e '"
+                        + remote
+                        + "' ] && [ $i -lt 100 ]; do i=$((i+1)); sleep 0.05; done; ls '"
+                        + remote
+                        + "'")
+                .run()
+                .status()
+            != 0);
+  }
+
+  @Test
+  void servesASocksProxy() throws Exception {
+    int local = freePort();
+    Process ssh = forwarding("-D", String.valueOf(local));
+
+    try (var socks = to(local)) {
+      socks.write(ByteBuffer.wrap(new byte[] {5, 1, 0}));
+      var answer = ByteBuffer.allocate(12);
+      var request = ByteBuffer.allocate(10).put(new byte[] {5, 1, 0, 1, 127, 0, 0, 1});
+      socks.write(request.putShort((short) port()).flip());
+      while (answer.hasRemaining()) {
+        assertTrue(socks.read(answer) > 0);
+      }
+      assertEquals("hello\ngot 77\n", converse(socks, 77));
+    }
+    end(ssh);
+  }
+
+  @Test
+  void opensManyConnectionsAtOnce() throws Exception {
+    int local = freePort();
+    int count = 200;
+    Process ssh = forwarding("-L", local + ":127.0.0.1:" + port());
+
+    Callables work = new Callables(local);
+    List<String> answers = tasks.all("many", work.times(count));
+
+    answers.forEach(answer -> assertEquals("hello\ngot 1000\n", answer));
+    end(ssh);
+  }
+
+  private record Callables(int port) {
+    List<java.util.concurrent.Callable<String>> times(int count) {
+      return java.util.Collections.nCopies(count, () -> converse(to(port), 1000));
+    }
+  }
+
+  @Test
+  void saysThatAPortIsClosed() throws Exception {
+    int closed = freePort();
+
+    var result = rig.ssh("-W", "127.0.0.1:" + closed, "devbox").run();
+
+    assertEquals(255, result.status());
+    assertTrue(
+        result.errors().contains("connect failed: connecting to 127.0.0.1:" + closed + ": refused"),
+        result.errors());
+  }
+
+  @Test
+  void saysThatANodeIsNotThere() throws Exception {
+    var result = rig.ssh("-W", "127.0.0.1:1", "devbox-1").run();
+
+    assertEquals(255, result.status());
+    assertTrue(
+        result.errors().contains("administratively prohibited: node 1 of devbox cannot be reached"),
+        result.errors());
+  }
+
+  @Test
+  void refusesToListenOnATakenPort() throws Exception {
+    var result =
+        rig.ssh("-o", "ExitOnForwardFailure=yes", "-R", port() + ":127.0.0.1:1", "devbox", "true")
+            .run();
+
+    assertEquals(255, result.status());
+    assertFalse(result.errors().isEmpty());
+  }
+
+  @Test
+  void letsTheServerSpeakFirstAndHalfClose() throws Exception {
+    var result = rig.ssh("-W", "127.0.0.1:" + port(), "devbox").input("abc").run();
+
+    assertEquals("hello\ngot 3\n", result.text());
+  }
+}

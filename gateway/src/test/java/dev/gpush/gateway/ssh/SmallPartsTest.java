@@ -1,0 +1,79 @@
+package dev.gpush.gateway.ssh;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.session.SessionName;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SmallPartsTest {
+  @ParameterizedTest
+  @CsvSource({
+    "devbox,     devbox,  0",
+    "devbox-0,   devbox,  0",
+    "devbox-1,   devbox,  1",
+    "a-b-12,     a-b,    12",
+    "x1,         x1,      0",
+  })
+  void readsNodeNames(String text, String session, int node) {
+    assertEquals(Optional.of(new NodeName(new SessionName(session), node)), NodeName.parse(text));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "-",
+        "-1",
+        "Devbox",
+        "devbox-",
+        "devbox-01",
+        "devbox-1-2",
+        "devbox-1234567",
+        "a b",
+        "devbox\n",
+        "root@devbox",
+      })
+  void readsNothingElseAsANode(String text) {
+    assertEquals(Optional.empty(), NodeName.parse(text));
+  }
+
+  @Test
+  void readsItsOwnNodeNames() {
+    var node = new NodeName(new SessionName("devbox"), 3);
+
+    assertEquals(Optional.of(node), NodeName.parse(node.toString()));
+  }
+
+  @Test
+  void readsTerminalModesUpToTheirEnd() {
+    byte[] encoded = {53, 0, 0, 0, 1, 3, 0, 0, 0, 127, 0, 9, 9, 9, 9, 9};
+
+    assertEquals(Map.of(53, 1L, 3, 127L), TerminalModes.parse(encoded));
+  }
+
+  @Test
+  void readsBrokenTerminalModesAsFarAsTheyGo() {
+    long seed = System.nanoTime();
+    var random = new Random(seed);
+    for (int i = 0; i < 10_000; i++) {
+      var bytes = new byte[random.nextInt(40)];
+      random.nextBytes(bytes);
+      TerminalModes.parse(bytes);
+    }
+    assertEquals(Map.of(), TerminalModes.parse(new byte[] {53, 0, 0}), "seed " + seed);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '"',
+      value = {"plain,'plain'", "a b,'a b'", "it's,'it'\\''s'", "$x`y`,'$x`y`'"})
+  void quotesForSh(String word, String quoted) {
+    assertEquals(quoted, WakeScript.quote(word));
+  }
+}
