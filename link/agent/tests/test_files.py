@@ -453,6 +453,35 @@ class TroubleTest(FilesTest):
             self.assertEqual(files.release(self.root, self.state), ["foreign"], (seed, at))
             self.assertEqual(self.tree(), {"foreign": b"theirs"}, (seed, at))
 
+    def test_overwriting_loses_nothing_at_any_crash(self):
+        for at in range(21, 80, 6):
+            shutil.rmtree(self.base)
+            os.makedirs(self.base)
+            node = self.gateway().open()
+            node.push({"a": b"1", "p": b"1"})
+            node.end()
+            self.write("a", b"theirs a")
+            self.write("d/x", b"theirs x")
+            wanted = {"a": b"2", "d": b"file", "p/q": b"3"}
+            crashed = self.gateway(crash_at=at)
+            try:
+                crashed.open()
+                crashed.push(wanted, overwrite=True)
+            except (EOFError, BrokenPipeError):
+                crashed.process.wait()
+            else:
+                crashed.end()
+            again = self.gateway().open()
+            again.push(wanted, overwrite=True)
+            again.end()
+            self.assertEqual(self.tree(), wanted, at)
+            trashed = {}
+            for folder, _, names in os.walk(os.path.join(self.state, "trash")):
+                for name in names:
+                    with open(os.path.join(folder, name), "rb") as file:
+                        trashed[name] = file.read()
+            self.assertEqual(trashed, {"a": b"theirs a", "x": b"theirs x"}, at)
+
     def test_release_after_a_crash_leaves_nothing_of_ours(self):
         for at in range(10, 60, 7):
             shutil.rmtree(self.base)
@@ -587,6 +616,16 @@ class ReleaseTest(FilesTest):
 
 
 class PathTest(unittest.TestCase):
+    def test_a_stamp_vouches_only_for_what_came_well_before(self):
+        second = 10 ** 9
+        for stamp, at, settled in (
+                ([1, 5 * second, 5 * second, 1], 6 * second, False),                # whole seconds: two of them
+                ([1, 5 * second, 5 * second, 1], 7 * second + 1, True),
+                ([1, 5 * second + 1, 5 * second, 1], 5 * second + 10 ** 6, False),  # fractions: two ticks
+                ([1, 5 * second + 1, 5 * second, 1], 5 * second + 3 * 10 ** 7, True),
+                ([1, 1, 5 * second + 1, 1], 5 * second, False)):                    # ctime counts, too
+            self.assertEqual(filetree.is_settled(stamp, at), settled, (stamp, at))
+
     def test_parts(self):
         self.assertEqual(filetree.parts_of("a/b c/ü\n"), [b"a", b"b c", "ü\n".encode()])
         for path in (None, 7, "", "/", "..", "a/..", ".gpush"):
