@@ -24,7 +24,7 @@ import sys
 import traceback
 import uuid
 
-from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, processes
+from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, processes
 from .link import Link
 from .loop import Loop
 from .refused import Refused
@@ -189,6 +189,7 @@ class Agent:
         self.name, self.request = config.get("name", ""), config.get("request")
         self.workspace, self.state = config.get("workspace"), config.get("state")
         self.loop = Loop(log=self.log)
+        self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
         self.account = processes.account()
         self.identity = uuid.uuid4().hex
         self.term, self.incarnation = 0, ""
@@ -210,6 +211,7 @@ class Agent:
         processes.become_subreaper()
         self.loop.catch_signals(lambda: self.loop.after(0, lambda: self.finish("terminated")))
         self.make_tmp()
+        self.keeper.sign(os.getpid())
         self.write_json()
         self.environment.start()
         self.listen()
@@ -259,8 +261,10 @@ class Agent:
                 pass
 
     def watch(self):
-        """Every few seconds: is our folder still there, is the gateway still talking."""
+        """Every few seconds: are our folder and our locks still there, is the gateway still talking."""
         self.check_folder()
+        if not self.ending:
+            self.keeper.look()
         now = self.loop.clock()
         if self.pipe is not None and now - self.pipe.heard >= PING_SECONDS:
             self.link.ping(int(now * 1000))
@@ -268,7 +272,10 @@ class Agent:
 
     def check_folder(self):
         """Someone cleaned up under us: we make the folder again, so that we stay to be found."""
-        if self.ending or self.folder.intact(self.listener):
+        if self.ending:
+            return
+        if self.folder.intact(self.listener):
+            locks.touch(self.folder.lock_fd)
             return
         self.log("the folder is gone; binding again")
         try:

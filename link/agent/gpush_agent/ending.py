@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 
-from . import processes
+from . import processes, rundir
 
 RUN_GRACE = 5.0
 TERM_GRACE = 3.0
@@ -65,10 +65,11 @@ class Ending:
 
     def let_files_go(self):
         agent = self.agent
-        if not agent.state or self.why == "terminated":
+        if not agent.state:
             self.done([], None)
             return
-        processes.Worker(self.loop, agent.origin, lambda: release_files(agent.workspace, agent.state), self.done,
+        keeps_files = self.why == "terminated"
+        processes.Worker(self.loop, agent.origin, lambda: release_files(agent.workspace, agent.state, keeps_files), self.done,
                          FILES_SECONDS)
 
     def done(self, kept, refused):
@@ -92,8 +93,12 @@ class Ending:
         self.loop.running = False
 
 
-def release_files(workspace, state):
-    """In a worker. What files.release leaves is named; our own tmp goes in any case."""
+def release_files(workspace, state, keeps_files=False):
+    """In a worker. What files.release leaves is named; what is temporary goes in any case, also that of runs whose
+    supervisor was killed."""
+    rundir.clean_lost(state)
+    if keeps_files:
+        return []
     shutil.rmtree(os.path.join(state, "tmp"), ignore_errors=True)
     kept = []
     try:

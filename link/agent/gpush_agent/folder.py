@@ -18,6 +18,8 @@ from .refused import Refused
 
 BASES = ("/tmp", "/var/tmp", "/dev/shm")
 START_SECONDS = 20.0
+LOCK_SECONDS = 5.0
+WAIT_SECONDS = 10.0         # for an agent that lives and must make its folder again
 BACKLOG = 64
 
 
@@ -63,6 +65,19 @@ def take(path, wait):
                 return None
             time.sleep(0.02)
         os.close(fd)
+
+
+def take_in(folder, path, wait):
+    """The same, in a folder that only we can use, which is made; OSError if it cannot be ours. An agent that is leaving
+    may remove it between the two."""
+    for last in (False, False, True):
+        if not own_folder(folder, True):
+            raise OSError(errno.EACCES, "folder", folder)
+        try:
+            return take(path, wait)
+        except FileNotFoundError:
+            if last:
+                raise
 
 
 def same(fd, path):
@@ -125,6 +140,16 @@ class Folder:
         finally:
             sock.close()
 
+    def wait(self):
+        """A connection to the living agent, or None. One whose folder was removed makes it again when it is poked; one
+        that is leaving does not. Makes nothing itself."""
+        sock = self.find()
+        until = time.monotonic() + WAIT_SECONDS
+        while sock is None and time.monotonic() < until and self.beacon_alive():
+            time.sleep(0.05)
+            sock = self.find()
+        return sock
+
     def find_or_create(self, create):
         """(connection, None) of the agent found, or (None, create()) made under the start lock. Never both, never two:
         whoever else starts the same agent meanwhile waits for the lock and then finds ours."""
@@ -133,30 +158,24 @@ class Folder:
             return sock, None
         last = None
         for parent in user_folders(self.bases):
-            if not own_folder(parent, True):
-                last = parent
-                continue
             start = os.path.join(parent, self.name + ".start")
             try:
-                fd = take(start, START_SECONDS)
+                fd = take_in(parent, start, START_SECONDS)
             except OSError:
                 last = parent
                 continue
             if fd is None:
                 raise Refused("busy", {"path": start})
             try:
-                sock = self.find()
-                until = time.monotonic() + 10.0
-                while sock is None and time.monotonic() < until and self.beacon_alive():
-                    time.sleep(0.05)
-                    sock = self.find()
+                sock = self.wait()
                 if sock is not None:
                     return sock, None
                 self.path = os.path.join(parent, self.name)
-                if not own_folder(self.path, True):
+                try:
+                    self.lock_fd = take_in(self.path, os.path.join(self.path, "lock"), LOCK_SECONDS)
+                except OSError:
                     last = self.path
                     continue
-                self.lock_fd = take(os.path.join(self.path, "lock"), 5.0)
                 if self.lock_fd is None:
                     raise Refused("busy", {"path": self.path})
                 return None, create()

@@ -1,11 +1,17 @@
 """Locks that an agent holds for its gang (a GPU, a port range): all or nothing, between users too."""
+import errno
 import fcntl
 import json
 import os
+import time
 
+from .folder import same
 from .refused import Refused, of_os_error
 
 FOLDER_MODE, FILE_MODE = 0o1777, 0o666
+PATIENCE = 0.3              # seconds: who only looks at a lock has it for a moment
+STEP = 0.02
+TOUCH_SECONDS = 600         # cleaners of /tmp count in days
 
 
 def take_all(wanted, label):
@@ -22,24 +28,104 @@ def take_all(wanted, label):
     return taken
 
 
-def take(path, label):
+def take(path, label, patience=PATIENCE):
+    """Asks again for so many seconds: a lock is also busy while somebody looks at it, and its label is then an old one."""
+    until = time.monotonic() + patience
     try:
-        make_folder(os.path.dirname(path))
-        fd = open_file(path)
+        fd, locked = attempt(path)
+        while not locked and time.monotonic() < until:
+            time.sleep(STEP)
+            os.close(fd)
+            fd, locked = attempt(path)
+        if locked:
+            try:
+                sign(fd, label)
+            except OSError:
+                os.close(fd)
+                raise
+            return fd
     except OSError as error:
         raise of_os_error(error, path)
+    holder = read(fd)
+    # the run of a dead agent of this very node still holds it: ours already, and never two agents of one node
+    if is_of(holder, label):
+        return fd
+    os.close(fd)
+    raise Refused("held", {"path": path, "label": label.get("label", ""), "holder": holder})
+
+
+def attempt(path):
+    """(descriptor, whether it is locked and of the file that is at `path`)."""
+    make_folder(os.path.dirname(path))
+    fd = open_file(path)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = read(fd)
-        # the run of a dead agent of this very node still holds it: ours already, and never two agents of one node
-        if holder.get("gang") == label.get("gang") and holder.get("node") == label.get("node") and holder.get("gang"):
-            return fd
-        os.close(fd)
-        raise Refused("held", {"path": path, "label": label.get("label", ""), "holder": holder})
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EACCES):
+            os.close(fd)
+            raise
+        return fd, False
+    return fd, same(fd, path)
+
+
+def sign(fd, label):
     os.ftruncate(fd, 0)
     os.pwrite(fd, json.dumps(label).encode(), 0)
-    return fd
+
+
+def is_of(holder, label):
+    """Whether a label is one of this node of this gang."""
+    return bool(holder.get("gang")) and all(holder.get(key) == label.get(key) for key in ("gang", "node"))
+
+
+class Keeper:
+    """Looks after locks that are held, for as long as the agent lives. Never waits."""
+
+    def __init__(self, wanted, fds, log):
+        self.paths = [lock["path"] for lock in wanted]
+        self.fds, self.log = fds, log
+        self.told = set()
+
+    def sign(self, pid):
+        """Who took them was only the starter: now they name the process that holds them."""
+        for path, fd in zip(self.paths, self.fds):
+            label = read(fd)
+            try:
+                if label.get("pid") != pid:
+                    sign(fd, dict(label, pid=pid))
+            except OSError as error:
+                self.tell(path, error)
+
+    def look(self):
+        for path, fd in zip(self.paths, self.fds):
+            try:
+                if not same(fd, path):
+                    self.restore(path, fd)
+                touch(fd)
+                self.told.discard(path)
+            except OSError as error:
+                self.tell(path, error)
+            except Refused as refused:
+                self.tell(path, "another file than we have locked: %s %s" % (refused.code, refused.facts))
+
+    def restore(self, path, fd):
+        """Nobody sees our lock any more: it is taken again, under the same number, if nobody else was faster."""
+        new = take(path, read(fd), 0)
+        os.dup2(new, fd, False)
+        os.close(new)
+        self.log("lock %s: another file than we had locked; locked again" % path)
+
+    def tell(self, path, problem):
+        """Once, until it is well again."""
+        if path not in self.told:
+            self.told.add(path)
+            self.log("lock %s: %s" % (path, problem))
+
+
+def touch(fd):
+    """A file that nobody writes to looks forgotten."""
+    if abs(time.time() - os.fstat(fd).st_mtime) > TOUCH_SECONDS:
+        os.utime(fd)
 
 
 def open_file(path):

@@ -2,7 +2,10 @@
 import ctypes
 import os
 import re
+import shutil
 import signal
+import socket
+import tempfile
 
 from . import journal
 from .refused import Refused
@@ -11,6 +14,9 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 MODES = ("ranks", "torchrun", "command")
 MAX_PROCS = 1024
+SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
+# The longest socket that is known to be made below it fits.
+MAX_STATE = 107 - len("/tmp/r12345678/1023/torch-shm-dir-123456/manager.sock")
 # Each rank of torchrun goes through this: its output goes to its own pipes, then it becomes the program.
 REDIRECT = ('d=$GPUSH_RUN_TMP TMPDIR=$GPUSH_RUN_TMP/$LOCAL_RANK; unset GPUSH_RUN_TMP; export TMPDIR; '
             'exec "$@" >"$d/$LOCAL_RANK.out" 2>"$d/$LOCAL_RANK.err"')
@@ -148,27 +154,36 @@ def torchrun(spec):
                 "--no-python", "/bin/sh", "-c", REDIRECT, "sh", spec["python"], "-u"] + spec["program"]
 
 
-def make_tmp(base, spec):
-    """A short path of our own for TMPDIR and pipes: multiprocessing puts sockets there, and their paths end at 107 bytes."""
-    import tempfile
+def make_tmp(state, spec):
+    """A short path of our own for TMPDIR and pipes: multiprocessing puts sockets there, and their paths end at 107 bytes.
+    Below the state folder, which goes with the node, if that is short; it may also be a file system without pipes or
+    sockets."""
     wanted = (spec.get("env") or {}).get("TMPDIR")
+    own = os.path.join(state, "tmp")
     last = None
-    for folder in ([wanted] if wanted else []) + ["/tmp", "/var/tmp", "/dev/shm"]:
+    for folder in ([wanted] if wanted else []) + ([own] if len(os.fsencode(state)) <= MAX_STATE else []) + SYSTEM_TMP:
         try:
-            tmp = tempfile.mkdtemp(prefix="gpush-%d-" % os.getuid(), dir=folder)
-            break
+            if folder == own:
+                os.makedirs(own, mode=0o700, exist_ok=True)
+                return fill_tmp(tempfile.mkdtemp(prefix="r", dir=own), spec, True)
+            return fill_tmp(tempfile.mkdtemp(prefix="gpush-%d-" % os.getuid(), dir=folder), spec, False)
         except OSError as error:
             last = error
-    else:
-        raise last
+    raise last
+
+
+def fill_tmp(tmp, spec, tries_socket):
     try:
         for local in range(spec.get("procs", 1)):
             os.mkdir(os.path.join(tmp, str(local)), 0o700)
             if spec["mode"] == "torchrun":
                 for channel in ("out", "err"):
                     os.mkfifo(os.path.join(tmp, "%d.%s" % (local, channel)), 0o600)
+        if tries_socket:
+            with socket.socket(socket.AF_UNIX) as sock:
+                sock.bind(os.path.join(tmp, "s"))
+            os.unlink(os.path.join(tmp, "s"))
     except OSError:
-        import shutil
         shutil.rmtree(tmp, ignore_errors=True)
         raise
     return tmp

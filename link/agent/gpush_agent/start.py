@@ -51,9 +51,7 @@ def modes(header, fd_in, fd_out):
         return 0
     if mode == "start":
         return start(folder, config, preamble, fd_in, fd_out)
-    sock = folder.find()
-    if sock is None and folder.beacon_alive():
-        sock = folder.find_or_create(lambda: None)[0]
+    sock = folder.wait()
     if sock is None:
         return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
     if mode == "attach":

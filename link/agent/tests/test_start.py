@@ -13,6 +13,7 @@ import unittest
 import client as testclient
 from client import Client, Cut, after_preamble, spawn, until
 from gpush_agent import facts, lease, locks
+from gpush_agent.folder import Folder, user_folders
 from gpush_agent.refused import Refused
 from node import NodeTest, alive
 
@@ -265,6 +266,48 @@ class EndTest(NodeTest):
         client = self.client()
         os.kill(client.call("status")["pid"], signal.SIGTERM)
         self.ends(client, "terminated")
+
+
+class NobodyThereTest(NodeTest):
+    """Who only asks makes no folder."""
+
+    def folder(self):
+        return Folder(self.gang, 0, [self.agents])
+
+    def test_asking_nobody_leaves_nothing(self):
+        for mode in ("attach", "control"):
+            _, code, error = after_preamble(spawn(self.header(mode, control={"do": "status"})))
+            self.assertEqual((code, json.loads(error)["code"]), (94, "no-agent"))
+            self.assertEqual(os.listdir(self.agents), [])
+
+    def test_asking_one_who_is_leaving_leaves_nothing(self):
+        for mode in ("attach", "control"):
+            with self.folder().bind_beacon() as beacon:     # its folder is gone, it is not
+                beacon.settimeout(testclient.DEADLINE)
+                process = spawn(self.header(mode, control={"do": "release"}))
+                beacon.accept()[0].close()
+            _, code, error = after_preamble(process)
+            self.assertEqual((code, json.loads(error)["code"]), (94, "no-agent"))
+            self.assertEqual(os.listdir(self.agents), [])
+
+    def test_asking_one_who_must_make_its_folder_again(self):
+        self.client()
+        for name in os.listdir(self.agents):
+            shutil.rmtree(os.path.join(self.agents, name))
+        self.assertTrue(self.control("status")["ok"])
+
+    def test_release_leaves_nothing_in_tmp(self):
+        folder = Folder(self.gang, 0, None)
+        paths = [os.path.join(parent, folder.name + end) for parent in user_folders(folder.bases) for end in ("", ".start")]
+        header = dict(self.header("start", hold_only=True, folder=None))
+        pid = json.loads(after_preamble(spawn(header))[0].decode())["pid"]
+        self.foreign.append(pid)
+        self.assertEqual(len([path for path in paths if os.path.exists(path)]), 1)
+        header = self.header("control", control={"do": "release"}, folder=None)
+        self.assertEqual(json.loads(after_preamble(spawn(header))[0].decode()), {"ok": True, "kept": []})
+        self.assertEqual(after_preamble(spawn(header))[1], 94)
+        until(lambda: not alive(pid), what="exit")
+        self.assertEqual([path for path in paths if os.path.exists(path)], [])
 
 
 class LeaseTest(unittest.TestCase):

@@ -11,7 +11,7 @@ import threading
 import time
 import unittest
 
-from gpush_agent import follow, journal, processes, rundir, supervisor
+from gpush_agent import ending, follow, journal, processes, ranks, rundir, supervisor
 from gpush_agent.refused import Refused
 
 SECONDS = 20
@@ -255,6 +255,46 @@ class RanksTest(RunTest):
         output = self.follow(self.start(self.spec())).finish()
         for rank in (0, 1):
             self.assertEqual(output.of(rank), "".join("%d %d\n" % (rank, i) for i in range(300000)).encode())
+
+
+class TemporaryTest(RunTest):
+    """What a run has in TMPDIR goes with it."""
+    READY = "open(os.environ['TMPDIR'] + '/left', 'w').close()\n"
+
+    def tmp_of(self, run):
+        """Once its rank has written there."""
+        tmp = until(lambda: rundir.read(rundir.folder_of(self.agent.state, run), "lock").get("tmp"), what="tmp")
+        until(lambda: os.path.exists(os.path.join(tmp, "0", "left")), what="rank")
+        return tmp
+
+    def stopped(self):
+        self.script(self.READY + "time.sleep(1000)\n")
+        run = self.start(self.spec(procs=1, world=1))
+        tmp = self.tmp_of(run)
+        supervisor.stop(self.agent, {"run": run, "signal": "INT", "grace_s": 5})
+        until(lambda: rundir.has_ended(rundir.folder_of(self.agent.state, run)), what="end")
+        self.assertFalse(os.path.exists(tmp))
+        return tmp
+
+    def test_below_a_short_state_folder_and_gone_when_stopped(self):
+        self.assertEqual(os.path.dirname(self.stopped()), os.path.join(self.state, "tmp"))
+
+    def test_elsewhere_when_sockets_would_not_fit(self):
+        self.agent.state = self.state = os.path.join(self.base, "long" * 12, "ws.gpush")
+        tmp = self.stopped()
+        self.assertIn(os.path.dirname(tmp), ranks.SYSTEM_TMP)
+        self.assertLess(len(tmp), len(self.state))
+
+    def test_gone_with_the_node_when_the_supervisor_was_killed(self):
+        self.agent.state = self.state = os.path.join(self.base, "long" * 12, "ws.gpush")
+        self.script(self.READY + "time.sleep(1000)\n")
+        for keeps_files in (True, False):
+            run = self.start(self.spec(procs=1, world=1, slots=[str(keeps_files)]))
+            tmp = self.tmp_of(run)
+            os.kill(self.supervisors[-1], signal.SIGKILL)
+            until(lambda: not alive(self.supervisors[-1]), what="end")
+            ending.release_files(self.cwd, self.state, keeps_files)
+            self.assertFalse(os.path.exists(tmp))
 
 
 class StopTest(RunTest):
