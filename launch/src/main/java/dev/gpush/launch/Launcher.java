@@ -65,15 +65,18 @@ public final class Launcher implements AutoCloseable {
    * Called when the links are up; again, when a link was over and is another one now.
    */
   public void attach() throws InterruptedException {
-    for (List<Json> onNode : listed()) {
-      for (Json run : onNode) {
-        adopt(run);
+    launching.lockInterruptibly();
+    try {
+      for (List<Json> onNode : listed()) {
+        onNode.forEach(this::adopt);
       }
-    }
-    for (RunRecord record : history.list()) {
-      if (!record.state().isOver()) {
-        watch(record, Optional.empty());
+      for (RunRecord record : history.list()) {
+        if (!record.state().isOver()) {
+          watch(record, Optional.empty());
+        }
       }
+    } finally {
+      launching.unlock();
     }
   }
 
@@ -219,11 +222,29 @@ public final class Launcher implements AutoCloseable {
     return started;
   }
 
-  private void watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch) {
-    var watch = new RunWatch(site, history, record, relaunch, clock, tasks);
-    if (watches.putIfAbsent(record.number(), watch) == null) {
-      watch.start(() -> ended(record.number()));
+  /** The record of a run that is not just being started. */
+  private RunRecord settled(int run) throws InterruptedException {
+    RunRecord record = record(Optional.of(run));
+    if (record.state() != RunState.STARTING) {
+      return record;
     }
+    launching.lockInterruptibly();
+    try {
+      return record(Optional.of(run));
+    } finally {
+      launching.unlock();
+    }
+  }
+
+  /** The watch of a run in progress, made if there is none. */
+  private RunWatch watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch) {
+    RunRecord known = record.state() == RunState.UNKNOWN ? record.in(RunState.RUNNING) : record;
+    var fresh = new RunWatch(site, history, known, relaunch, clock, tasks);
+    Optional<RunWatch> present = Optional.ofNullable(watches.putIfAbsent(record.number(), fresh));
+    if (present.isEmpty()) {
+      fresh.start(() -> ended(record.number()));
+    }
+    return present.orElse(fresh);
   }
 
   private void ended(int number) {
@@ -266,11 +287,10 @@ public final class Launcher implements AutoCloseable {
    */
   public Optional<Integer> follow(int run, Set<Integer> ranks, boolean follow, RunOutput output)
       throws InterruptedException {
-    RunRecord record = record(Optional.of(run));
-    Optional<RunWatch> watch = Optional.ofNullable(watches.get(run));
+    RunRecord record = settled(run);
     RunRecord last =
-        watch.isPresent() && follow
-            ? follower.follow(watch.get(), ranks, output)
+        follow && !record.state().isOver()
+            ? follower.follow(watch(record, Optional.empty()), ranks, output)
             : follower.show(record, ranks, output);
     if (last.state() == RunState.LOST) {
       throw new GpushException(new LaunchFailure.Lost(run, last.parts().getFirst().node()));
@@ -281,13 +301,13 @@ public final class Launcher implements AutoCloseable {
   /** Asks all ranks to end, and returns when the run has ended. */
   public RunView stop(int run, String signal, Duration grace, Talk talk)
       throws InterruptedException {
-    RunRecord record = record(Optional.of(run));
-    Optional<RunWatch> watch = Optional.ofNullable(watches.get(run));
-    if (record.state().isOver() || watch.isEmpty()) {
+    RunRecord record = settled(run);
+    if (record.state().isOver()) {
       return record.view();
     }
-    watch.get().stopping();
-    Json.Obj order = watch.get().stop(signal, grace, RunTalk.ASKED);
+    RunWatch watch = watch(record, Optional.empty());
+    watch.stopping();
+    Json.Obj order = watch.stop(signal, grace, RunTalk.ASKED);
     try (Talk.Step _ = talk.step("stopping run " + run)) {
       var asking = new ArrayList<Callable<Json>>();
       for (RunRecord.Part part : record.parts()) {
@@ -295,8 +315,7 @@ public final class Launcher implements AutoCloseable {
       }
       Together.all(tasks, "stop", asking);
       while (true) {
-        int attempt = watch.get().attempt();
-        RunRecord now = watch.get().await(attempt);
+        RunRecord now = watch.await(watch.attempt());
         if (now.state().isOver() || now.state() == RunState.UNKNOWN) {
           return now.view();
         }

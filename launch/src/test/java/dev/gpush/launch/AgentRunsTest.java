@@ -64,14 +64,6 @@ final class AgentRunsTest {
     return launcher.follow(run, Set.of(), true, output);
   }
 
-  private static String example(String name) throws IOException {
-    Path folder = Path.of("").toAbsolutePath();
-    while (!Files.exists(folder.resolve("examples/" + name))) {
-      folder = folder.getParent();
-    }
-    return Files.readString(folder.resolve("examples/" + name));
-  }
-
   private static void await(Path file) {
     while (!Files.exists(file)) {
       Thread.onSpinWait();
@@ -80,7 +72,7 @@ final class AgentRunsTest {
 
   @Test
   void ranksOfTwoNodesMeet() throws Exception {
-    gang.put("train.py", example("hello/train.py"));
+    gang.put("train.py", Rig.example("hello/train.py"));
 
     RunView run = launch(Optional.empty(), "train.py");
 
@@ -196,5 +188,29 @@ final class AgentRunsTest {
     assertEquals(List.of(), launcher.list());
     assertEquals(1, launch(Optional.of("0"), "train.py").number());
     assertEquals(Optional.of(0), follow(1));
+  }
+
+  @Test
+  void missingTorchNamesEnvironmentsThatHaveIt() throws Exception {
+    gang.put("train.py", "import torch\n");
+    Path home = gang.project().getParent();
+    Path torch = home.resolve("envs/llm/lib/python3.11/site-packages/torch");
+    Files.createDirectories(torch);
+    Files.createFile(torch.resolve("version.py"));
+    Path without = home.resolve("without");
+    assertEquals(
+        0,
+        new ProcessBuilder("python3", "-m", "venv", "--without-pip", without.toString())
+            .start()
+            .waitFor());
+
+    var failed =
+        assertThrows(
+            GpushException.class,
+            () -> launch(Optional.empty(), without + "/bin/python", "train.py"));
+
+    assertEquals(
+        new LaunchFailure.NoTorch(without + "/bin/python", List.of("~/envs/llm")),
+        failed.failure());
   }
 }

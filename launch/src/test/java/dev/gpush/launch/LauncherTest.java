@@ -337,6 +337,34 @@ final class LauncherTest {
   }
 
   @Test
+  void runThatAGatewayDiedStartingIsLostNotRunning() throws Exception {
+    launch("train.py");
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    launcher.close();
+    Path file = folder.resolve("history/1.json");
+    Files.writeString(
+        file,
+        Files.readString(file)
+            .replace("\"done\"", "\"starting\"")
+            .replace("\"exit\": 0", "\"exit\": null")
+            .replace("\"run\": 1", "\"run\": 5"));
+    Files.move(file, folder.resolve("history/5.json"));
+    launcher = launcher();
+    launcher.attach();
+
+    assertEquals("lost", stateOnceOver(5));
+    assertEquals("done", stateOnceOver(1));
+  }
+
+  private String stateOnceOver(int run) throws InterruptedException {
+    while (!launcher.find(Optional.of(run)).isOver()) {
+      Thread.onSpinWait();
+    }
+    return launcher.find(Optional.of(run)).state();
+  }
+
+  @Test
   void runOfAnotherLaptopIsAdopted() throws Exception {
     launch("train.py", "--x");
     launcher.close();

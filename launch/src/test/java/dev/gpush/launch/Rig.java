@@ -1,0 +1,47 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What the source tree has for tests: examples, and a Python with torch where its rig is up. */
+final class Rig {
+  private Rig() {}
+
+  /**
+   * The path of its python. Without the rig the test is skipped, or fails where rigs are required.
+   */
+  static String torchPython() throws IOException, InterruptedException {
+    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    Process process =
+        new ProcessBuilder(
+                root().resolve("src/test/rigs/torch").toString(), isRequired ? "up" : "status")
+            .start();
+    String python = text(process.getInputStream());
+    String problem = text(process.getErrorStream());
+    boolean isUp = process.waitFor() == 0;
+    assertTrue(isUp || !isRequired, problem);
+    assumeTrue(isUp, problem);
+    return python;
+  }
+
+  private static String text(java.io.InputStream in) throws IOException {
+    return new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
+  }
+
+  static String example(String name) throws IOException {
+    return Files.readString(root().resolve("examples").resolve(name));
+  }
+
+  private static Path root() {
+    Path folder = Path.of("").toAbsolutePath();
+    while (!Files.exists(folder.resolve("src/test/rigs"))) {
+      folder = folder.getParent();
+    }
+    return folder;
+  }
+}

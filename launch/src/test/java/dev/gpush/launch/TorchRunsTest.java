@@ -1,0 +1,89 @@
+package dev.gpush.launch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Real torch, real torchrun, on two real agents; needs the torch rig. */
+@Timeout(180)
+final class TorchRunsTest {
+  private static String python = "";
+
+  private final FakeTalk talk = new FakeTalk();
+  private final FakeOutput output = new FakeOutput();
+
+  @BeforeAll
+  static void rig() throws Exception {
+    python = Rig.torchPython();
+  }
+
+  private RunView launch(AgentGang gang, Launcher launcher, String chosen, String... words)
+      throws InterruptedException {
+    var request =
+        new RunRequest(
+            List.of(words),
+            gang.project(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(chosen),
+            Map.of(),
+            false,
+            false);
+    return launcher.launch(
+        request, new LaunchInput(3, Optional.empty(), Map.of(), _ -> Optional.empty()), talk);
+  }
+
+  @Test
+  void trainsOnTwoNodes() throws Exception {
+    try (var gang = new AgentGang(2, List.of("0"));
+        Launcher launcher = gang.launcher()) {
+      gang.put("train.py", Rig.example("ddp/train.py"));
+
+      RunView run = launch(gang, launcher, python, "train.py", "--steps", "3");
+
+      assertEquals(
+          Optional.of(0),
+          launcher.follow(run.number(), Set.of(), true, output),
+          output.lines()::toString);
+      assertEquals("torchrun", run.mode());
+      assertTrue(run.header().contains("torch 2."), run::header);
+      assertTrue(
+          output.lines().stream().anyMatch(line -> line.startsWith("0/0 step 3 loss 0.")),
+          output.lines()::toString);
+      assertTrue(output.lines().contains("0/0 rank 0 of 2 on cpu: done"));
+      assertTrue(output.lines().contains("1/1 rank 1 of 2 on cpu: done"));
+      assertEquals(
+          List.of(), output.lines().stream().filter(line -> line.contains("/-1")).toList());
+    }
+  }
+
+  @Test
+  void failingRankOfTorchrunIsTheStatus() throws Exception {
+    try (var gang = new AgentGang(2, List.of("0"));
+        Launcher launcher = gang.launcher()) {
+      gang.put(
+          "train.py",
+          "import os, sys, time\n"
+              + "if os.environ['RANK'] == '1':\n"
+              + "    sys.exit(9)\n"
+              + "time.sleep(1000)\n");
+
+      launch(gang, launcher, python, "torchrun", "--nnodes", "7", "train.py");
+
+      assertEquals(
+          Optional.of(9), launcher.follow(1, Set.of(), true, output), output.lines()::toString);
+      assertEquals(List.of("1: rank 1 ended with status 9"), output.events());
+      assertEquals("failed", launcher.find(Optional.of(1)).state());
+    }
+  }
+}
