@@ -2,7 +2,6 @@ package dev.gpush.acceptance;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -84,7 +83,7 @@ final class FirstThreadIT {
 
       world.gpush("down").succeeded();
       assertEquals(List.of(), world.agents());
-      assertFalse(Files.exists(world.home().resolve("nodes")), "nodes folder");
+      assertEquals(List.of(), world.nodeFolders());
     }
   }
 
@@ -135,11 +134,15 @@ final class FirstThreadIT {
     assertEquals(-1, Files.mismatch(local, back));
   }
 
+  private static int freePort() throws Exception {
+    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return probe.getLocalPort();
+    }
+  }
+
   private static void forwardReachesTheNode(World world) throws Exception {
-    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-        var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      int port = probe.getLocalPort();
-      probe.close();
+    int port = freePort();
+    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Process forward =
           world.start(
               world.project(),

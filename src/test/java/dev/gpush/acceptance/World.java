@@ -78,11 +78,12 @@ final class World implements AutoCloseable {
     return file(name, Files.readString(repository().resolve(name)));
   }
 
-  Result gpush(String... arguments) throws Exception {
+  Result gpush(String... arguments) throws IOException, InterruptedException {
     return gpushIn(project, new byte[0], arguments);
   }
 
-  Result gpushIn(Path folder, byte[] input, String... arguments) throws Exception {
+  Result gpushIn(Path folder, byte[] input, String... arguments)
+      throws IOException, InterruptedException {
     return finish(start(folder, command(arguments)), input, String.join(" ", arguments));
   }
 
@@ -125,7 +126,8 @@ final class World implements AutoCloseable {
     return command;
   }
 
-  private static Result finish(Process process, byte[] input, String command) throws Exception {
+  private static Result finish(Process process, byte[] input, String command)
+      throws InterruptedException {
     CompletableFuture<byte[]> out = read(process.getInputStream());
     CompletableFuture<byte[]> err = read(process.getErrorStream());
     feed(process, input);
@@ -253,18 +255,34 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** What lies where nodes keep their workspaces. */
+  List<String> nodeFolders() throws IOException {
+    if (!Files.exists(home.resolve("nodes"))) {
+      return List.of();
+    }
+    try (Stream<Path> nodes = Files.list(home.resolve("nodes"))) {
+      return nodes.map(folder -> "node folder " + folder).toList();
+    }
+  }
+
   /** What of gpush is still here once all sessions are down and the gateway is stopped. */
   List<String> leftovers() throws IOException {
     var left = new ArrayList<>(processes());
     agents().forEach(agent -> left.add("agent folder " + agent));
-    if (Files.exists(home.resolve("nodes"))) {
-      left.add("nodes folder");
-    }
+    left.addAll(nodeFolders());
     return left;
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() throws IOException {
+    try {
+      giveBack();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void giveBack() throws IOException, InterruptedException {
     started.stream().filter(Process::isAlive).forEach(Process::destroyForcibly);
     for (Json session : Json.parse(gpush("ps", "--json").succeeded().out()).items()) {
       gpush("-s", session.text("name").orElseThrow(), "down", "--discard");
