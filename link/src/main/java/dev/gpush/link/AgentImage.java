@@ -231,8 +231,11 @@ public final class AgentImage implements AgentProgram {
       case 96 ->
           code.equals("held")
               ? new AgentFailure.Held(
-                  facts.text("label").orElse(facts.text("path").orElse("a lock")),
-                  facts.text("holder").orElse("somebody else"))
+                  facts
+                      .text("label")
+                      .filter(label -> !label.isEmpty())
+                      .orElse(facts.text("path").orElse("a lock")),
+                  LockHolder.words(facts.object("holder")))
               : new AgentFailure.CannotWrite(
                   facts.text("path").orElse(""), code.isEmpty() ? talk : said(code, facts));
       case 95 -> new AgentFailure.Died(code.isEmpty() ? talk : said(code, facts));

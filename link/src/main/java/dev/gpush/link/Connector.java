@@ -166,7 +166,7 @@ final class Connector {
         if (!first.isDone()) {
           throw failed;
         }
-        end = new LinkState.Cut(String.valueOf(failed.getMessage()));
+        end = new LinkState.Cut(reason(failed));
       }
       Optional<String> wanted = ending();
       if (wanted.isPresent()) {
@@ -183,6 +183,13 @@ final class Connector {
       pause = wasUp ? Limits.BACKOFF_FIRST_NANOS : Math.min(2 * pause, Limits.BACKOFF_LAST_NANOS);
       await((long) (pause * (0.5 + random.nextDouble() / 2)));
     }
+  }
+
+  /** For people, who may see it for as long as it lasts. */
+  private static String reason(Exception failed) {
+    return failed instanceof GpushException told && told.failure() instanceof AgentFailure.NotThere
+        ? LinkState.Cut.NO_AGENT
+        : String.valueOf(failed.getMessage());
   }
 
   private Optional<String> ending() {

@@ -17,7 +17,13 @@ public sealed interface LinkState {
   record Up(Json.Obj welcome, boolean resumed) implements LinkState {}
 
   /** The pipe ended; streams wait, and a new pipe is tried. */
-  record Cut(String reason) implements LinkState {}
+  record Cut(String reason) implements LinkState {
+    /**
+     * The node answers and has no agent: what ran in it is lost. The link goes on trying, because
+     * only the backend knows whether the node is gone.
+     */
+    public static final String NO_AGENT = "no agent there any more";
+  }
 
   /** Ended for good: released, the node is gone, or closed by us. */
   record Over(String reason) implements LinkState {}

@@ -51,16 +51,45 @@ class AgentImageTest {
     assertEquals(new AgentFailure.NoPython(List.of("python3", "python")), failure(97, ""));
     assertEquals(new AgentFailure.NotThere("g", 3), failure(94, "{\"code\": \"no-agent\"}\n"));
     assertEquals(
-        new AgentFailure.Held("gpu 3", "you@desk"),
-        failure(
-            96,
-            "warning: noise\n"
-                + "{\"code\": \"held\", \"facts\": {\"label\": \"gpu 3\", \"holder\":"
-                + " \"you@desk\"}}\n"));
-    assertEquals(
         new AgentFailure.CannotWrite("/tmp", "no-space {\"path\":\"/tmp\"}"),
         failure(96, "{\"code\": \"no-space\", \"facts\": {\"path\": \"/tmp\"}}"));
     assertEquals(new AgentFailure.Died("boom"), failure(95, "boom"));
+  }
+
+  @Test
+  void saysWhatIsHeldAndByWhom() {
+    var ann =
+        Json.object(
+            "owner", "ann",
+            "holder", "ann@desk",
+            "name", "devbox",
+            "gang", "0123",
+            "node", 0,
+            "host", "vm",
+            "pid", 4711,
+            "label", "gpu 3");
+
+    assertEquals(
+        new AgentFailure.Held("gpu 3", "ann, session devbox on vm (process 4711)"),
+        held(Json.object("path", "/locks/gpu-3", "label", "gpu 3", "holder", ann)));
+    assertEquals(
+        new AgentFailure.Held("/locks/gpu-3", "ann@desk (process 4711)"),
+        held(
+            Json.object(
+                "path",
+                "/locks/gpu-3",
+                "label",
+                "",
+                "holder",
+                Json.object("owner", "", "holder", "ann\u001b@desk", "pid", 4711))));
+    assertEquals(
+        new AgentFailure.Held("gpu 3", "somebody else"),
+        held(Json.object("label", "gpu 3", "holder", Json.object())));
+  }
+
+  private static AgentFailure held(Json.Obj facts) {
+    return failure(
+        96, "warning: noise\n" + Json.object("code", "held", "facts", facts).write() + "\n");
   }
 
   @Test

@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -288,6 +289,32 @@ class LinkTest {
     assertEquals(
         2,
         states.await(2, state -> state instanceof LinkState.Up(_, var resumed) && !resumed).size());
+  }
+
+  @Test
+  void saysWhileItTriesThatThereIsNoAgentAnyMore() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    var first = new FakePipe();
+    agent.next(first);
+    var isThere = new AtomicBoolean(true);
+    Link link =
+        link(
+            attempt -> {
+              if (!isThere.get()) {
+                throw new GpushException(new AgentFailure.NotThere("g", 3));
+              }
+              return agent.open(attempt);
+            },
+            Clock.system());
+    link.connect();
+
+    isThere.set(false);
+    first.close();
+
+    states.await(2, new LinkState.Cut("no agent there any more")::equals);
+    assertEquals(new LinkState.Cut("no agent there any more"), link.state());
+    isThere.set(true);
+    states.await(2, LinkState.Up.class::isInstance);
   }
 
   @Test

@@ -1,0 +1,32 @@
+package dev.gpush.link;
+
+import dev.gpush.core.json.Json;
+
+/**
+ * Who holds a lock, in words, from the label in the lock file: {@code ann, session devbox on vm
+ * (process 4711)}. Another user's agent wrote it, so it may be anything.
+ */
+final class LockHolder {
+  private static final String UNKNOWN = "somebody else";
+
+  /** A name, not a text. */
+  private static final int MOST = 80;
+
+  private LockHolder() {}
+
+  static String words(Json label) {
+    String owner = field(label, "owner");
+    String who = owner.isEmpty() ? field(label, "holder") : owner;
+    String session = field(label, "name");
+    String host = field(label, "host");
+    return (who.isEmpty() ? UNKNOWN : who)
+        + (session.isEmpty() ? "" : ", session " + session)
+        + (host.isEmpty() ? "" : " on " + host)
+        + label.number("pid").map(pid -> " (process " + pid + ")").orElse("");
+  }
+
+  private static String field(Json label, String key) {
+    String plain = label.text(key).orElse("").replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
+    return plain.length() <= MOST ? plain : plain.substring(0, MOST);
+  }
+}
