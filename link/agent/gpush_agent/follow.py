@@ -23,18 +23,22 @@ def main(args, stdin_fd, stdout_fd):
         source = Picked(folder, offset, None if args.get("ranks") is None else set(args["ranks"]), bool(args.get("events")))
     else:
         source = Whole(folder, offset)
+    watch = Watch(folder) if args.get("follow", True) else None
     try:
-        copy(folder, source, stdout_fd, bool(args.get("follow", True)))
+        copy(folder, source, stdout_fd, watch)
     except BrokenPipeError:         # nobody reads it any more
         pass
+    finally:
+        source.tail.close()
+        if watch is not None:
+            watch.close()
     return 0
 
 
-def copy(folder, source, out, follow):
-    watch = Watch(folder) if follow else None
+def copy(folder, source, out, watch):
     while True:
         # Asked before reading: what is written before the end is read before we believe in it.
-        over = not follow or rundir.is_over(folder)
+        over = watch is None or rundir.is_over(folder)
         data = source.read()
         if data:
             write(out, data)
@@ -124,6 +128,11 @@ class Watch:
                     os.close(fd)
         except (OSError, AttributeError):
             pass
+
+    def close(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
     def wait(self, out):
         """False when the reader of `out` has gone."""

@@ -134,6 +134,11 @@ class Tail:
         self.offset += len(data)
         return data, False
 
+    def close(self):
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
     def _next(self):
         """Opens the segment that holds self.offset, if it is another one than before: whether bytes were jumped over.
         None: there is no other."""

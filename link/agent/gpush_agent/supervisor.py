@@ -143,7 +143,7 @@ class Place:
             raise Refused("exists", {"run": self.run})
         self.made = True
         for slot in self.spec["slots"]:
-            self.slots.append(self.claim(slot))
+            self.claim(slot)
         self.reserve()
         self.lock = locking.take(os.path.join(self.folder, "lock"), 0)
         self.tmp = ranks.make_tmp(self.state, self.spec)
@@ -159,9 +159,9 @@ class Place:
         fd = locking.take(path, 0)
         if fd is None:
             raise Refused("busy", {"slot": slot, "run": self.holder(path)})
+        self.slots.append(fd)       # first of all: a full disk must not leave it claimed
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(self.run).encode(), 0)
-        return fd
 
     @staticmethod
     def holder(path):
