@@ -128,6 +128,7 @@ class RunTest(unittest.TestCase):
                 os.waitpid(pid, 0)
             except ChildProcessError:
                 pass
+        rundir.clean_lost(self.state)
         shutil.rmtree(self.base, ignore_errors=True)
 
     def script(self, text, name="train.py"):
