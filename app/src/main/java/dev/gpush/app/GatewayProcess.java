@@ -50,9 +50,9 @@ final class GatewayProcess implements GatewayControl, Handover {
             "build", build.hash(),
             "home", home.path().toString(),
             "sockets", Json.object("control", socket.toString()),
-            "uptimeSeconds", (System.nanoTime() - started) / 1_000_000_000L,
-            "memoryMiB", (runtime.totalMemory() - runtime.freeMemory()) / MEBIBYTE,
-            "memoryLimitMiB", runtime.maxMemory() / MEBIBYTE,
+            "uptime_s", (System.nanoTime() - started) / 1_000_000_000L,
+            "memory_mib", (runtime.totalMemory() - runtime.freeMemory()) / MEBIBYTE,
+            "memory_limit_mib", runtime.maxMemory() / MEBIBYTE,
             "log", home.log().toString());
     for (var part : parts.map(Supplier::get).orElse(Json.object()).fields().entrySet()) {
       status = status.with(part.getKey(), part.getValue());

@@ -75,9 +75,9 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
-    SshGateway ssh =
-        SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks);
+    SshGateway ssh = SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks);
     sshBox.fill(ssh, sessions);
+    process.isUsedWhen(ssh::hasClients);
     process.tells(
         () ->
             Json.object(
@@ -135,6 +135,7 @@ final class Wiring implements AutoCloseable {
   /** Takes over what the last gateway left, then opens the door. */
   void start() {
     sessions.recover();
+    ssh.publish(sessions.published());
     server.start();
   }
 

@@ -30,6 +30,8 @@ public final class ThisProcess {
           "-XX:-UsePerfData",
           "-XX:+ExitOnOutOfMemoryError",
           "-Xlog:disable",
+          // A thread that reads a pipe of a process holds a carrier: two for each node's relay.
+          "-Djdk.virtualThreadScheduler.maxPoolSize=1024",
           "-Dstdout.encoding=UTF-8",
           "-Dstderr.encoding=UTF-8",
           "--enable-native-access=ALL-UNNAMED");

@@ -58,12 +58,12 @@ public final class DurationText {
     return two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h");
   }
 
-  /** As {@link #of}, without seconds from one minute on: for what is looked at, not measured. */
+  /** As {@link #of}, to the nearest minute from one on: for what is looked at, not measured. */
   public static String coarse(Duration duration) {
     return of(
         duration.compareTo(Duration.ofMinutes(1)) < 0
             ? duration
-            : Duration.ofMinutes(duration.toMinutes()));
+            : Duration.ofMinutes(duration.plusSeconds(30).toMinutes()));
   }
 
   private static String two(long large, String largeUnit, long small, String smallUnit) {

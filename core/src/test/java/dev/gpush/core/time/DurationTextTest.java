@@ -59,10 +59,11 @@ final class DurationTextTest {
   }
 
   @Test
-  void coarseLeavesOutSecondsFromOneMinuteOn() {
+  void coarseRoundsToMinutesFromOneOn() {
     assertEquals("59s", DurationText.coarse(Duration.ofMillis(59_900)));
     assertEquals("28m", DurationText.coarse(Duration.ofSeconds(28 * 60 + 12)));
-    assertEquals("5h12m", DurationText.coarse(Duration.ofSeconds(5 * 3600 + 12 * 60 + 59)));
+    assertEquals("5h13m", DurationText.coarse(Duration.ofSeconds(5 * 3600 + 12 * 60 + 59)));
+    assertEquals("1h", DurationText.coarse(Duration.ofSeconds(3598)));
     assertEquals("0s", DurationText.coarse(Duration.ofSeconds(-3)));
   }
 

@@ -31,7 +31,9 @@ public final class GatewayRuns implements Runs {
     this.tasks = tasks;
   }
 
-  /** One launch at a time per session, so that two never see the same free slots or a tree half way. */
+  /**
+   * One launch at a time per session, so that two never see the same free slots or a tree half way.
+   */
   @Override
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {

@@ -181,6 +181,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     boolean ready = false;
     try {
       wish.notes().forEach(talk::say);
+      if (!wish.gpus().isNone()) {
+        talk.say(wish.words() + " on " + session.backend().name());
+      }
       GangRequest asked = gangRequest(session.entry(), config);
       requireFit(candidates(config, wish), asked);
       session.move(session.entry());

@@ -80,8 +80,7 @@ final class NodeCommand {
   }
 
   /** Runs it with the client's own streams; the status as a shell would say it. */
-  int run(Json.Obj request, Streams streams, boolean isRaw)
-      throws InterruptedException {
+  int run(Json.Obj request, Streams streams, boolean isRaw) throws InterruptedException {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec");
         AutoCloseable _ =
@@ -204,7 +203,12 @@ final class NodeCommand {
   /** What a shell says about a command that it could not start. */
   static void complain(Streams streams, List<String> words, int status) {
     String what = words.isEmpty() ? "the login shell" : words.getFirst();
-    String text = "gpush: " + what + ": " + (status == 127 ? "command not found" : "not allowed to run it") + "\n";
+    String text =
+        "gpush: "
+            + what
+            + ": "
+            + (status == 127 ? "command not found" : "not allowed to run it")
+            + "\n";
     try {
       streams.err().write(text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
       streams.err().flush();

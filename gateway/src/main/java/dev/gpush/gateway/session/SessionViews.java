@@ -136,7 +136,7 @@ final class SessionViews {
             case LinkState.Idle _ -> "not linked yet";
             case LinkState.Cut(var reason) -> "link cut: " + reason;
             case LinkState.Over(var reason) -> "link over: " + reason;
-            case LinkState.Refused(var failure) -> "refused: " + failure.code();
+            case LinkState.Refused(var failure) -> "refused: " + failure.kind();
           };
       if (!text.isEmpty()) {
         parts.add("node " + index + " " + text);

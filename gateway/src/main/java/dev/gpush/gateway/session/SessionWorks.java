@@ -70,7 +70,6 @@ final class SessionWorks {
     ScanLimits limits = ScanLimits.standard();
     ScanLimits asked =
         config.flatMap(read -> read.number("sync.ask-over")).map(limits::askOver).orElse(limits);
-    return new TreeScan(
-        entry.root(), gitPlaces, asked, files.resolve("hashes"), clock, tasks);
+    return new TreeScan(entry.root(), gitPlaces, asked, files.resolve("hashes"), clock, tasks);
   }
 }

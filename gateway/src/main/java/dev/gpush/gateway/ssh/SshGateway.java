@@ -34,7 +34,8 @@ public final class SshGateway implements AutoCloseable {
   }
 
   /**
-   * Makes keys if there are none, and listens. Clients find nothing until {@link #publish}.
+   * Makes keys if there are none, and listens. The ssh config stays as it is until {@link
+   * #publish}.
    *
    * @throws GpushException when the home cannot be used or no port is free
    */
@@ -50,7 +51,6 @@ public final class SshGateway implements AutoCloseable {
       if (listens(server, port)) {
         ports.remember(port);
         var config = new SshConfig(settings, keys.userKeyFile(), identity, port);
-        config.publish(List.of());
         return new SshGateway(server, own, config);
       }
     }
@@ -83,6 +83,11 @@ public final class SshGateway implements AutoCloseable {
       server.close(true);
       return false;
     }
+  }
+
+  /** Whether anybody is connected: ending now would cut a terminal. */
+  public boolean hasClients() {
+    return !server.getActiveSessions().isEmpty();
   }
 
   public int port() {
