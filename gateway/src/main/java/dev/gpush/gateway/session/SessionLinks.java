@@ -89,6 +89,7 @@ final class SessionLinks {
       for (int node = 0; node < links.size(); node++) {
         await(connecting.get(node), node, limit);
       }
+      session.work().launcher().attach();
     } finally {
       connecting.forEach(future -> future.cancel(true));
     }
