@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
@@ -180,7 +181,8 @@ final class World implements AutoCloseable {
       if (System.nanoTime() > deadline) {
         throw new AssertionError("not within a minute: " + what);
       }
-      TimeUnit.MILLISECONDS.sleep(20);
+      // Other processes cannot tell us: looking is all there is.
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
     }
   }
 

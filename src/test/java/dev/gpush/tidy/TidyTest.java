@@ -27,8 +27,16 @@ import org.junit.jupiter.api.Test;
 final class TidyTest {
   private static final int MOST_LINES = 500;
 
+  /** Tables and stories are long and simple; they are read from the top, once. */
+  private static final int MOST_TEST_LINES = 750;
+
   /** Longer files, each with the reason why splitting it would make it harder to read. */
-  private static final Map<String, String> LONGER = Map.of();
+  private static final Map<String, String> LONGER =
+      Map.of(
+          "link/agent/gpush_agent/agent.py",
+          "one selector loop's owner: what it may call is seen in one place",
+          "link/agent/gpush_agent/sftp.py",
+          "one request after the other, as the protocol's draft lists them");
 
   /** Files of this name speak about the banned words themselves. */
   private static final String SELF = "TidyTest.java";
@@ -81,7 +89,9 @@ final class TidyTest {
     var tooLong = new ArrayList<String>();
     for (Path file : TREE.files(name -> isJava(name) || name.endsWith(".py"))) {
       long lines = Tree.text(file).lines().count();
-      if (lines > MOST_LINES && !LONGER.containsKey(TREE.name(file))) {
+      boolean isTest =
+          TREE.name(file).contains("/src/test/") || TREE.name(file).contains("/tests/");
+      if (lines > (isTest ? MOST_TEST_LINES : MOST_LINES) && !LONGER.containsKey(TREE.name(file))) {
         tooLong.add(TREE.name(file) + " has " + lines + " lines");
       }
     }
