@@ -24,10 +24,14 @@ final class Inbox {
   private long unacknowledgedBytes;
   private long oldestNanos;
   private long heardNanos;
+  private long acknowledgedNanos;
+  private long writerWakesNanos;
 
   Inbox(Link link, long nanos) {
     this.link = link;
     this.heardNanos = nanos;
+    this.acknowledgedNanos = nanos;
+    this.writerWakesNanos = nanos;
   }
 
   /** When something last came. */
@@ -87,7 +91,8 @@ final class Inbox {
     }
     unacknowledgedFrames++;
     unacknowledgedBytes += frame.length();
-    if (unacknowledgedFrames == 1 || isCountDue()) {
+    boolean isFirst = unacknowledgedFrames == 1;
+    if (isCountDue() || (isFirst && nanos + Limits.ACK_NANOS - writerWakesNanos < 0)) {
       link.work().signal();
     }
   }
@@ -96,16 +101,27 @@ final class Inbox {
     return unacknowledgedFrames >= Limits.ACK_FRAMES || unacknowledgedBytes >= Limits.ACK_BYTES;
   }
 
-  /** Nanoseconds until an ACK is due: 0 or less for now; without one, a long time. */
+  /**
+   * Nanoseconds until an ACK is due: 0 or less for now. Without one a long time, but shortly after
+   * the last one no longer than until the next could be due: in a transfer the writer then need not
+   * be woken just to learn that the first frame behind each ACK has come.
+   */
   long untilAck(long nanos) {
     if (unacknowledgedFrames == 0) {
-      return Long.MAX_VALUE;
+      boolean isBusy = nanos - acknowledgedNanos < Limits.ACK_NANOS;
+      return isBusy ? Limits.ACK_NANOS : Long.MAX_VALUE;
     }
     return isCountDue() ? 0 : Limits.ACK_NANOS - (nanos - oldestNanos);
   }
 
+  /** When the writer, which waits, looks again even if nobody wakes it. */
+  void writerWakes(long nanos) {
+    writerWakesNanos = nanos;
+  }
+
   /** The ACK, which counts as sent from here on. */
-  Frame takeAck() {
+  Frame takeAck(long nanos) {
+    acknowledgedNanos = nanos;
     unacknowledgedFrames = 0;
     unacknowledgedBytes = 0;
     return Frame.ofNumber(FrameKind.ACK, 0, last);

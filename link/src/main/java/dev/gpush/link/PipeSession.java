@@ -158,11 +158,12 @@ final class PipeSession {
         if (!batch.isEmpty()) {
           return true;
         }
-        link.work()
-            .awaitNanos(
-                greeting
-                    ? Limits.HELLO_NANOS
-                    : Math.max(1, Math.min(untilPing(now), inbox.untilAck(now))));
+        long wait =
+            greeting
+                ? Limits.HELLO_NANOS
+                : Math.max(1, Math.min(untilPing(now), inbox.untilAck(now)));
+        inbox.writerWakes(now + wait);
+        link.work().awaitNanos(wait);
       }
       return false;
     } finally {
@@ -176,7 +177,7 @@ final class PipeSession {
       batch.add(Frame.ofNumber(FrameKind.PING, 0, now));
     }
     if (inbox.untilAck(now) <= 0) {
-      batch.add(inbox.takeAck());
+      batch.add(inbox.takeAck(now));
     }
     for (LinkStream closed : link.outbox().take(batch)) {
       if (closed.isPeerClosed()) {

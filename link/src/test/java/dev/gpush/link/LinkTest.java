@@ -367,6 +367,25 @@ class LinkTest {
     agent.received().await(frame -> frame.kind() == FrameKind.PING);
   }
 
+  /**
+   * Whether the writer waits for long or has just sent an ACK: a PING would bring it only later.
+   */
+  @Test
+  void acknowledgesSingleFramesSoon() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    var stream = connected(agent).open(ECHO);
+    stream.awaitOpened();
+
+    for (int sequence = 2; sequence < 6; sequence++) {
+      stream.input().write(65);
+      assertEquals(65, stream.output(0).read());
+      long wanted = sequence;
+      agent.received().await(frame -> frame.kind() == FrameKind.ACK && frame.number() >= wanted);
+    }
+
+    assertTrue(agent.received().all().stream().noneMatch(frame -> frame.kind() == FrameKind.PING));
+  }
+
   @Test
   void endsEverythingWhenTheNodeIsGone() throws Exception {
     Link link = connected(new FakeAgent(tasks, GOOD));
