@@ -82,6 +82,7 @@ final class TranscriptIT {
     var lines = new ArrayList<String>();
     for (String text : List.of(result.out(), result.err())) {
       text.lines()
+          .filter(line -> !line.startsWith("gpush: preparing for a quick start"))
           .map(line -> line.replace(world.home().toString(), "[home]"))
           .map(line -> line.replace(world.project().toString(), "[proj]"))
           .forEach(lines::add);

@@ -178,14 +178,29 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   private void make(LiveSession session, Config config, Wish wish, Talk talk)
       throws InterruptedException {
+    GangRequest asked = gangRequest(session.entry(), config);
     boolean ready = false;
     try {
       wish.notes().forEach(talk::say);
-      if (!wish.gpus().isNone()) {
-        talk.say(wish.words() + " on " + session.backend().name());
-      }
-      GangRequest asked = gangRequest(session.entry(), config);
       requireFit(candidates(config, wish), asked);
+      ready = true;
+    } finally {
+      if (!ready) {
+        // Nobody was asked for anything yet.
+        session.forget();
+        remove(session);
+      }
+    }
+    if (!wish.gpus().isNone()) {
+      talk.say(wish.words() + " on " + session.backend().name());
+    }
+    reserve(session, config, wish, asked, talk);
+  }
+
+  private void reserve(LiveSession session, Config config, Wish wish, GangRequest asked, Talk talk)
+      throws InterruptedException {
+    boolean ready = false;
+    try {
       session.move(session.entry());
       Gang gang;
       try (Talk.Step _ =
