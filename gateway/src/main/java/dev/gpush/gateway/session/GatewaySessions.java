@@ -229,12 +229,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     boolean interrupted = Thread.interrupted();
     try {
       session.close();
-      Gang gang =
-          session
-              .entry()
-              .grant()
-              .orElse(new Gang(session.entry().gang(), session.backend().name(), List.of(), ""));
-      session.backend().release(gang, RELEASE_LIMIT);
+      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
       session.forget();
       remove(session);
     } catch (GpushException stillThere) {
@@ -388,7 +383,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     changed.run();
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
       session.close();
-      List<String> kept = session.backend().release(session.gang(), RELEASE_LIMIT);
+      List<String> kept = session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
       session.move(session.entry().in(SessionState.RELEASED, ""));
       remove(session);
       return kept;
@@ -412,7 +407,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         return;
       }
       session.close();
-      session.backend().release(session.gang(), RELEASE_LIMIT);
+      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
       session.move(session.entry().in(SessionState.RELEASED, reason));
       remove(session);
     } catch (GpushException failed) {

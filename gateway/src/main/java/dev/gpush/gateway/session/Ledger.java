@@ -66,8 +66,9 @@ final class Ledger {
   /** A request that came to nothing leaves no trace. */
   void forget(LedgerEntry entry) {
     try {
-      Files.deleteIfExists(file(entry));
-      syncFolder();
+      if (Files.deleteIfExists(file(entry))) {
+        syncFolder();
+      }
     } catch (IOException failed) {
       throw new GpushException(
           new GatewayFailure.HomeUnusable(file(entry).toString(), reason(failed)), failed);

@@ -124,6 +124,12 @@ final class LiveSession implements AutoCloseable {
     return now.grant().orElseThrow(() -> notReached(0, now.state().word()));
   }
 
+  /** What is to be released: the grant, or, when the reply was lost, the gang by its id alone. */
+  Gang whateverIsThere() {
+    LedgerEntry now = entry();
+    return now.grant().orElseGet(() -> new Gang(now.gang(), backend.name(), List.of(), ""));
+  }
+
   List<Link> links() {
     lock.lock();
     try {

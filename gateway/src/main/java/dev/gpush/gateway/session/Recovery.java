@@ -124,7 +124,7 @@ final class Recovery {
       return;
     }
     if (session.backend().observe(session.gang()) instanceof Observation.Gone(var reason)) {
-      session.backend().release(session.gang(), RELEASE_LIMIT);
+      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
       session.move(session.entry().in(SessionState.RELEASED, reason));
       return;
     }
@@ -133,7 +133,7 @@ final class Recovery {
   }
 
   private static void finishRelease(LiveSession session) throws InterruptedException {
-    session.backend().release(session.gang(), RELEASE_LIMIT);
+    session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
     session.move(session.entry().in(SessionState.RELEASED, session.entry().detail()));
   }
 }
