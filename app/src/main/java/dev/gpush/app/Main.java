@@ -50,7 +50,7 @@ public final class Main {
   }
 
   private static int run(Home home) throws IOException, InterruptedException {
-    RunFolder folder = RunFolder.of(home.path()).make();
+    RunFolder folder = RunFolder.of(home.path());
     Optional<GatewayLock> lock = take(folder, home);
     if (lock.isEmpty()) {
       System.err.println("another gateway serves " + home.path());

@@ -1,6 +1,8 @@
 package dev.gpush.control.client;
 
 import dev.gpush.control.wire.Refusal;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
 
 /**
  * The client cannot go on: what failed, because of what, and what to try. The few failures that
@@ -27,6 +29,18 @@ final class ClientException extends Exception {
 
   static ClientException refused(Refusal refusal) {
     return environment(refusal.what(), refusal.because(), refusal.attempt());
+  }
+
+  /** What the system said, in as few words as it can be understood in. */
+  static String reason(IOException failed) {
+    if (failed instanceof FileSystemException file) {
+      String why =
+          file.getReason() != null
+              ? file.getReason()
+              : file.getClass().getSimpleName().replace("Exception", "");
+      return file.getFile() + ": " + why;
+    }
+    return failed.getMessage() == null ? failed.toString() : failed.getMessage();
   }
 
   String text() {

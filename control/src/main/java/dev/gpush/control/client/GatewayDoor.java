@@ -16,8 +16,10 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashSet;
 import java.util.Optional;
 
 /**
@@ -47,7 +49,9 @@ final class GatewayDoor {
 
   /** Our way in: a running gateway that understands us, or one started now. */
   Visit enter(Console console) throws ClientException {
-    for (int i = 0; i < HANDOVERS; i++) {
+    var asked = new HashSet<Long>();
+    long end = System.nanoTime() + END_NANOS;
+    while (asked.size() <= HANDOVERS && System.nanoTime() < end) {
       Optional<Visit> running = find();
       Visit visit = running.isPresent() ? running.get() : start(console);
       if (isOurBuild(visit)) {
@@ -63,6 +67,9 @@ final class GatewayDoor {
         return other;
       }
       visit.close();
+      if (!asked.add(visit.greeting().pid())) {
+        pause(); // The same again: it has not shut its door yet.
+      }
     }
     throw ClientException.environment(
         "the gateway of " + origin.home() + " keeps changing its build",
@@ -140,6 +147,23 @@ final class GatewayDoor {
   private Visit start(Console console) throws ClientException {
     RunFolder folder = folder();
     long end = System.nanoTime() + START_NANOS;
+    while (true) {
+      try {
+        return start(console, folder, end);
+      } catch (NoSuchFileException removed) {
+        // A gateway that ends takes the folder with it; where that goes on, the disk is at fault.
+        if (System.nanoTime() > end) {
+          throw unusable(folder, removed);
+        }
+        pause();
+      } catch (IOException broken) {
+        throw unusable(folder, broken);
+      }
+    }
+  }
+
+  private Visit start(Console console, RunFolder folder, long end)
+      throws ClientException, IOException {
     try (var progress = new Progress(console, "starting the gateway")) {
       makeHome(folder);
       try (FileChannel file = open(folder.startLock())) {
@@ -170,12 +194,14 @@ final class GatewayDoor {
           }
         }
       }
-    } catch (IOException unusable) {
-      throw ClientException.environment(
-          "cannot start the gateway",
-          unusable.toString(),
-          "check the owner and the free space of " + origin.home() + " and " + folder.path());
     }
+  }
+
+  private ClientException unusable(RunFolder folder, IOException why) {
+    return ClientException.environment(
+        "cannot start the gateway",
+        ClientException.reason(why),
+        "check the owner and the free space of " + origin.home() + " and " + folder.path());
   }
 
   private Visit launch(long end, Progress progress) throws ClientException, IOException {
@@ -250,7 +276,7 @@ final class GatewayDoor {
     } catch (IOException unusable) {
       throw ClientException.environment(
           "the home folder cannot be used",
-          unusable.toString(),
+          ClientException.reason(unusable),
           "set GPUSH_HOME to a folder that you can write");
     }
     folder.make();
@@ -273,7 +299,7 @@ final class GatewayDoor {
 
   private static ClientException cannotReach(IOException why) {
     return ClientException.environment(
-        "cannot reach the gateway", why.toString(), "check that /tmp can be written");
+        "cannot reach the gateway", ClientException.reason(why), "check that /tmp can be written");
   }
 
   private static boolean isHeld(Path lock) {

@@ -6,7 +6,9 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -20,28 +22,39 @@ import java.util.Optional;
  * descriptor of a file drops the process's locks on it.
  */
 public final class GatewayLock implements AutoCloseable {
+  private final RunFolder folder;
   private final Path path;
   private final FileChannel file;
   private final FileLock lock;
   private final String key;
 
-  private GatewayLock(Path path, FileChannel file, FileLock lock) {
-    this.path = path;
+  private GatewayLock(RunFolder folder, FileChannel file, FileLock lock) {
+    this.folder = folder;
+    this.path = folder.lock();
     this.file = file;
     this.lock = lock;
     this.key = key(path);
   }
 
-  /** Takes the lock if nobody has it. The folder must be there. */
+  /** Takes the lock if nobody has it, making the folder if it is not there. */
   public static Optional<GatewayLock> tryTake(RunFolder folder, String holder) throws IOException {
-    Path path = folder.lock();
-    FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    Path path = folder.make().lock();
+    FileChannel file;
+    String before;
+    try {
+      FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
+      before = key(path);
+      file = FileChannel.open(path, StandardOpenOption.WRITE);
+    } catch (NoSuchFileException justRemoved) {
+      return Optional.empty();
+    }
     try {
       FileLock lock = file.tryLock();
-      if (lock != null) {
+      // A gateway that ends removes its file: then what was locked is not what others find.
+      if (lock != null && !before.isEmpty() && before.equals(key(path))) {
         file.truncate(0);
         file.write(ByteBuffer.wrap((holder + "\n").getBytes(StandardCharsets.UTF_8)));
-        return Optional.of(new GatewayLock(path, file, lock));
+        return Optional.of(new GatewayLock(folder, file, lock));
       }
     } catch (OverlappingFileLockException heldByThisProcess) {
       // As good as held by another.
@@ -65,10 +78,21 @@ public final class GatewayLock implements AutoCloseable {
     file.write(ByteBuffer.wrap(new byte[] {'\n'}), file.size() - 1);
   }
 
+  /** Gives the right back and leaves no file behind. The last thing a gateway does. */
   @Override
   public void close() throws IOException {
-    lock.release();
-    file.close();
+    try {
+      if (isIntact()) {
+        Files.deleteIfExists(path);
+        Files.deleteIfExists(folder.startLock());
+        Files.deleteIfExists(folder.path());
+      }
+    } catch (DirectoryNotEmptyException inUse) {
+      // The next gateway is on its way.
+    } finally {
+      lock.release();
+      file.close();
+    }
   }
 
   /**

@@ -158,7 +158,8 @@ final class ClientInvocation implements Invocation {
 
   /** The client is gone. */
   void vanish() {
-    connected = false;
+    connected = false; // First: what breaks because of the rest is no bug then.
+    outbox.close();
     in.breakOff();
     worker.interrupt();
   }

@@ -55,34 +55,12 @@ final class Connection {
   /** Everything, until the client is gone. */
   void serve() {
     try (channel) {
-      writer.write(server.greeting().frame());
-      Optional<Frame> hello = reader.next();
-      if (hello.isEmpty()) {
-        return;
-      }
-      Greeting.of(hello.get());
-      Optional<Frame> first = reader.next();
-      while (first.isPresent() && first.get().kind() == Kind.HANDOVER) {
-        if (handOver(first.get())) {
-          return;
-        }
-        first = reader.next();
-      }
-      if (first.isPresent()) {
-        carryOut(Request.of(first.get()));
-      }
-    } catch (ProtocolException wrong) {
-      server.incidents().refused(wrong.toString());
+      converse();
     } catch (IOException cut) {
       // The client is gone; its handler was told.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  /** Turns the client away. */
-  void refuse(Refusal refusal) throws IOException {
-    writer.write(refusal.frame());
   }
 
   /** How long it has been connected without saying what it wants; nothing once it has. */
@@ -103,6 +81,37 @@ final class Connection {
     }
   }
 
+  private void converse() throws IOException, InterruptedException {
+    try {
+      // Its greeting is read in any case: a socket that is closed over unread bytes takes ours with
+      // it.
+      Optional<Refusal> full = server.isFull();
+      if (full.isPresent()) {
+        reader.next();
+        writer.write(full.get().frame());
+        return;
+      }
+      writer.write(server.greeting().frame());
+      Optional<Frame> hello = reader.next();
+      if (hello.isEmpty()) {
+        return;
+      }
+      Greeting.of(hello.get());
+      Optional<Frame> first = reader.next();
+      while (first.isPresent() && first.get().kind() == Kind.HANDOVER) {
+        if (handOver(first.get())) {
+          return;
+        }
+        first = reader.next();
+      }
+      if (first.isPresent()) {
+        carryOut(Request.of(first.get()));
+      }
+    } catch (ProtocolException wrong) {
+      server.incidents().refused(wrong.toString());
+    }
+  }
+
   private boolean handOver(Frame frame) throws IOException {
     boolean evenInUse = frame.fields().flag();
     boolean agreed = server.mayHandOver(evenInUse);
@@ -118,7 +127,7 @@ final class Connection {
     Optional<Refusal> refusal = check(request);
     if (refusal.isPresent()) {
       server.incidents().refused(refusal.get().because());
-      refuse(refusal.get());
+      writer.write(refusal.get().frame());
       return;
     }
     ClientInvocation invocation;
@@ -135,7 +144,6 @@ final class Connection {
       }
     } finally {
       invocation.vanish();
-      outbox.close();
       worker.await();
     }
   }

@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import jdk.net.ExtendedSocketOptions;
@@ -37,6 +38,11 @@ public final class ControlServer implements AutoCloseable {
   /** Handlers that were interrupted have this long to say goodbye. */
   private static final Duration FAREWELL = Duration.ofSeconds(2);
 
+  /**
+   * So many more may come in to be told that there is no room; those after them find a closed door.
+   */
+  private static final int TURNED_AWAY = 16;
+
   private static final Duration LOOK_AROUND = Duration.ofSeconds(1);
 
   private final Path socket;
@@ -47,11 +53,13 @@ public final class ControlServer implements AutoCloseable {
   private final Limits limits;
   private final Tasks tasks;
   private final ReentrantLock lock = new ReentrantLock();
+  private volatile boolean handingOver;
 
   // guarded by lock
   private final Condition changed = lock.newCondition();
   private final List<Connection> connections = new ArrayList<>();
   private boolean ending;
+  private int accepting;
   private ServerSocketChannel listening;
 
   public ControlServer(
@@ -78,7 +86,7 @@ public final class ControlServer implements AutoCloseable {
    * the gateway's lock.
    */
   public void start() {
-    tasks.start("accept", () -> accept(listening));
+    startToAccept(listening);
     tasks.start("look-around", this::lookAround);
   }
 
@@ -100,7 +108,7 @@ public final class ControlServer implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    tasks.start("accept", () -> accept(again));
+    startToAccept(again);
     before.close();
   }
 
@@ -112,6 +120,17 @@ public final class ControlServer implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** What one connection too many is told. */
+  Optional<Refusal> isFull() {
+    return connections() <= limits.connections()
+        ? Optional.empty()
+        : Optional.of(
+            new Refusal(
+                "the gateway takes no more commands",
+                limits.connections() + " are under way",
+                "again when some have ended"));
   }
 
   /** Stops accepting, lets commands end, stops those that do not, and waits for them. */
@@ -127,6 +146,9 @@ public final class ControlServer implements AutoCloseable {
       lock.unlock();
     }
     Files.deleteIfExists(socket);
+    // Closing ends accept(). The thread in it must not be interrupted as well: JDK 25 then
+    // sometimes
+    // loses a connection that just came in, and its client waits for ever.
     listening.close();
     try {
       if (!awaitNone(GRACE)) {
@@ -167,10 +189,11 @@ public final class ControlServer implements AutoCloseable {
 
   /** Whether to end for another build: the asking connection does not count. */
   boolean mayHandOver(boolean evenInUse) {
-    return evenInUse || (connections() <= 1 && !handover.isInUse());
+    return evenInUse || handingOver || (connections() <= 1 && !handover.isInUse());
   }
 
   void handOver() {
+    handingOver = true;
     handover.end("another build takes over");
   }
 
@@ -196,6 +219,23 @@ public final class ControlServer implements AutoCloseable {
       // The server ends, or the socket was bound again.
     } catch (IOException broken) {
       incidents.bug("accepting control connections", broken);
+    } finally {
+      count(-1);
+    }
+  }
+
+  private void startToAccept(ServerSocketChannel from) {
+    count(1);
+    tasks.start("accept", () -> accept(from));
+  }
+
+  private void count(int more) {
+    lock.lock();
+    try {
+      accepting += more;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -203,17 +243,15 @@ public final class ControlServer implements AutoCloseable {
     var connection = new Connection(channel, this, tasks);
     boolean admitted = false;
     try {
+      if (isEnding()) {
+        return; // Who finds the door shut starts the next gateway.
+      }
       if (!isOwnUser(channel)) {
         incidents.refused("another user's process connected");
         return;
       }
       if (!add(connection)) {
         incidents.refused("more than " + limits.connections() + " connections");
-        connection.refuse(
-            new Refusal(
-                "the gateway takes no more commands",
-                limits.connections() + " are under way",
-                "again when some have ended"));
         return;
       }
       admitted = true;
@@ -244,7 +282,7 @@ public final class ControlServer implements AutoCloseable {
   private boolean add(Connection connection) {
     lock.lock();
     try {
-      if (ending || connections.size() >= limits.connections()) {
+      if (ending || connections.size() >= limits.connections() + TURNED_AWAY) {
         return false;
       }
       connections.add(connection);
@@ -290,11 +328,12 @@ public final class ControlServer implements AutoCloseable {
     }
   }
 
+  /** Waits until nobody accepts and nobody is connected. */
   private boolean awaitNone(Duration limit) throws InterruptedException {
     long left = limit.toNanos();
     lock.lock();
     try {
-      while (!connections.isEmpty()) {
+      while (accepting > 0 || !connections.isEmpty()) {
         if (left <= 0) {
           return false;
         }
