@@ -82,7 +82,7 @@ final class TranscriptIT {
     var lines = new ArrayList<String>();
     for (String text : List.of(result.out(), result.err())) {
       text.lines()
-          .filter(line -> !line.startsWith("gpush: preparing for a quick start"))
+          .filter(line -> !isProgress(line))
           .map(line -> line.replace(world.home().toString(), "[home]"))
           .map(line -> line.replace(world.project().toString(), "[proj]"))
           .forEach(lines::add);
@@ -91,6 +91,11 @@ final class TranscriptIT {
       lines.add("? " + result.exit());
     }
     return lines;
+  }
+
+  /** What is said only when something takes longer than half a second. */
+  private static boolean isProgress(String line) {
+    return line.endsWith(" …") || line.startsWith("gpush: preparing for a quick start");
   }
 
   private static void compare(
