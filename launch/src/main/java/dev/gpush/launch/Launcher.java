@@ -10,6 +10,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,18 @@ public final class Launcher implements AutoCloseable {
     this.history = new RunHistory(site.history());
     this.maker = new LaunchMaker(site, new Pythons(site, this.tasks));
     this.follower = new RunFollower(site, this.tasks);
+  }
+
+  /**
+   * Refuses words that can never be launched: a script that is not there.
+   *
+   * @param root the workspace's
+   * @param folder where the client stands
+   */
+  public static void check(List<String> words, Path root, Path folder) {
+    Path inside = folder.startsWith(root) ? folder : root;
+    Scripts.find(RunWords.parse(words), root, inside)
+        .ifPresent(script -> Scripts.requireThere(script, inside));
   }
 
   /**

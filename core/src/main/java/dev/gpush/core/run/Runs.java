@@ -3,6 +3,7 @@ package dev.gpush.core.run;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -11,6 +12,12 @@ import java.util.Set;
 
 /** Runs and commands on a session, for the shell. */
 public interface Runs {
+  /**
+   * Refuses words that can never be launched from this folder, before anything is reserved for
+   * them.
+   */
+  void check(List<String> words, Path folder);
+
   /**
    * Syncs, resolves Python, claims slots, starts all nodes or none. Returns as soon as all have
    * started.

@@ -11,6 +11,8 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.launch.Launcher;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,11 @@ public final class GatewayRuns implements Runs {
     this.sessions = sessions;
     this.linker = linker;
     this.tasks = tasks;
+  }
+
+  @Override
+  public void check(List<String> words, Path folder) {
+    Launcher.check(words, sessions.root(folder), folder);
   }
 
   /**

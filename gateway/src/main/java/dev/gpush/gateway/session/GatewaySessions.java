@@ -393,6 +393,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
+  Path root(Path folder) {
+    return configs.load(folder).root();
+  }
+
   SessionLinks linker() {
     return linker;
   }

@@ -130,7 +130,21 @@ final class RunCommand implements Action.OfWords {
         call.say(session + " is gone: " + reason);
       }
     }
-    return launch(call, up(call, count, each), count, each);
+    if (words.isEmpty()) {
+      String session = call.newName().map(SessionName::text).orElse("this folder");
+      throw new GpushException(new LaunchFailure.NothingToRepeat(session));
+    }
+    call.services().runs().check(words, call.folder());
+    SessionView made = up(call, count, each);
+    try {
+      return launch(call, made, count, each);
+    } catch (GpushException failed) {
+      if (made.isNew()) {
+        // Nothing runs on it, and nobody asked for a gang without a run.
+        giveBack(call, made.name());
+      }
+      throw failed;
+    }
   }
 
   private RunView launch(

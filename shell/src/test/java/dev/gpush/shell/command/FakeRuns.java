@@ -14,6 +14,7 @@ import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,6 +78,9 @@ final class FakeRuns implements Runs {
           throw new GpushException(now);
         });
   }
+
+  @Override
+  public void check(List<String> words, Path folder) {}
 
   @Override
   public RunView launch(SessionName session, RunRequest request, Talk talk) {

@@ -74,13 +74,13 @@ final class SessionTextTest {
 
   @Test
   void everyNodeHasTheLastSave() {
-    assertEquals("devbox 2×8 H100 · 5h12m left · ✓G42 > ", prompt(new ViewChange(session)));
+    assertEquals("devbox 2×8 H100 · 5h13m left · ✓G42 > ", prompt(new ViewChange(session)));
   }
 
   @Test
   void nodesThatAreBehindAreCounted() {
     assertEquals(
-        "devbox 2×8 H100 · 5h12m left · G43 on 0 of 2 > ",
+        "devbox 2×8 H100 · 5h13m left · G43 on 0 of 2 > ",
         prompt(new ViewChange(session).generation(43)));
   }
 
@@ -120,11 +120,11 @@ final class SessionTextTest {
 
   @Test
   void leaseNamesWhatEndsFirst() {
-    assertEquals("5h12m", SessionText.lease(session));
+    assertEquals("5h13m", SessionText.lease(session));
     assertEquals(
-        "5h12m, 48m idle",
+        "5h13m, 48m idle",
         SessionText.lease(new ViewChange(session).idle(Duration.ofMinutes(48)).view()));
     assertEquals(
-        "5h12m", SessionText.lease(new ViewChange(session).idle(Duration.ofHours(9)).view()));
+        "5h13m", SessionText.lease(new ViewChange(session).idle(Duration.ofHours(9)).view()));
   }
 }
