@@ -230,11 +230,11 @@ final class GatewayDoor {
     var watchdog = new Watchdog(channel, GREETING_MILLIS);
     var reader = new FrameReader(channel);
     var writer = new FrameWriter(channel);
+    boolean greeted = false;
     try {
       writer.write(Greeting.of(origin.build(), origin.home().toString(), origin.pid()).frame());
       Optional<Frame> first = reader.next();
       if (first.isEmpty()) {
-        closeQuietly(channel);
         return Optional.empty(); // It is just ending.
       }
       if (first.get().kind() == Kind.REFUSED) {
@@ -242,9 +242,9 @@ final class GatewayDoor {
       }
       var visit = new Visit(channel, reader, writer, Greeting.of(first.get()));
       checkHome(visit.greeting());
+      greeted = true;
       return Optional.of(visit);
     } catch (IOException cut) {
-      closeQuietly(channel);
       if (watchdog.hasBitten()) {
         throw ClientException.environment(
             "the gateway does not answer",
@@ -254,6 +254,9 @@ final class GatewayDoor {
       return Optional.empty();
     } finally {
       watchdog.done();
+      if (!greeted) {
+        closeQuietly(channel);
+      }
     }
   }
 
