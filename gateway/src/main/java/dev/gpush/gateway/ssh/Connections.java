@@ -29,6 +29,11 @@ final class Connections {
     /** Makes the receiver; called on the thread that opens the stream. */
     StreamReceiver receiver(LinkStream stream);
 
+    /** Whether the client has gone away meanwhile; then nothing is opened. */
+    default boolean isGone() {
+      return false;
+    }
+
     /** There is no node, or its link takes no stream. */
     void refused(RefusalText text);
   }
@@ -41,6 +46,7 @@ final class Connections {
   private void open(String user, Asker asker) {
     try {
       switch (routes.route(user)) {
+        case Route.Node _ when asker.isGone() -> {}
         case Route.Node node -> {
           Function<LinkStream, StreamReceiver> receiver = asker::receiver;
           node.link().open(asker.request(node), receiver);
@@ -49,6 +55,10 @@ final class Connections {
       }
     } catch (GpushException failed) {
       asker.refused(RefusalText.of(user, failed.failure()));
+    } catch (RuntimeException bug) {
+      asker.refused(
+          new RefusalText("gpush has a bug here", bug.toString(), "gpush doctor, and its log"));
+      throw bug;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       asker.refused(

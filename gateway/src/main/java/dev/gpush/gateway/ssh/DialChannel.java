@@ -109,6 +109,11 @@ final class DialChannel extends AbstractServerChannel {
     }
 
     @Override
+    public boolean isGone() {
+      return isClosing();
+    }
+
+    @Override
     public void refused(RefusalText text) {
       OpenAnswer.refuse(
           DialChannel.this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, text.line());

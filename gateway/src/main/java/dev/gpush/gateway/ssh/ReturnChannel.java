@@ -5,16 +5,19 @@ import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.sshd.client.channel.AbstractClientChannel;
 import org.apache.sshd.client.future.DefaultOpenFuture;
 import org.apache.sshd.client.future.OpenFuture;
 import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
- * A connection that came to a port or socket on the node and goes back to the client ({@code -R}):
- * a channel that we open. What comes from the node before the client has answered waits.
+ * A connection that came to a port or socket on the node and goes back to the client ({@code -R},
+ * or its ssh agent): a channel that we open. What comes from the node before the client has
+ * answered waits.
  */
 final class ReturnChannel extends AbstractClientChannel {
   private final LinkStream stream;
@@ -32,8 +35,18 @@ final class ReturnChannel extends AbstractClientChannel {
     outlet.hold();
   }
 
-  StreamReceiver receiver() {
-    return new Accepted();
+  /** Asks the client to take the connection; empty when there is no client or no room any more. */
+  static Optional<StreamReceiver> open(ConnectionService service, ReturnChannel channel) {
+    if (OpenAnswer.isFull(service.getSession())) {
+      return Optional.empty();
+    }
+    try {
+      service.registerChannel(channel);
+      channel.open();
+      return Optional.of(channel.new Accepted());
+    } catch (IOException | IllegalStateException gone) {
+      return Optional.empty();
+    }
   }
 
   @Override

@@ -3,7 +3,6 @@ package dev.gpush.gateway.ssh;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -94,23 +93,12 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
 
     @Override
     public Optional<StreamReceiver> accepted(LinkStream stream, Json.Obj request) {
-      Consumer<Buffer> details = details(request);
       String type =
           switch (bound) {
             case Place.Port _ -> "forwarded-tcpip";
             case Place.Socket _ -> "forwarded-streamlocal@openssh.com";
           };
-      var channel = new ReturnChannel(type, stream, details);
-      try {
-        if (OpenAnswer.isFull(service.getSession())) {
-          return Optional.empty();
-        }
-        service.registerChannel(channel);
-        channel.open();
-      } catch (IOException | IllegalStateException gone) {
-        return Optional.empty();
-      }
-      return Optional.of(channel.receiver());
+      return ReturnChannel.open(service, new ReturnChannel(type, stream, details(request)));
     }
 
     private Consumer<Buffer> details(Json request) {

@@ -32,6 +32,8 @@ final class SessionChannel extends AbstractServerChannel {
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
+  private Optional<AgentSocket> agent = Optional.empty();
+  private boolean wantsAgent;
   private boolean started;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -64,6 +66,7 @@ final class SessionChannel extends AbstractServerChannel {
     return switch (name) {
       case "env" -> result(request.setVariable(buffer.getString(), buffer.getString()));
       case "pty-req" -> terminal(buffer);
+      case "auth-agent-req@openssh.com" -> agent();
       case "shell" -> start(new SessionRequest.Program.Shell());
       case "exec" -> command(buffer.getString());
       case "subsystem" -> subsystem(buffer.getString());
@@ -88,8 +91,15 @@ final class SessionChannel extends AbstractServerChannel {
     return result(!started);
   }
 
+  private Result agent() {
+    wantsAgent = true;
+    return result(!started);
+  }
+
   private Result resize(Buffer buffer) {
-    return tell(Json.object("resize", List.of(buffer.getUInt(), buffer.getUInt())));
+    long columns = SessionRequest.cells(buffer.getUInt());
+    long rows = SessionRequest.cells(buffer.getUInt());
+    return tell(Json.object("resize", List.of(columns, rows)));
   }
 
   private Result command(String text) {
@@ -112,7 +122,14 @@ final class SessionChannel extends AbstractServerChannel {
       return Result.ReplyFailure;
     }
     started = true;
-    connections.open(getSession(), new Program(program));
+    Runnable open = () -> connections.open(getSession(), new Program(program));
+    if (wantsAgent) {
+      var socket = new AgentSocket(service, open);
+      agent = Optional.of(socket);
+      connections.open(getSession(), socket);
+    } else {
+      open.run();
+    }
     return Result.ReplySuccess;
   }
 
@@ -184,6 +201,7 @@ final class SessionChannel extends AbstractServerChannel {
     } else {
       inlet.close();
     }
+    agent.ifPresent(AgentSocket::close);
     super.preClose();
   }
 
@@ -198,6 +216,7 @@ final class SessionChannel extends AbstractServerChannel {
           "SSH_CONNECTION",
           from + " " + server.getAddress().getHostAddress() + " " + server.getPort());
     }
+    agent.flatMap(AgentSocket::path).ifPresent(socket -> environment.put("SSH_AUTH_SOCK", socket));
     return environment;
   }
 
@@ -218,6 +237,11 @@ final class SessionChannel extends AbstractServerChannel {
     @Override
     public StreamReceiver receiver(LinkStream opened) {
       return new Output(opened);
+    }
+
+    @Override
+    public boolean isGone() {
+      return isClosing();
     }
 
     @Override

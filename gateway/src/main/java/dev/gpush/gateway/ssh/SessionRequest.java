@@ -46,7 +46,14 @@ final class SessionRequest {
     var byNumber = new LinkedHashMap<String, Long>();
     modes.forEach((opcode, value) -> byNumber.put(String.valueOf(opcode), value));
     terminal =
-        Optional.of(Json.object("term", type, "columns", columns, "rows", rows, "modes", byNumber));
+        Optional.of(
+            Json.object(
+                "term", type, "columns", cells(columns), "rows", cells(rows), "modes", byNumber));
+  }
+
+  /** A terminal's size has 16 bits. */
+  static long cells(long asked) {
+    return Math.clamp(asked, 0, 0xffff);
   }
 
   boolean hasTerminal() {

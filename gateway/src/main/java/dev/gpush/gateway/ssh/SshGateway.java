@@ -9,6 +9,7 @@ import java.security.KeyPair;
 import java.util.List;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.session.helpers.AbstractSession;
 import org.apache.sshd.server.SshServer;
 import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
 
@@ -87,7 +88,7 @@ public final class SshGateway implements AutoCloseable {
 
   /** Whether anybody is connected: ending now would cut a terminal. */
   public boolean hasClients() {
-    return !server.getActiveSessions().isEmpty();
+    return server.getActiveSessions().stream().anyMatch(AbstractSession::isAuthenticated);
   }
 
   public int port() {

@@ -29,6 +29,9 @@ import org.junit.jupiter.api.Timeout;
 /** Ports and sockets of the node at the client, and the other way round. */
 @Timeout(60)
 class ForwardingTest {
+  /** Two hundred at once: over a shorter queue the kernel resets what it cannot hold. */
+  private static final int BACKLOG = 1_000;
+
   private static Rig rig;
   private static Tasks tasks;
   private static ServerSocketChannel tcp;
@@ -38,7 +41,7 @@ class ForwardingTest {
   @BeforeAll
   static void starts() throws Exception {
     rig = new Rig();
-    tasks = Tasks.named("test", (thread, failure) -> {});
+    tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
     socket = rig.folder().resolve("s");
     tcp =
         serve(
@@ -60,7 +63,7 @@ class ForwardingTest {
   private static ServerSocketChannel serve(StandardProtocolFamily family, SocketAddress at)
       throws IOException {
     var server = ServerSocketChannel.open(family);
-    server.bind(at);
+    server.bind(at, BACKLOG);
     tasks.start(
         "serve",
         () -> {
@@ -263,5 +266,35 @@ class ForwardingTest {
     var result = rig.ssh("-W", "127.0.0.1:" + port(), "devbox").input("abc").run();
 
     assertEquals("hello\ngot 3\n", result.text());
+  }
+
+  @Test
+  void lendsTheClientsAgentToTheNode() throws Exception {
+    String script =
+        """
+        eval "$(ssh-agent -s)" >/dev/null
+        trap 'kill "$SSH_AGENT_PID"' EXIT
+        ssh-add -q "$1"
+        shift
+        "$@"
+        """;
+    var ssh = new ArrayList<>(List.of("bash", "-c", script, "bash", key(), "ssh", "-A", "-F"));
+    ssh.addAll(
+        List.of(
+            rig.home().resolve("ssh_config").toString(),
+            "devbox",
+            "for i in 1 2 3; do ssh-add -l & done; wait; echo $SSH_AUTH_SOCK"));
+
+    var result = new Command(ssh, rig.folder()).run();
+
+    List<String> lines = result.text().lines().toList();
+    assertEquals(4, lines.size(), result.text() + result.errors());
+    assertTrue(lines.getFirst().contains("(ED25519)"), lines.getFirst());
+    var gone = rig.ssh("devbox", "ls " + lines.getLast()).run();
+    assertEquals(2, gone.status(), gone.text());
+  }
+
+  private static String key() {
+    return rig.home().resolve("keys/id_ed25519").toString();
   }
 }

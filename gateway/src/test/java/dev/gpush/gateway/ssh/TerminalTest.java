@@ -76,7 +76,7 @@ class TerminalTest {
   }
 
   @Test
-  void suspendsWithControlZ() throws Exception {
+  void suspendsWithControlZAndGoesOn() throws Exception {
     var result =
         person(
             List.of(
@@ -88,7 +88,13 @@ class TerminalTest {
                 expect("hello\r\nhello"),
                 send("\u001a"),
                 expect("prompt> "),
-                send("kill %1; exit 4\n")),
+                send("fg\n"),
+                expect("exec cat'\r\n"),
+                send("again\n"),
+                expect("again\r\nagain"),
+                send("\u0003"),
+                expect("prompt> "),
+                send("exit 4\n")),
             "-tt",
             "devbox",
             "exec bash --norc --noprofile --noediting -i");

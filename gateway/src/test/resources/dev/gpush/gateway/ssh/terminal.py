@@ -59,5 +59,8 @@ for step in steps:
 until = time.monotonic() + LIMIT
 while more(until):
     pass
+if time.monotonic() > until:
+    os.write(2, b"did not end\n")
+    os.kill(pid, signal.SIGKILL)
 _, status = os.waitpid(pid, 0)
 sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
