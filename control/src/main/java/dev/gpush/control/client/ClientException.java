@@ -44,7 +44,7 @@ final class ClientException extends Exception {
   }
 
   String text() {
-    return "gpush: " + what + "\n  because: " + because + "\n  try: " + attempt + "\n";
+    return "gpush: " + what + "\n  because " + because + "\n  try: " + attempt + "\n";
   }
 
   int status() {

@@ -139,7 +139,7 @@ public final class ProcessConsole implements Console {
     } catch (IOException missing) {
       ControlClient.say(
           this,
-          "gpush: cannot run %s\n  because: %s\n  try: install it, or put it on PATH\n"
+          "gpush: cannot run %s\n  because %s\n  try: install it, or put it on PATH\n"
               .formatted(command.getFirst(), missing.getMessage()));
       return NO_PROGRAM;
     } catch (InterruptedException stop) {

@@ -60,7 +60,7 @@ class LostGatewayTest {
     assertEquals(
         """
         gpush: the gateway was lost while the command was under way
-          because: it ended without a word
+          because it ended without a word
           try: gpush ps    # starts it again; sessions and runs on the nodes go on without it
         """,
         answer.err());
@@ -131,7 +131,7 @@ class LostGatewayTest {
     assertEquals(
         """
         gpush: cannot start the gateway
-          because: its process ended with status 3:
+          because its process ended with status 3:
             the disk is full
           try: less %s
         """

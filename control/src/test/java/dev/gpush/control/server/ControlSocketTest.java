@@ -407,7 +407,7 @@ class ControlSocketTest {
         assertEquals(
             """
             gpush: the gateway takes no more commands
-              because: 2 are under way
+              because 2 are under way
               try: again when some have ended
             """,
             third.err());
