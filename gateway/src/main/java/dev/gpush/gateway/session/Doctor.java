@@ -47,8 +47,13 @@ final class Doctor {
       known.add(session.entry().gang().text());
       findings.add(of(session));
     }
-    List<LedgerEntry> ended =
-        ledger.load().stream().filter(entry -> entry.state().isOver()).toList();
+    List<LedgerEntry> all = ledger.load();
+    for (LedgerEntry entry : all) {
+      if (!entry.state().isOver() && known.add(entry.gang().text())) {
+        findings.add(unwatched(entry));
+      }
+    }
+    List<LedgerEntry> ended = all.stream().filter(entry -> entry.state().isOver()).toList();
     for (LedgerEntry entry : ended.subList(Math.max(0, ended.size() - PROVED_ENDS), ended.size())) {
       known.add(entry.gang().text());
       findings.add(proof(entry));
@@ -91,14 +96,25 @@ final class Doctor {
     };
   }
 
+  /** In the ledger, not over, and in no gateway's hands: its backend is not configured any more. */
+  private static Finding unwatched(LedgerEntry entry) {
+    return new Finding(
+        "bad",
+        "session " + entry.name(),
+        "perhaps still held on " + entry.backend() + ": " + entry.detail(),
+        Optional.of("configure backend " + entry.backend() + " again, then gpush gateway stop"));
+  }
+
   private Finding proof(LedgerEntry entry) {
     String what = "ended session " + entry.name() + " (" + entry.created() + ")";
     Optional<Backend> backend = backends.named(entry.backend());
-    Optional<Gang> gang = entry.grant();
-    if (backend.isEmpty() || gang.isEmpty()) {
-      return new Finding("ok", what, "nothing was granted", Optional.empty());
+    if (backend.isEmpty()) {
+      return new Finding(
+          "warn", what, "cannot tell: no backend " + entry.backend(), Optional.empty());
     }
-    return switch (backend.get().observe(gang.get())) {
+    Gang gang =
+        entry.grant().orElseGet(() -> new Gang(entry.gang(), entry.backend(), List.of(), ""));
+    return switch (observed(backend.get(), gang)) {
       case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
       case Observation.CannotTell(var reason) ->
           new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
@@ -111,11 +127,30 @@ final class Doctor {
     };
   }
 
+  private static Observation observed(Backend backend, Gang gang) {
+    try {
+      return backend.observe(gang);
+    } catch (GpushException failed) {
+      return new Observation.CannotTell(GatewaySessions.why(failed));
+    }
+  }
+
   /**
    * Gangs of this owner that no ledger entry of ours knows: another gateway's, or forgotten ones.
    */
   private void strangers(Set<String> known, List<Finding> findings) {
-    Config config = configs.load(identity.home());
+    Config config;
+    try {
+      config = configs.load(identity.home());
+    } catch (GpushException invalid) {
+      findings.add(
+          new Finding(
+              "bad",
+              "configuration",
+              "cannot be read, so backends are not asked: " + invalid.failure().kind(),
+              Optional.of("gpush config")));
+      return;
+    }
     for (Backend backend : backends.of(config)) {
       try {
         for (Discovered found : backend.discover(identity.owner())) {
@@ -137,7 +172,7 @@ final class Doctor {
             new Finding(
                 "warn",
                 "backend " + backend.name(),
-                "cannot list: " + failed.failure(),
+                "cannot list: " + GatewaySessions.why(failed),
                 Optional.empty()));
       }
     }

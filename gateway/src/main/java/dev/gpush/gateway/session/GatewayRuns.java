@@ -45,10 +45,25 @@ public final class GatewayRuns implements Runs {
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {
     LiveSession session = sessions.find(name);
+    SessionWork work;
+    long generation;
     try (LiveSession.Turn _ = session.begin("run", talk)) {
       linker.ensure(session, talk);
-      long generation = session.work().push(request.overwrite(), talk);
-      return session.work().launch(request, generation, talk);
+      work = session.work();
+      generation = work.push(request.overwrite(), talk);
+      if (!request.queue()) {
+        return work.launch(request, generation, talk);
+      }
+    }
+    // May wait for hours: what comes meanwhile must find the session free, down above all.
+    try {
+      return work.launch(request, generation, talk);
+    } catch (IllegalStateException ended) {
+      if (session.isClosed()) {
+        throw new GpushException(
+            new SessionFailure.Gone(name.text(), "it was given back meanwhile"), ended);
+      }
+      throw ended;
     }
   }
 

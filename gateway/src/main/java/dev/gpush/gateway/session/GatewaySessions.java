@@ -6,10 +6,12 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -21,11 +23,10 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.LinkState;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -91,26 +92,20 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     Config config = configs.load(request.folder());
     while (true) {
       Wish wish = preferences.wish(request, config);
-      LiveSession session = findOrCreate(request, config, wish);
-      try (LiveSession.Turn _ = session.begin("up", talk)) {
+      Taken taken = take(request, config, wish, talk);
+      LiveSession session = taken.session();
+      try (LiveSession.Turn _ = taken.turn()) {
+        if (taken.isNew()) {
+          make(session, config, wish, talk);
+          return views.of(session, true);
+        }
         if (session.isOver()) {
           remove(session);
           continue;
         }
-        if (session.entry().grant().isEmpty()) {
-          make(session, config, wish, talk);
-          return views.of(session, true);
-        }
-        if (!request.attachOnly()) {
-          List<SessionFailure.Difference> differences = wish.differences(session.entry());
-          if (!differences.isEmpty() && !request.replace()) {
-            throw new GpushException(
-                new SessionFailure.Differs(session.name().text(), differences));
-          }
-          if (!differences.isEmpty()) {
-            release(session, talk);
-            continue;
-          }
+        session.requireUsable();
+        if (wentAway(session, talk) || replaced(session, request, config, wish, talk)) {
+          continue;
         }
         attach(session, request, talk);
         return views.of(session, false);
@@ -118,34 +113,84 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
+  /** A gang that is not there any more is cleaned up and made again, because somebody asks. */
+  private boolean wentAway(LiveSession session, Talk talk) throws InterruptedException {
+    if (session.allUp()
+        || !(session.backend().observe(session.whateverIsThere())
+            instanceof Observation.Gone(var why))) {
+      return false;
+    }
+    talk.say(session.name() + " was gone: " + why);
+    giveBack(session, why, talk);
+    return true;
+  }
+
+  /** Gives back what differs, if that was asked for; nothing is given back for what cannot be. */
+  private boolean replaced(
+      LiveSession session, UpRequest request, Config config, Wish wish, Talk talk)
+      throws InterruptedException {
+    List<SessionFailure.Difference> differences =
+        request.attachOnly() ? List.of() : wish.differences(session.entry());
+    if (differences.isEmpty()) {
+      return false;
+    }
+    if (!request.replace()) {
+      throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
+    }
+    Backend next = candidates(config, wish).getFirst();
+    if (next.plan(gangRequest(intent(session.name(), config, wish, next, request), config))
+        instanceof Plan.Never(var reason, var works)) {
+      throw new GpushException(new BackendFailure.NeverFits(next.name(), reason, works));
+    }
+    if (!request.yes()) {
+      confirmRuns(session, talk, "--yes");
+    }
+    giveBack(session, "", talk);
+    return true;
+  }
+
   private void attach(LiveSession session, UpRequest request, Talk talk)
       throws InterruptedException {
+    if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
+      // The gang is there and this link is not: a new one is made.
+      session.unlink();
+    }
     linker.ensure(session, talk);
+    if (session.entry().state() != SessionState.READY) {
+      session.move(session.entry().in(SessionState.READY, ""));
+      changed.run();
+    }
     if (request.hardEnd().isPresent()) {
       renew(session, request.hardEnd());
     }
     session.work().push(false, talk);
   }
 
+  /** A session with its turn. */
+  record Taken(LiveSession session, LiveSession.Turn turn, boolean isNew) {}
+
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
-  private LiveSession findOrCreate(UpRequest request, Config config, Wish wish) {
+  private Taken take(UpRequest request, Config config, Wish wish, Talk talk)
+      throws InterruptedException {
+    Optional<LiveSession> found;
     lock.lock();
     try {
-      Optional<LiveSession> found =
+      found =
           request.name().isPresent()
               ? Optional.ofNullable(live.get(request.name().get()))
               : ofRoot(config.root());
-      if (found.isPresent()) {
-        return found.get();
+      if (found.isEmpty()) {
+        SessionName name = request.name().orElseGet(this::freeName);
+        Backend first = candidates(config, wish).getFirst();
+        var made = new LiveSession(intent(name, config, wish, first, request), first, ledger);
+        var taken = new Taken(made, made.beginFirst("up"), true);
+        live.put(name, made);
+        return taken;
       }
-      SessionName name = request.name().orElseGet(this::freeName);
-      Backend first = candidates(config, wish).getFirst();
-      var session = new LiveSession(intent(name, config, wish, first, request), first, ledger);
-      live.put(name, session);
-      return session;
     } finally {
       lock.unlock();
     }
+    return new Taken(found.get(), found.get().begin("up", talk), false);
   }
 
   private LedgerEntry intent(
@@ -178,30 +223,17 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   private void make(LiveSession session, Config config, Wish wish, Talk talk)
       throws InterruptedException {
-    GangRequest asked = gangRequest(session.entry(), config);
-    boolean ready = false;
+    boolean isAsked = false;
+    boolean isReady = false;
     try {
       wish.notes().forEach(talk::say);
-      requireFit(candidates(config, wish), asked);
-      ready = true;
-    } finally {
-      if (!ready) {
-        // Nobody was asked for anything yet.
-        session.forget();
-        remove(session);
+      if (!wish.gpus().isNone()) {
+        talk.say(wish.words() + " on " + session.backend().name());
       }
-    }
-    if (!wish.gpus().isNone()) {
-      talk.say(wish.words() + " on " + session.backend().name());
-    }
-    reserve(session, config, wish, asked, talk);
-  }
-
-  private void reserve(LiveSession session, Config config, Wish wish, GangRequest asked, Talk talk)
-      throws InterruptedException {
-    boolean ready = false;
-    try {
+      GangRequest asked = gangRequest(session.entry(), config);
+      requireFit(session.backend(), asked);
       session.move(session.entry());
+      isAsked = true;
       Gang gang;
       try (Talk.Step _ =
           talk.step("reserving " + wish.words() + " on " + session.backend().name())) {
@@ -211,37 +243,56 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       linker.connect(session, config, talk);
       session.work().push(false, talk);
       session.move(session.entry().in(SessionState.READY, ""));
-      preferences.remember(config.root(), wish);
-      ready = true;
+      isReady = true;
     } finally {
-      if (!ready) {
-        undo(session);
+      if (!isReady) {
+        undo(session, isAsked);
       }
     }
+    linker.observeSoon(session);
+    preferences.remember(config.root(), wish);
     changed.run();
   }
 
   /**
    * Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the
-   * entry goes.
+   * entry goes. The first failure is the one that is told.
    */
-  private void undo(LiveSession session) {
-    boolean interrupted = Thread.interrupted();
+  private void undo(LiveSession session, boolean isAsked) {
+    boolean isInterrupted = Thread.interrupted();
+    boolean isGone = false;
+    String why = "giving it back failed";
     try {
       session.close();
-      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
-      session.forget();
-      remove(session);
+      if (isAsked) {
+        session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+      }
+      isGone = true;
     } catch (GpushException stillThere) {
-      session.move(session.entry().in(SessionState.LEAKED, stillThere.failure().toString()));
+      why = why(stillThere);
     } catch (InterruptedException again) {
-      interrupted = true;
-      session.move(session.entry().in(SessionState.LEAKED, "interrupted while giving it back"));
+      isInterrupted = true;
+      why = "interrupted while giving it back";
     } finally {
-      if (interrupted) {
+      if (isGone) {
+        session.forget();
+        remove(session);
+      } else {
+        session.leak(why);
+      }
+      if (isInterrupted) {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /** What a ledger entry says of a failure; sentences for people are the shell's. */
+  static String why(GpushException failed) {
+    return switch (failed.failure()) {
+      case BackendFailure.NotReleased(_, _, var reason) -> reason;
+      case BackendFailure.Unavailable(_, var reason, _) -> reason;
+      case Failure other -> other.toString();
+    };
   }
 
   private GangRequest gangRequest(LedgerEntry entry, Config config) {
@@ -278,13 +329,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return named;
   }
 
-  private static void requireFit(List<Backend> candidates, GangRequest asked) {
-    Backend first = candidates.getFirst();
-    switch (first.plan(asked)) {
+  private static void requireFit(Backend backend, GangRequest asked) {
+    switch (backend.plan(asked)) {
       case Plan.Never(var reason, var works) ->
-          throw new GpushException(new BackendFailure.NeverFits(first.name(), reason, works));
+          throw new GpushException(new BackendFailure.NeverFits(backend.name(), reason, works));
       case Plan.Later(var reason, _, var holders) ->
-          throw new GpushException(new BackendFailure.Taken(first.name(), reason, holders));
+          throw new GpushException(new BackendFailure.Taken(backend.name(), reason, holders));
       case Plan.Now _ -> {}
     }
   }
@@ -321,6 +371,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     lock.lock();
     try {
       Optional<LiveSession> here = ofRoot(root);
+      if (here.isEmpty() && live.size() == 1) {
+        return live.values().iterator().next();
+      }
       if (here.isEmpty()) {
         throw new GpushException(new UsageFailure.WhichSession(names()));
       }
@@ -364,32 +417,59 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         remove(session);
         return List.of();
       }
-      int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
-      if (running > 0 && !discard) {
-        talk.confirm(
-            running
-                + (running == 1 ? " run is" : " runs are")
-                + " in progress on "
-                + name
-                + "; end and give back",
-            "--discard");
+      if (!discard && session.entry().state() != SessionState.LEAKED) {
+        confirmRuns(session, talk, "--discard");
       }
-      return release(session, talk);
+      return giveBack(session, "", talk);
     }
   }
 
-  private List<String> release(LiveSession session, Talk talk) throws InterruptedException {
-    session.move(session.entry().in(SessionState.RELEASING, ""));
-    changed.run();
+  private static void confirmRuns(LiveSession session, Talk talk, String flag) {
+    int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
+    if (running > 0) {
+      talk.confirm(
+          running
+              + (running == 1 ? " run is" : " runs are")
+              + " in progress on "
+              + session.name()
+              + "; end and give back",
+          flag);
+    }
+  }
+
+  /**
+   * Whoever calls it has the turn. Afterwards the session is over and out of the book, or it is
+   * leaked and stays in it.
+   *
+   * @param reason why it ended by itself; empty when it was asked for
+   */
+  private List<String> giveBack(LiveSession session, String reason, Talk talk)
+      throws InterruptedException {
+    boolean isGone = false;
+    String why = "giving it back failed";
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
+      session
+          .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
+          .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
+      changed.run();
       session.close();
       List<String> kept = session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
-      session.move(session.entry().in(SessionState.RELEASED, ""));
-      remove(session);
+      isGone = true;
       return kept;
     } catch (GpushException failed) {
-      session.move(session.entry().in(SessionState.LEAKED, failed.failure().toString()));
+      why = why(failed);
       throw failed;
+    } catch (InterruptedException stop) {
+      why = "interrupted while giving it back";
+      throw stop;
+    } finally {
+      if (isGone) {
+        session.moveAnyway(session.entry().in(SessionState.RELEASED, reason));
+        remove(session);
+      } else {
+        session.leak(why);
+        changed.run();
+      }
     }
   }
 
@@ -407,23 +487,33 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
    */
   void ended(LiveSession session, String reason) throws InterruptedException {
     try (LiveSession.Turn _ = session.begin("clean-up", Talk.silent())) {
-      if (session.isOver()) {
-        return;
+      if (!session.isOver() && !session.isClosed()) {
+        giveBack(session, reason, Talk.silent());
       }
-      session.close();
-      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
-      session.move(session.entry().in(SessionState.RELEASED, reason));
-      remove(session);
-    } catch (GpushException failed) {
-      session.move(session.entry().in(SessionState.LEAKED, failed.failure().toString()));
+    } catch (GpushException leaked) {
+      // The session says so wherever it is shown.
     }
   }
 
   @Override
   public SessionView extend(SessionName name, Optional<Duration> fromNow) {
     LiveSession session = find(name);
-    renew(session, fromNow.or(() -> views.hardEndLeft(session)));
-    return views.of(session, false);
+    try (LiveSession.Turn _ = session.begin("extend", Talk.silent())) {
+      session.requireUsable();
+      Optional<Duration> left = fromNow.or(() -> views.hardEndLeft(session));
+      if (left.isEmpty() && session.entry().hardEnd().isPresent()) {
+        // Renewing without it would take the hard end away.
+        throw new GpushException(
+            new SessionFailure.CannotExtend(
+                name.text(), "node 0 does not say what is left of its time; give a new one"));
+      }
+      renew(session, left);
+      return views.of(session, false);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(
+          new SessionFailure.NotReached(name.text(), 0, session.entry().state().word()), stop);
+    }
   }
 
   private static void renew(LiveSession session, Optional<Duration> hardEnd) {
@@ -456,13 +546,22 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */
-  void adopt(LiveSession session) {
+  Taken adopt(LedgerEntry entry, Backend backend) {
+    Taken taken;
     lock.lock();
     try {
+      boolean isFree = !live.containsKey(entry.name());
+      LedgerEntry unique = isFree ? entry : entry.named(freeName());
+      var session = new LiveSession(unique, backend, ledger);
+      taken = new Taken(session, session.beginFirst("recovery"), false);
       live.put(session.name(), session);
     } finally {
       lock.unlock();
     }
+    if (!taken.session().name().equals(entry.name())) {
+      taken.session().moveAnyway(taken.session().entry());
+    }
+    return taken;
   }
 
   /** A session that recovery found over. */
@@ -505,7 +604,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   /** Closes links and work; gangs and runs stay. */
   @Override
   public void close() {
-    Collection<LiveSession> open = new ArrayList<>(all());
-    open.forEach(LiveSession::close);
+    for (LiveSession session : all()) {
+      session.close();
+    }
   }
 }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -85,7 +86,14 @@ final class Ledger {
         if (Files.size(file) > MAX_BYTES) {
           throw new IllegalArgumentException("larger than a ledger entry can be");
         }
-        entries.add(LedgerEntry.from(Json.parse(Files.readString(file))));
+        LedgerEntry entry = LedgerEntry.from(Json.parse(Files.readString(file)));
+        if (!file.equals(file(entry))) {
+          // A copy would be a second session with the same gang.
+          throw new IllegalArgumentException("the entry of " + entry.id());
+        }
+        entries.add(entry);
+      } catch (NoSuchFileException forgotten) {
+        // A request that came to nothing meanwhile.
       } catch (RuntimeException | IOException unreadable) {
         putAside(file);
       }
@@ -109,11 +117,12 @@ final class Ledger {
   }
 
   private void putAside(Path file) {
+    Path aside = file.resolveSibling(file.getFileName() + ".damaged");
+    for (int again = 2; Files.exists(aside); again++) {
+      aside = file.resolveSibling(file.getFileName() + "." + again + ".damaged");
+    }
     try {
-      Files.move(
-          file,
-          file.resolveSibling(file.getFileName() + ".damaged"),
-          StandardCopyOption.REPLACE_EXISTING);
+      Files.move(file, aside);
     } catch (IOException failed) {
       throw new GpushException(
           new GatewayFailure.LedgerDamaged(file.toString(), reason(failed)), failed);

@@ -44,6 +44,15 @@ public record LedgerEntry(
     Optional<Gang> grant) {
 
   public LedgerEntry {
+    if (!id.matches("[0-9a-f]{12}")) {
+      throw new IllegalArgumentException("an id is twelve hex digits, not " + id);
+    }
+    if (nodes < 1) {
+      throw new IllegalArgumentException("a session has nodes, not " + nodes);
+    }
+    if (grant.isPresent() && !grant.get().id().equals(gang)) {
+      throw new IllegalArgumentException("granted " + grant.get().id() + " for " + gang);
+    }
     inherit = Map.copyOf(inherit);
   }
 
@@ -51,6 +60,13 @@ public record LedgerEntry(
     return new LedgerEntry(
         id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder,
         host, boot, created, inherit, grant);
+  }
+
+  /** Under another name, because a session of today has this one. */
+  LedgerEntry named(SessionName other) {
+    return new LedgerEntry(
+        id, other, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
+        holder, host, boot, created, inherit, grant);
   }
 
   LedgerEntry granted(Gang granted) {

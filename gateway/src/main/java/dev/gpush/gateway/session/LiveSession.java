@@ -12,6 +12,7 @@ import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -22,17 +23,22 @@ final class LiveSession implements AutoCloseable {
   private final Backend backend;
   private final Ledger ledger;
 
-  /** Held by the one command that changes this session. Fair: who waits longest is next. */
-  private final ReentrantLock operation = new ReentrantLock(true);
+  /**
+   * Held by the one command that changes this session. Fair: who waits longest is next. Not a lock,
+   * because recovery takes the turn before its thread is there.
+   */
+  private final Semaphore operation = new Semaphore(1, true);
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: entry, links, work, doing, generation, isForgotten
+  // guarded by lock: entry, links, work, doing, isForgotten, isClosed, isObserved
   private LedgerEntry entry;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
   private String doing = "";
   private boolean isForgotten;
+  private boolean isClosed;
+  private boolean isObserved;
 
   LiveSession(LedgerEntry entry, Backend backend, Ledger ledger) {
     this.entry = entry;
@@ -40,17 +46,32 @@ final class LiveSession implements AutoCloseable {
     this.ledger = ledger;
   }
 
-  /** Waits for its turn; the command that is at work is named while waiting. */
+  /**
+   * Waits for its turn; the command that is at work is named while waiting. Whoever has the turn
+   * does not ask for it again.
+   */
   Turn begin(String what, Talk talk) throws InterruptedException {
-    if (!operation.tryLock()) {
+    if (!operation.tryAcquire()) {
       try (Talk.Step _ = talk.step("waiting for " + doing() + " of " + name())) {
-        operation.lockInterruptibly();
+        operation.acquire();
       }
     }
+    return turn(what);
+  }
+
+  /** The first turn of a session that nobody else knows yet. */
+  Turn beginFirst(String what) {
+    if (!operation.tryAcquire()) {
+      throw new IllegalStateException("not new: " + name());
+    }
+    return turn(what);
+  }
+
+  private Turn turn(String what) {
     doing(what);
     return () -> {
       doing("");
-      operation.unlock();
+      operation.release();
     };
   }
 
@@ -71,14 +92,45 @@ final class LiveSession implements AutoCloseable {
     }
   }
 
+  /**
+   * For what happens on the way out: a full disk must not keep a gang. Where the ledger cannot be
+   * written, the older entry in it leads the next gateway to the same gang.
+   *
+   * @return why the ledger does not have it
+   */
+  Optional<GpushException> moveAnyway(LedgerEntry next) {
+    Optional<GpushException> problem = Optional.empty();
+    try {
+      ledger.put(next);
+    } catch (GpushException unwritten) {
+      problem = Optional.of(unwritten);
+    }
+    lock.lock();
+    try {
+      entry = next;
+    } finally {
+      lock.unlock();
+    }
+    return problem;
+  }
+
+  /** It could not be confirmed that the gang is gone. */
+  void leak(String why) {
+    moveAnyway(entry().in(SessionState.LEAKED, why));
+  }
+
   /** The request came to nothing: no trace stays. */
   void forget() {
-    ledger.forget(entry());
     lock.lock();
     try {
       isForgotten = true;
     } finally {
       lock.unlock();
+    }
+    try {
+      ledger.forget(entry());
+    } catch (GpushException unwritten) {
+      // The next gateway finds the entry and no gang, and forgets it then.
     }
   }
 
@@ -139,6 +191,27 @@ final class LiveSession implements AutoCloseable {
     }
   }
 
+  /**
+   * A session that is being given back, or whose end could not be confirmed, does nothing any more.
+   *
+   * @throws GpushException with {@code Leaked}, {@code Busy} or {@code Gone}
+   */
+  void requireUsable() {
+    LedgerEntry now = entry();
+    if (isOver()) {
+      String reason = now.detail().isEmpty() ? "it was given back" : now.detail();
+      throw new GpushException(new SessionFailure.Gone(now.name().text(), reason));
+    }
+    switch (now.state()) {
+      case LEAKED ->
+          throw new GpushException(
+              new SessionFailure.Leaked(now.name().text(), backend.name(), now.detail()));
+      case RELEASING ->
+          throw new GpushException(new SessionFailure.Busy(now.name().text(), "down"));
+      case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED, RELEASED -> {}
+    }
+  }
+
   /** The link of a node, whatever its state; while it is cut, streams wait. */
   Link link(int node) {
     List<Link> all = links();
@@ -187,10 +260,7 @@ final class LiveSession implements AutoCloseable {
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    boolean allUp =
-        !links().isEmpty()
-            && links().stream().allMatch(link -> link.state() instanceof LinkState.Up);
-    return allUp ? SessionState.READY : SessionState.DEGRADED;
+    return allUp() ? SessionState.READY : SessionState.DEGRADED;
   }
 
   private String doing() {
@@ -211,9 +281,70 @@ final class LiveSession implements AutoCloseable {
     }
   }
 
+  boolean allUp() {
+    List<Link> all = links();
+    return !all.isEmpty() && all.stream().allMatch(link -> link.state() instanceof LinkState.Up);
+  }
+
+  /** One observer is enough; true for the one that is to begin. */
+  boolean startObserving() {
+    lock.lock();
+    try {
+      boolean isFirst = !isObserved && !isClosed;
+      isObserved = isObserved || isFirst;
+      return isFirst;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void stopObserving() {
+    lock.lock();
+    try {
+      isObserved = false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isClosed() {
+    lock.lock();
+    try {
+      return isClosed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends links and work so that new ones can be made. */
+  void unlink() {
+    endLinks();
+    lock.lock();
+    try {
+      links = List.of();
+      work = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void endLinks() {
+    try {
+      workIfAny().ifPresent(SessionWork::close);
+    } finally {
+      links().forEach(Link::close);
+    }
+  }
+
+  /** For good. What was known of runs can still be read. */
   @Override
   public void close() {
-    workIfAny().ifPresent(SessionWork::close);
-    links().forEach(Link::close);
+    lock.lock();
+    try {
+      isClosed = true;
+    } finally {
+      lock.unlock();
+    }
+    endLinks();
   }
 }

@@ -219,6 +219,9 @@ final class NodeCommand {
 
   /** Copies lines whole, so that nodes do not tear each other's. */
   private static final class PrefixedLines {
+    /** A line of which this much has come is given in pieces: who never ends one fills nothing. */
+    private static final int LONGEST = 64 * 1024;
+
     private final byte[] prefix;
     private final OutputStream to;
 
@@ -240,6 +243,10 @@ final class NodeCommand {
           }
         }
         rest.write(buffer, start, count - start);
+        if (rest.size() >= LONGEST) {
+          rest.write('\n');
+          emit(rest);
+        }
       }
       if (rest.size() > 0) {
         rest.write('\n');

@@ -1,13 +1,15 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Setting;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.session.UpRequest;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +18,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -37,12 +40,12 @@ final class Preferences {
   }
 
   Wish wish(UpRequest request, Config config) {
-    Json last = last(config.root());
+    Habit last = last(config.root());
     var notes = new ArrayList<String>();
     Optional<Integer> projectNodes = project(config, "nodes").flatMap(Preferences::whole);
     Optional<GpuRequest> projectGpus = project(config, "gpus").flatMap(Preferences::gpus);
-    Optional<Integer> lastNodes = last.number("nodes").map(Math::toIntExact);
-    Optional<GpuRequest> lastGpus = last.text("gpus").map(Preferences::gpus);
+    Optional<Integer> lastNodes = last.nodes();
+    Optional<GpuRequest> lastGpus = last.gpus();
     boolean asksNothing =
         request.nodes().isEmpty()
             && request.gpus().isEmpty()
@@ -63,6 +66,11 @@ final class Preferences {
             .or(() -> lastNodes)
             .or(() -> config.value("nodes").flatMap(Preferences::whole))
             .orElse(1);
+    if (nodes < 1 || nodes > GangRequest.MAX_NODES) {
+      throw new GpushException(
+          new UsageFailure.BadValue(
+              "--nodes", Integer.toString(nodes), "1 to " + GangRequest.MAX_NODES));
+    }
     GpuRequest gpus =
         request
             .gpus()
@@ -70,17 +78,24 @@ final class Preferences {
             .or(() -> lastGpus)
             .or(() -> config.value("gpus").flatMap(Preferences::gpus))
             .orElse(GpuRequest.none());
+    var asked = new HashSet<String>();
+    request.nodes().or(() -> projectNodes).ifPresent(_ -> asked.add("nodes"));
+    request.gpus().or(() -> projectGpus).ifPresent(_ -> asked.add("gpus"));
+    request.backend().ifPresent(_ -> asked.add("backend"));
     return new Wish(
-        request.backend().or(() -> last.text("backend").filter(_ -> asksNothing)),
+        request
+            .backend()
+            .or(() -> last.backend().filter(_ -> asksNothing).filter(config.order()::contains)),
         nodes,
         gpus,
         request.hardEnd().or(() -> seconds(config, "lease.for")),
         request.idle().or(() -> seconds(config, "lease.idle")).orElse(DEFAULT_IDLE),
         request.python().or(() -> config.text("python")),
+        asked,
         notes);
   }
 
-  /** What was granted is what this folder wants next time. */
+  /** What was granted is what this folder wants next time; a habit is not worth a failure. */
   void remember(Path root, Wish wish) {
     Json.Obj last =
         Json.object(
@@ -98,17 +113,32 @@ final class Preferences {
       Path temporary = file.resolveSibling("." + file.getFileName() + ".new");
       Files.writeString(temporary, last.pretty() + "\n");
       Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
+    } catch (IOException unwritten) {
+      // The session is there; only the next plain up asks for something else.
     }
   }
 
-  private Json last(Path root) {
+  /** What was used here last. */
+  private record Habit(
+      Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> backend) {
+    static Habit none() {
+      return new Habit(Optional.empty(), Optional.empty(), Optional.empty());
+    }
+  }
+
+  private Habit last(Path root) {
     try {
       Path file = file(root);
-      return Files.exists(file) ? Json.parse(Files.readString(file)) : Json.object();
-    } catch (IOException | JsonSyntaxException forgotten) {
-      return Json.object();
+      if (!Files.exists(file)) {
+        return Habit.none();
+      }
+      Json last = Json.parse(Files.readString(file));
+      return new Habit(
+          last.number("nodes").map(Math::toIntExact).filter(nodes -> nodes >= 1),
+          last.text("gpus").map(Preferences::gpus),
+          last.text("backend"));
+    } catch (IOException | JsonSyntaxException | ArithmeticException | GpushException forgotten) {
+      return Habit.none();
     }
   }
 

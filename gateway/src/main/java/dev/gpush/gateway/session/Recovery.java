@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
@@ -24,31 +25,29 @@ final class Recovery {
   private final Backends backends;
   private final SessionLinks linker;
   private final Duration settle;
+  private final Duration pause;
   private final Tasks tasks;
   private final Runnable changed;
 
-  /**
-   * @param settle how long a start that the dead gateway had under way may still take to show an
-   *     agent
-   */
   Recovery(
       Ledger ledger,
       Backends backends,
       SessionLinks linker,
-      Duration settle,
+      Timing timing,
       Tasks tasks,
       Runnable changed) {
     this.ledger = ledger;
     this.backends = backends;
     this.linker = linker;
-    this.settle = settle;
+    this.settle = timing.settle();
+    this.pause = timing.observePause();
     this.tasks = tasks;
     this.changed = changed;
   }
 
   /**
    * Puts every session that is not over into the book at once, and goes to each on a thread of its
-   * own; a command that wants one waits for its turn.
+   * own. Each has its turn taken before it is in the book: a command that wants one waits.
    */
   void start(GatewaySessions book) {
     for (LedgerEntry entry : ledger.load()) {
@@ -62,25 +61,68 @@ final class Recovery {
                 SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
         continue;
       }
-      var session = new LiveSession(entry, backend.get(), ledger);
-      book.adopt(session);
-      tasks.start("recover-" + entry.name(), () -> recover(book, session));
+      GatewaySessions.Taken taken = book.adopt(entry, backend.get());
+      tasks.start(
+          "recover-" + taken.session().name(), () -> recover(book, taken.session(), taken.turn()));
     }
   }
 
-  private void recover(GatewaySessions book, LiveSession session) {
-    try (LiveSession.Turn _ = session.begin("recovery", Talk.silent())) {
-      settle(session);
-    } catch (GpushException failed) {
-      session.move(session.entry().in(SessionState.LEAKED, failed.failure().toString()));
+  private void recover(GatewaySessions book, LiveSession session, LiveSession.Turn turn) {
+    try {
+      boolean isSettled;
+      try (turn) {
+        isSettled = attempt(session);
+      }
+      while (!isSettled) {
+        Thread.sleep(pause);
+        try (LiveSession.Turn _ = session.begin("recovery", Talk.silent())) {
+          isSettled = session.isOver() || session.isClosed() || attempt(session);
+        }
+      }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } finally {
       if (session.isOver()) {
         book.drop(session);
+      } else {
+        changed.run();
       }
-      changed.run();
     }
+  }
+
+  /** False when the nodes could not be reached: "cannot tell" is never "gone", nor a leak. */
+  private boolean attempt(LiveSession session) throws InterruptedException {
+    boolean isBug = true;
+    try {
+      settle(session);
+      isBug = false;
+      return true;
+    } catch (GpushException failed) {
+      isBug = false;
+      if (isUnreached(session, failed)) {
+        return false;
+      }
+      session.leak(GatewaySessions.why(failed));
+      return true;
+    } catch (InterruptedException stop) {
+      isBug = false;
+      throw stop;
+    } finally {
+      if (isBug) {
+        session.leak("recovery failed");
+      }
+    }
+  }
+
+  private static boolean isUnreached(LiveSession session, GpushException failed) {
+    boolean isHeld =
+        switch (session.entry().state()) {
+          case GRANTED, LINKED, READY, DEGRADED -> true;
+          case ASKED, QUEUED, RELEASING, RELEASED, LEAKED -> false;
+        };
+    return isHeld
+        && (failed.failure() instanceof AgentFailure.LinkOver
+            || failed.failure() instanceof AgentFailure.NotThere);
   }
 
   private void settle(LiveSession session) throws InterruptedException {
@@ -120,16 +162,17 @@ final class Recovery {
 
   private void takeOver(LiveSession session) throws InterruptedException {
     if (!session.links().isEmpty()) {
-      // A command that came first has linked it.
+      // Between two tries a command has linked it.
       return;
     }
     if (session.backend().observe(session.gang()) instanceof Observation.Gone(var reason)) {
-      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
-      session.move(session.entry().in(SessionState.RELEASED, reason));
+      session.move(session.entry().in(SessionState.RELEASING, reason));
+      finishRelease(session);
       return;
     }
     linker.connect(session, Optional.empty(), CONNECT_LIMIT);
     session.move(session.entry().in(SessionState.READY, ""));
+    linker.observeSoon(session);
   }
 
   private static void finishRelease(LiveSession session) throws InterruptedException {

@@ -7,10 +7,12 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -70,10 +72,26 @@ final class SessionLinks {
 
   void connect(LiveSession session, Optional<Config> config, Duration limit)
       throws InterruptedException {
+    boolean isDone = false;
+    try {
+      connectAll(session, config, limit);
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        // Half-made links would look like links that are cut, and be waited for.
+        session.unlink();
+      }
+    }
+    // What was cut while the session was not ready yet has been overlooked.
+    observeSoon(session);
+  }
+
+  private void connectAll(LiveSession session, Optional<Config> config, Duration limit)
+      throws InterruptedException {
     Gang gang = session.gang();
     var links = new ArrayList<Link>();
     for (NodeInfo node : gang.nodes()) {
-      links.add(maker.make(session.backend(), gang, node, state -> watch(session, node, state)));
+      links.add(maker.make(session.backend(), gang, node, state -> watch(session, state)));
     }
     session.linked(links, works.make(session, links, config));
     var connecting = new ArrayList<Future<Boolean>>();
@@ -100,6 +118,10 @@ final class SessionLinks {
     try {
       connecting.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof IOException broken) {
+        throw new GpushException(
+            new AgentFailure.LinkOver(node, String.valueOf(broken.getMessage())), broken);
+      }
       throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
     } catch (TimeoutException late) {
       throw new GpushException(
@@ -109,11 +131,14 @@ final class SessionLinks {
 
   /**
    * Before a command uses the nodes: a session that is taken over may still be linking; one that is
-   * over says why.
+   * over says why. Whoever calls it has the session's turn, or the session has links.
    */
   void ensure(LiveSession session, Talk talk) throws InterruptedException {
+    session.requireUsable();
     if (session.links().isEmpty()) {
-      connect(session, Optional.empty(), CONNECT_LIMIT);
+      try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+        connect(session, Optional.empty(), CONNECT_LIMIT);
+      }
     }
     for (Link link : session.links()) {
       switch (link.state()) {
@@ -125,26 +150,46 @@ final class SessionLinks {
     }
   }
 
-  private void watch(LiveSession session, NodeInfo node, LinkState state) {
+  /** Called on the link's own thread for every state, also for each try of a link that is cut. */
+  private void watch(LiveSession session, LinkState state) {
     switch (state) {
-      case LinkState.Cut _, LinkState.Over _ ->
-          tasks.start("observe", () -> observe(session, node));
+      case LinkState.Cut _, LinkState.Over _ -> observeSoon(session);
       case LinkState.Idle _, LinkState.Up _, LinkState.Refused _ -> {}
     }
   }
 
-  /** Looks until the link is back or the backend says that the gang is gone. */
-  private void observe(LiveSession session, NodeInfo node) {
+  /** Makes sure that a session whose links are not all up is looked at, by one thread. */
+  void observeSoon(LiveSession session) {
+    if (needsLook(session) && session.startObserving()) {
+      boolean isStarted = false;
+      try {
+        tasks.start("observe", () -> observe(session));
+        isStarted = true;
+      } catch (IllegalStateException closing) {
+        // The gateway ends; the next one looks.
+      } finally {
+        if (!isStarted) {
+          session.stopObserving();
+        }
+      }
+    }
+  }
+
+  private static boolean needsLook(LiveSession session) {
+    return !session.isClosed()
+        && session.entry().state() == SessionState.READY
+        && session.links().stream()
+            .map(Link::state)
+            .anyMatch(state -> state instanceof LinkState.Cut || state instanceof LinkState.Over);
+  }
+
+  /** Looks until the links are back or the backend says that the gang is gone. */
+  private void observe(LiveSession session) {
     try {
-      while (!session.isOver()) {
-        LinkState state = session.links().get(node.index()).state();
-        if (state instanceof LinkState.Up || state instanceof LinkState.Refused) {
-          return;
-        }
-        if (session.entry().state() != dev.gpush.core.session.SessionState.READY) {
-          return;
-        }
-        if (session.backend().observe(session.gang()) instanceof Observation.Gone(var reason)) {
+      while (needsLook(session)) {
+        if (look(session) instanceof Observation.Gone(var reason)) {
+          // A command that waits for a link to come back has the turn that the clean-up needs.
+          session.links().forEach(link -> link.gone(reason));
           ended.ended(session, reason);
           return;
         }
@@ -152,6 +197,19 @@ final class SessionLinks {
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
+      return;
+    } finally {
+      session.stopObserving();
+    }
+    // A link may have been cut between the last look and the end of it.
+    observeSoon(session);
+  }
+
+  private static Observation look(LiveSession session) {
+    try {
+      return session.backend().observe(session.gang());
+    } catch (GpushException failed) {
+      return new Observation.CannotTell(String.valueOf(failed.getMessage()));
     }
   }
 }

@@ -29,6 +29,7 @@ final class SessionRoutes implements Routes {
     }
     try {
       LiveSession session = sessions.find(name.get().session());
+      session.requireUsable();
       if (session.links().isEmpty()) {
         // It is just being made or taken over: its turn ends when it is linked.
         try (LiveSession.Turn _ = session.begin("ssh", Talk.silent())) {

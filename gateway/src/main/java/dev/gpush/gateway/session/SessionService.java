@@ -20,6 +20,7 @@ public final class SessionService implements AutoCloseable {
   private final GatewaySessions sessions;
   private final GatewayRuns runs;
   private final Recovery recovery;
+  private final Tasks own;
 
   /**
    * @param changed told on a command's thread whenever sessions come or go: the ssh config follows
@@ -35,26 +36,26 @@ public final class SessionService implements AutoCloseable {
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
+    this.own = tasks.group("sessions");
     var ledger = new Ledger(identity.home().resolve("ledger"));
-    var works = new SessionWorks(identity.home(), gitPlaces, configs, clock, tasks);
+    var works = new SessionWorks(identity.home(), gitPlaces, configs, clock, own);
     this.sessions =
         new GatewaySessions(
             identity,
             ledger,
             backends,
             configs,
-            new LinkMaker(agent, identity, clock, random, tasks),
+            new LinkMaker(agent, identity, clock, random, own),
             works::make,
             timing,
-            new SessionViews(tasks),
+            new SessionViews(own),
             new Preferences(identity.home().resolve("folders")),
             clock,
             random,
-            tasks,
+            own,
             changed);
-    this.runs = new GatewayRuns(sessions, sessions.linker(), tasks);
-    this.recovery =
-        new Recovery(ledger, backends, sessions.linker(), timing.settle(), tasks, changed);
+    this.runs = new GatewayRuns(sessions, sessions.linker(), own);
+    this.recovery = new Recovery(ledger, backends, sessions.linker(), timing, own, changed);
   }
 
   /** Takes over what the last gateway left; returns at once, the work goes on. */
@@ -104,9 +105,13 @@ public final class SessionService implements AutoCloseable {
     return agents;
   }
 
-  /** Links end; agents, runs and leases go on. */
+  /** Recovery and observers stop first; then links end; agents, runs and leases go on. */
   @Override
   public void close() {
-    sessions.close();
+    try {
+      own.close();
+    } finally {
+      sessions.close();
+    }
   }
 }

@@ -27,6 +27,11 @@ final class SessionViews {
   /** {@code ps} must not wait for a node that is away. */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
 
+  /** Beyond the answer itself: what is read from files. */
+  private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
+
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
   private final Tasks tasks;
 
   SessionViews(Tasks tasks) {
@@ -39,17 +44,54 @@ final class SessionViews {
       asked.add(tasks.fork("view", () -> of(session, false)));
     }
     var views = new ArrayList<SessionView>();
-    for (Future<SessionView> view : asked) {
-      try {
-        views.add(view.get());
-      } catch (ExecutionException failed) {
-        throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
-      } catch (InterruptedException stop) {
-        Thread.currentThread().interrupt();
-        break;
+    try {
+      for (int i = 0; i < sessions.size(); i++) {
+        views.add(within(LIST_LIMIT, asked.get(i), sessions.get(i)));
       }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } finally {
+      asked.forEach(view -> view.cancel(true));
     }
     return views;
+  }
+
+  /** One session that cannot be looked at does not hide the others. */
+  private static SessionView within(Duration limit, Future<SessionView> view, LiveSession session)
+      throws InterruptedException {
+    try {
+      return view.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException failed) {
+      LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed.getCause());
+      return plain(session.entry(), "cannot be looked at; the log says why");
+    } catch (TimeoutException late) {
+      return plain(session.entry(), "no answer for " + limit.toSeconds() + " s");
+    }
+  }
+
+  /** Only what the ledger knows. */
+  private static SessionView plain(LedgerEntry entry, String detail) {
+    return new SessionView(
+        entry.name(),
+        entry.id(),
+        entry.state() == SessionState.READY ? SessionState.DEGRADED : entry.state(),
+        detail,
+        entry.backend(),
+        entry.grant().map(Gang::detail).orElse(""),
+        entry.gpus(),
+        entry.root(),
+        entry.owner(),
+        entry.created(),
+        Optional.empty(),
+        Optional.empty(),
+        "",
+        0,
+        0,
+        entry.python().orElse(""),
+        entry.grant().map(Gang::nodes).orElse(List.of()).stream()
+            .map(info -> new NodeView(info, word(new LinkState.Idle()), 0, 0, "", 0))
+            .toList(),
+        false);
   }
 
   SessionView of(LiveSession session, boolean isNew) {

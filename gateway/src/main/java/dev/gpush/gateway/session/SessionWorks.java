@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.launch.LaunchNode;
@@ -37,8 +38,9 @@ final class SessionWorks {
     this.tasks = tasks;
   }
 
-  SessionWork make(LiveSession session, List<Link> links, Optional<Config> config) {
+  SessionWork make(LiveSession session, List<Link> links, Optional<Config> given) {
     LedgerEntry entry = session.entry();
+    Optional<Config> config = given.or(() -> readable(entry.root()));
     var syncNodes = new ArrayList<SyncNode>();
     var launchNodes = new ArrayList<LaunchNode>();
     for (NodeInfo node : session.gang().nodes()) {
@@ -64,6 +66,15 @@ final class SessionWorks {
         new Launcher(site, clock, group),
         configs,
         group);
+  }
+
+  /** A session is taken over even where its configuration cannot be read just now. */
+  private Optional<Config> readable(Path root) {
+    try {
+      return Optional.of(configs.load(root));
+    } catch (GpushException invalid) {
+      return Optional.empty();
+    }
   }
 
   private TreeScan scan(LedgerEntry entry, Optional<Config> config, Path files) {

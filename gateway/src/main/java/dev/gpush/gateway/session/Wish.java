@@ -6,10 +6,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What an {@code up} comes to after flags, files and habits.
  *
+ * @param asked which of nodes, gpus and backend were asked for by flags or the project's files, as
+ *     opposed to habits and defaults: a session that is there differs by these only
  * @param notes what to tell before it is done ("as last time here: 2 nodes")
  */
 record Wish(
@@ -19,8 +22,10 @@ record Wish(
     Optional<Duration> hardEnd,
     Duration idle,
     Optional<String> python,
+    Set<String> asked,
     List<String> notes) {
   Wish {
+    asked = Set.copyOf(asked);
     notes = List.copyOf(notes);
   }
 
@@ -38,20 +43,21 @@ record Wish(
         + gpus.model().orElse("GPU");
   }
 
-  /** What a session has that this does not ask for, and the other way round. */
+  /** What a session has and what is asked for instead. */
   List<SessionFailure.Difference> differences(LedgerEntry has) {
     var differences = new ArrayList<SessionFailure.Difference>();
-    if (has.nodes() != nodes) {
+    if (asked.contains("nodes") && has.nodes() != nodes) {
       differences.add(
           new SessionFailure.Difference(
               "nodes", Integer.toString(has.nodes()), Integer.toString(nodes)));
     }
-    if (!has.gpus().equals(gpus)) {
+    boolean isSame = has.gpus().equals(gpus) || (has.gpus().isNone() && gpus.isNone());
+    if (asked.contains("gpus") && !isSame) {
       differences.add(
           new SessionFailure.Difference("gpus", has.gpus().toString(), gpus.toString()));
     }
     backend
-        .filter(wanted -> !wanted.equals(has.backend()))
+        .filter(wanted -> asked.contains("backend") && !wanted.equals(has.backend()))
         .ifPresent(
             wanted ->
                 differences.add(new SessionFailure.Difference("backend", has.backend(), wanted)));

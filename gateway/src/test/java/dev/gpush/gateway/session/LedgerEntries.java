@@ -1,0 +1,92 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+
+/** Entries for tests, from a seed. */
+final class LedgerEntries {
+  private final Random random;
+
+  LedgerEntries(long seed) {
+    this.random = new Random(seed);
+  }
+
+  LedgerEntry any(SessionState state) {
+    GangId gang = GangId.of(bytes(8));
+    int nodes = 1 + random.nextInt(3);
+    return new LedgerEntry(
+        HexFormat.of().formatHex(bytes(6)),
+        new SessionName("devbox" + (random.nextInt(9) + 1)),
+        gang,
+        state,
+        text(),
+        "local",
+        nodes,
+        gpus(),
+        random.nextBoolean() ? Optional.of(Duration.ofSeconds(random.nextInt(1, 90_000))) : none(),
+        Duration.ofSeconds(random.nextInt(1, 90_000)),
+        random.nextBoolean() ? Optional.of(text()) : none(),
+        Path.of("/home/me", "p" + random.nextInt(100)),
+        text(),
+        text(),
+        text(),
+        text(),
+        Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)),
+        Map.of("PATH", text(), "A", text()),
+        random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none());
+  }
+
+  private static <T> Optional<T> none() {
+    return Optional.empty();
+  }
+
+  private GpuRequest gpus() {
+    return switch (random.nextInt(3)) {
+      case 0 -> GpuRequest.none();
+      case 1 -> GpuRequest.parse("" + (1 + random.nextInt(8)));
+      default -> GpuRequest.parse("H100:" + (1 + random.nextInt(8)));
+    };
+  }
+
+  private Gang gang(GangId id, int nodes) {
+    var infos = new ArrayList<NodeInfo>();
+    for (int node = 0; node < nodes; node++) {
+      infos.add(
+          new NodeInfo(
+              node, text(), "127.0.0.1", List.of("0", "1"), text(), 2, "/w/" + random.nextInt()));
+    }
+    return new Gang(id, "local", infos, text());
+  }
+
+  private String text() {
+    String letters = "aZ09 \"\\\n\t/é\u2028\uD83D\uDE00,:{}";
+    var text = new StringBuilder();
+    int length = random.nextInt(12);
+    while (text.length() < length) {
+      int at = random.nextInt(letters.length());
+      if (!Character.isSurrogate(letters.charAt(at))) {
+        text.append(letters.charAt(at));
+      }
+    }
+    return text.toString();
+  }
+
+  private byte[] bytes(int count) {
+    byte[] bytes = new byte[count];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+}

@@ -1,0 +1,322 @@
+package dev.gpush.gateway.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.BackendView;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.AgentImage;
+import dev.gpush.sync.GitPlaces;
+import dev.gpush.templates.YamlConfigs;
+import dev.gpush.testkit.fake.FakeBackend;
+import dev.gpush.testkit.fake.FakeSite;
+import dev.gpush.testkit.fake.FakeTrouble;
+import dev.gpush.testkit.fake.ManualClock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+/**
+ * One home, one pretended site with real agents, and as many gateways over them as a test starts,
+ * one after the other. What is still held at the end is released.
+ */
+final class SessionRig implements AutoCloseable {
+  static final Duration DEADLINE = Duration.ofSeconds(20);
+  static final SessionName DEVBOX = new SessionName("devbox");
+
+  /** The configuration's only backend; that it is pretended is nobody's business. */
+  static final String BACKEND = "local";
+
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
+  private static final Duration SHORT = Duration.ofMillis(50);
+
+  private final Path folder;
+  private final Tasks tasks = Tasks.named("rig", (_, failure) -> failure.printStackTrace());
+  private final SecureRandom random = new SecureRandom();
+  private final AgentImage agent = new AgentImage(tasks, random);
+  private final ManualClock siteClock = new ManualClock();
+  private final FakeSite site;
+  private final FakeTrouble trouble;
+  private final FakeBackend backend;
+  private final Configs configs;
+  private final List<SessionService> started = new ArrayList<>();
+
+  SessionRig(FakeTrouble trouble) throws IOException {
+    this.folder = Files.createTempDirectory("gpush-sessions-");
+    this.trouble = trouble;
+    this.site = new FakeSite(folder.resolve("nodes"), 8, siteClock, trouble);
+    this.backend = FakeBackend.withAgents(BACKEND, site, agent);
+    this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"));
+    Files.createDirectories(home());
+  }
+
+  static SessionRig calm() throws IOException {
+    return new SessionRig(FakeTrouble.none(1));
+  }
+
+  Path home() {
+    return folder.resolve("home");
+  }
+
+  Path path(String name) {
+    return folder.resolve(name);
+  }
+
+  FakeTrouble trouble() {
+    return trouble;
+  }
+
+  FakeSite site() {
+    return site;
+  }
+
+  FakeBackend backend() {
+    return backend;
+  }
+
+  Configs configs() {
+    return configs;
+  }
+
+  Tasks tasks() {
+    return tasks;
+  }
+
+  Ledger ledger() {
+    return new Ledger(home().resolve("ledger"));
+  }
+
+  /** A gateway that is closed at the end at the latest. */
+  SessionService gateway() {
+    SessionService service = gateway(home(), List.of(backend), tasks);
+    started.add(service);
+    return service;
+  }
+
+  SessionService gateway(Path home, List<Backend> all, Tasks its) {
+    byte[] incarnation = new byte[16];
+    random.nextBytes(incarnation);
+    var identity =
+        new Identity("me", "me@here", HexFormat.of().formatHex(incarnation), "here", "b", home);
+    return new SessionService(
+        identity,
+        new Given(all),
+        configs,
+        agent,
+        GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
+        new Timing(SHORT, SHORT),
+        Clock.system(),
+        random,
+        its,
+        () -> {});
+  }
+
+  /** These backends, whatever the configuration says. */
+  private record Given(List<Backend> all) implements Backends {
+    @Override
+    public List<Backend> of(Config config) {
+      return all;
+    }
+
+    @Override
+    public Optional<Backend> named(String name) {
+      return all.stream().filter(each -> each.name().equals(name)).findFirst();
+    }
+
+    @Override
+    public List<BackendView> views(Config config) {
+      return List.of();
+    }
+  }
+
+  /** A project folder with one file. */
+  Path project(String name) throws IOException {
+    Path project = folder.resolve(name);
+    Files.createDirectories(project);
+    Files.writeString(project.resolve("train.py"), "print('hello')\n");
+    return project;
+  }
+
+  static UpRequest ask(Path project) {
+    return new UpRequest(
+        Optional.empty(),
+        project,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Map.of(),
+        false,
+        false,
+        false,
+        false);
+  }
+
+  static UpRequest ask(Path project, int nodes) {
+    return new UpRequest(
+        Optional.empty(),
+        project,
+        Optional.empty(),
+        Optional.of(nodes),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Map.of(),
+        false,
+        false,
+        false,
+        false);
+  }
+
+  static UpRequest replacing(UpRequest asked) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        asked.hardEnd(),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        true,
+        asked.attachOnly(),
+        asked.dryRun(),
+        asked.yes());
+  }
+
+  static UpRequest ending(UpRequest asked, Duration hardEnd) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        Optional.of(hardEnd),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        asked.replace(),
+        asked.attachOnly(),
+        asked.dryRun(),
+        asked.yes());
+  }
+
+  /** What the site holds; asked until the answer is not a pretended failure. */
+  List<Discovered> held() {
+    while (true) {
+      try {
+        return backend.discover("me");
+      } catch (GpushException pretended) {
+        if (Thread.currentThread().isInterrupted()) {
+          throw pretended;
+        }
+      }
+    }
+  }
+
+  /** No gang, no session, no entry that is not over. */
+  void assertNothingLeft(SessionService gateway) {
+    assertEquals(List.of(), held().stream().map(Discovered::gang).toList());
+    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), ledger().load().stream().filter(e -> !e.state().isOver()).toList());
+  }
+
+  void assertOneGang() {
+    assertEquals(1, held().size());
+  }
+
+  GangId gang(SessionView view) {
+    return ledger().load().stream()
+        .filter(entry -> entry.id().equals(view.id()))
+        .findFirst()
+        .orElseThrow()
+        .gang();
+  }
+
+  static void until(String what, BooleanSupplier isTrue) {
+    long start = System.nanoTime();
+    while (!isTrue.getAsBoolean()) {
+      if (System.nanoTime() - start > DEADLINE.toNanos()) {
+        fail("not within " + DEADLINE.toSeconds() + " s: " + what);
+      }
+      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+    }
+  }
+
+  static List<SessionState> states(SessionService gateway) {
+    return gateway.sessions().list().stream().map(SessionView::state).toList();
+  }
+
+  /** Every session is ready, leaked or gone. */
+  static void awaitSettled(SessionService gateway) {
+    until(
+        "all sessions are ready or leaked",
+        () ->
+            states(gateway).stream()
+                .allMatch(state -> state == SessionState.READY || state == SessionState.LEAKED));
+  }
+
+  @Override
+  public void close() throws IOException {
+    for (SessionService service : started) {
+      service.close();
+    }
+    try {
+      for (Discovered left : held()) {
+        releaseSurely(left);
+      }
+    } finally {
+      tasks.close();
+      delete();
+    }
+  }
+
+  private void releaseSurely(Discovered left) {
+    while (true) {
+      try {
+        backend.release(left.gang(), DEADLINE);
+        return;
+      } catch (GpushException pretended) {
+        // Asked again.
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  private void delete() throws IOException {
+    try (Stream<Path> all = Files.walk(folder)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}
