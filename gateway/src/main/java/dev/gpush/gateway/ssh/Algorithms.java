@@ -43,7 +43,8 @@ final class Algorithms {
   private Algorithms() {}
 
   static SshServer server() {
-    boolean ignoreUnsupported = true;
+    // Not asked whether they are supported: that would load Bouncy Castle before anybody needs it.
+    boolean ignoreUnsupported = false;
     return ServerBuilder.builder()
         .keyExchangeFactories(
             NamedFactory.setUpTransformedFactories(

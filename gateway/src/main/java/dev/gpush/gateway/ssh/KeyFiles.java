@@ -13,10 +13,8 @@ import java.security.KeyPair;
 import java.util.List;
 import java.util.Optional;
 import org.apache.sshd.common.NamedResource;
-import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.config.keys.PublicKeyEntry;
 import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceWriter;
-import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.util.security.SecurityUtils;
 
 /**
@@ -24,8 +22,6 @@ import org.apache.sshd.common.util.security.SecurityUtils;
  * and the user key that lets clients in.
  */
 final class KeyFiles {
-  private static final int ED25519_BITS = 256;
-
   private final Path folder;
 
   KeyFiles(Path home) {
@@ -70,7 +66,7 @@ final class KeyFiles {
 
   private void make(Path file, String comment) throws IOException, GeneralSecurityException {
     WholeFile.makeFolder(folder);
-    KeyPair made = KeyUtils.generateKeyPair(KeyPairProvider.SSH_ED25519, ED25519_BITS);
+    KeyPair made = JdkEd25519.generate();
     var text = new ByteArrayOutputStream();
     OpenSSHKeyPairResourceWriter.INSTANCE.writePrivateKey(made, comment, null, text);
     Path publicFile = file.resolveSibling(file.getFileName() + ".pub");

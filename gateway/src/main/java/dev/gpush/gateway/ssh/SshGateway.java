@@ -41,6 +41,7 @@ public final class SshGateway implements AutoCloseable {
    * @throws GpushException when the home cannot be used or no port is free
    */
   public static SshGateway start(SshSettings settings, Routes routes, Tasks tasks) {
+    JdkEd25519.register();
     var keys = new KeyFiles(settings.home());
     KeyPair host = keys.hostKey();
     KeyPair user = keys.userKey();
