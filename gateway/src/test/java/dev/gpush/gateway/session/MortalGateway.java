@@ -1,0 +1,172 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A gateway that dies at the n-th thing it does, as by kill -9: from then on it reaches neither its
+ * home (a link in the file system that is removed) nor the backend, and its pipes are broken.
+ */
+final class MortalGateway implements AutoCloseable {
+  private final SessionRig rig;
+  private final Path home;
+  private final AtomicInteger left;
+  private final Tasks tasks = Tasks.named("mortal", (_, _) -> {});
+  private final SessionService service;
+  private final Object lock = new Object();
+
+  // guarded by lock: pipes, isDead
+  private final List<Pipe> pipes = new ArrayList<>();
+  private boolean isDead;
+
+  MortalGateway(SessionRig rig, int number, int moments) throws IOException {
+    this.rig = rig;
+    this.left = new AtomicInteger(moments);
+    this.home = Files.createSymbolicLink(rig.path("home-" + number), rig.home());
+    this.service = rig.gateway(home, List.of(new Mortal(rig.backend())), tasks);
+  }
+
+  /** Nothing that is written to survive death may catch it. */
+  static final class Killed extends Error {
+    private static final long serialVersionUID = 1;
+  }
+
+  SessionService service() {
+    return service;
+  }
+
+  FakeTalk talk() {
+    return FakeTalk.at(this::moment);
+  }
+
+  /** One more thing is about to be done, or was done. */
+  void moment() {
+    if (left.getAndDecrement() == 0) {
+      die();
+    }
+    synchronized (lock) {
+      if (isDead) {
+        throw new Killed();
+      }
+    }
+  }
+
+  void die() {
+    List<Pipe> open;
+    synchronized (lock) {
+      if (isDead) {
+        return;
+      }
+      isDead = true;
+      open = List.copyOf(pipes);
+    }
+    try {
+      Files.delete(home);
+      for (Pipe pipe : open) {
+        pipe.close();
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** Ends the threads of one that has died. */
+  @Override
+  public void close() {
+    die();
+    tasks.close();
+    service.close();
+  }
+
+  private final class Mortal implements Backend {
+    private final Backend inner;
+
+    Mortal(Backend inner) {
+      this.inner = inner;
+    }
+
+    @Override
+    public String name() {
+      return inner.name();
+    }
+
+    @Override
+    public String kind() {
+      return inner.kind();
+    }
+
+    @Override
+    public String describe() {
+      return inner.describe();
+    }
+
+    @Override
+    public Plan plan(GangRequest request) {
+      return inner.plan(request);
+    }
+
+    @Override
+    public Gang reserve(GangRequest request) throws InterruptedException {
+      moment();
+      Gang gang = inner.reserve(request);
+      moment();
+      return gang;
+    }
+
+    @Override
+    public Observation observe(Gang gang) {
+      moment();
+      return inner.observe(gang);
+    }
+
+    @Override
+    public void renew(Gang gang, LeaseTerms terms) {
+      moment();
+      inner.renew(gang, terms);
+      moment();
+    }
+
+    @Override
+    public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+      moment();
+      List<String> kept = inner.release(gang, limit);
+      moment();
+      return kept;
+    }
+
+    @Override
+    public List<Discovered> discover(String owner) {
+      moment();
+      return inner.discover(owner);
+    }
+
+    @Override
+    public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+      moment();
+      Pipe pipe = inner.spawn(gang, node, arguments);
+      synchronized (lock) {
+        if (!isDead) {
+          pipes.add(pipe);
+          return pipe;
+        }
+      }
+      pipe.close();
+      throw new Killed();
+    }
+  }
+}

@@ -1,0 +1,275 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.awaitSettled;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fake.FakeTrouble.Gate;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+final class RecoveryTest {
+  private SessionRig rig;
+
+  @BeforeEach
+  void begin() throws IOException {
+    rig = SessionRig.calm();
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    rig.close();
+  }
+
+  /** A session that an earlier gateway made, as its ledger entry. */
+  private LedgerEntry made(String folder, int nodes) throws Exception {
+    SessionService before = rig.gateway();
+    SessionView view = before.sessions().up(ask(rig.project(folder), nodes), Talk.silent());
+    before.close();
+    return rig.ledger().load().stream()
+        .filter(entry -> entry.id().equals(view.id()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** As it was before the grant had come back. */
+  private static LedgerEntry ungranted(LedgerEntry has, SessionState state) {
+    return new LedgerEntry(
+        has.id(),
+        has.name(),
+        has.gang(),
+        state,
+        "",
+        has.backend(),
+        has.nodes(),
+        has.gpus(),
+        has.hardEnd(),
+        has.idle(),
+        has.python(),
+        has.root(),
+        has.owner(),
+        has.holder(),
+        has.host(),
+        has.boot(),
+        has.created(),
+        has.inherit(),
+        Optional.empty());
+  }
+
+  private SessionService recovered() {
+    SessionService gateway = rig.gateway();
+    gateway.recover();
+    return gateway;
+  }
+
+  private SessionState recorded(LedgerEntry entry) {
+    return rig.ledger().load().stream()
+        .filter(each -> each.id().equals(entry.id()))
+        .findFirst()
+        .orElseThrow()
+        .state();
+  }
+
+  @Test
+  void everyStateEndsReadyOrReleased() throws Exception {
+    SessionService before = rig.gateway();
+    Map<SessionState, GangId> gangs = new EnumMap<>(SessionState.class);
+    Map<SessionState, SessionName> names = new EnumMap<>(SessionState.class);
+    for (SessionState state : SessionState.values()) {
+      SessionView view = before.sessions().up(ask(rig.project(state.word()), 1), Talk.silent());
+      gangs.put(state, rig.gang(view));
+      names.put(state, view.name());
+    }
+    before.close();
+    for (LedgerEntry entry : rig.ledger().load()) {
+      SessionState state =
+          SessionState.valueOf(
+              entry.root().getFileName().toString().toUpperCase(java.util.Locale.ROOT));
+      rig.ledger()
+          .put(
+              state == SessionState.ASKED || state == SessionState.QUEUED
+                  ? ungranted(entry, state)
+                  : entry.in(state, ""));
+    }
+
+    SessionService gateway = recovered();
+    awaitSettled(gateway);
+
+    for (SessionState state : SessionState.values()) {
+      boolean isThere =
+          gateway.sessions().list().stream()
+              .anyMatch(
+                  view ->
+                      view.name().equals(names.get(state))
+                          && view.state() == SessionState.READY
+                          && rig.gang(view).equals(gangs.get(state)));
+      boolean isHeld =
+          rig.held().stream().anyMatch(found -> found.gang().id().equals(gangs.get(state)));
+      switch (state) {
+        case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED ->
+            assertTrue(isThere && isHeld, state.word());
+        case RELEASING, LEAKED -> assertFalse(isThere || isHeld, state.word());
+        // The ledger lied; doctor finds out.
+        case RELEASED -> assertTrue(!isThere && isHeld, state.word());
+      }
+    }
+    Sessions.Finding worst = gateway.sessions().doctor().getFirst();
+    assertEquals("bad", worst.status());
+    assertTrue(worst.detail().startsWith("still held"), worst.detail());
+  }
+
+  @Test
+  void anIntentWithoutAGangIsForgotten() throws Exception {
+    rig.ledger().put(ungranted(new LedgerEntries(5).any(SessionState.ASKED), SessionState.ASKED));
+
+    SessionService gateway = recovered();
+
+    until("it is forgotten", () -> gateway.sessions().list().isEmpty());
+    assertEquals(0, rig.ledger().load().size());
+  }
+
+  @Test
+  void halfAGangIsReleased() throws Exception {
+    LedgerEntry entry = made("project", 2);
+    rig.ledger().put(ungranted(entry, SessionState.ASKED));
+    rig.site().kill(entry.gang(), 1);
+
+    SessionService gateway = recovered();
+
+    until("it is gone", () -> gateway.sessions().list().isEmpty());
+    rig.assertNothingLeft(gateway);
+  }
+
+  @Test
+  void aGangThatWentAwayMeanwhileEndsWithAReason() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    rig.site().kill(entry.gang(), 0);
+
+    SessionService gateway = recovered();
+
+    until("it is gone", () -> gateway.sessions().list().isEmpty());
+    rig.assertNothingLeft(gateway);
+    assertEquals("dead nodes: [0]", rig.ledger().load().getFirst().detail());
+  }
+
+  @Test
+  void aNodeThatCannotBeReachedAtFirstIsNoLeak() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    rig.trouble().fail(Operation.SPAWN, Moment.BEFORE);
+    rig.trouble().fail(Operation.SPAWN, Moment.BEFORE);
+
+    SessionService gateway = recovered();
+
+    until(
+        "it is linked",
+        () -> SessionRig.states(gateway).equals(java.util.List.of(SessionState.READY)));
+    assertEquals(SessionState.READY, recorded(entry));
+  }
+
+  @Test
+  void aReleaseThatFailsAgainStaysALeakUntilDown() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    rig.ledger().put(entry.in(SessionState.RELEASING, ""));
+    rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
+
+    SessionService gateway = recovered();
+
+    until(
+        "it is leaked",
+        () -> SessionRig.states(gateway).equals(java.util.List.of(SessionState.LEAKED)));
+    gateway.sessions().down(DEVBOX, false, Talk.silent());
+    rig.assertNothingLeft(gateway);
+  }
+
+  @Test
+  void aCommandThatComesMeanwhileWaitsAndWorks() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    rig.ledger().put(ungranted(entry, SessionState.ASKED));
+    Gate gate = rig.trouble().hold(Operation.DISCOVER, Moment.BEFORE);
+    SessionService gateway = recovered();
+    gate.awaitReached();
+    var talk = FakeTalk.answering(true);
+    Future<SessionView> up =
+        rig.tasks().fork("up", () -> gateway.sessions().up(ask(rig.project("project"), 1), talk));
+    until("it waits", () -> talk.lines().contains("waiting for recovery of devbox"));
+    gate.open();
+
+    SessionView found = up.get(SessionRig.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+
+    assertEquals(entry.id(), found.id());
+    assertFalse(found.isNew());
+    assertEquals(SessionState.READY, found.state());
+    rig.assertOneGang();
+  }
+
+  @Test
+  void closingWhileRecoveryWaitsIsPrompt() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    rig.ledger().put(ungranted(entry, SessionState.ASKED));
+    Gate gate = rig.trouble().hold(Operation.DISCOVER, Moment.BEFORE);
+    SessionService gateway = recovered();
+    gate.awaitReached();
+
+    long start = System.nanoTime();
+    gateway.close();
+
+    assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(4));
+    assertFalse(recorded(entry).isOver());
+    rig.assertOneGang();
+  }
+
+  @Test
+  void aSessionOfABackendThatIsNotConfiguredAnyMoreIsNotForgotten() throws Exception {
+    LedgerEntry any = new LedgerEntries(6).any(SessionState.READY);
+    rig.ledger()
+        .put(LedgerEntry.from(any.json().with("backend", "hpc").with("grant", Optional.empty())));
+
+    SessionService gateway = recovered();
+
+    Sessions.Finding finding = gateway.sessions().doctor().getFirst();
+    assertEquals("bad", finding.status());
+    assertTrue(finding.detail().contains("hpc"), finding.detail());
+    assertEquals(SessionState.LEAKED, recorded(any));
+  }
+
+  @Test
+  void twoSessionsOfOneNameAreBothThere() throws Exception {
+    LedgerEntry one = made("project", 1);
+    LedgerEntry two = made("other", 1);
+    assertEquals(one.name(), two.name());
+
+    SessionService gateway = recovered();
+    awaitSettled(gateway);
+
+    assertEquals(
+        java.util.Set.of("devbox", "devbox2"),
+        gateway.sessions().list().stream()
+            .map(view -> view.name().text())
+            .collect(java.util.stream.Collectors.toSet()));
+    assertEquals(2, rig.held().size());
+    gateway.sessions().down(new SessionName("devbox2"), true, Talk.silent());
+    gateway.sessions().down(DEVBOX, true, Talk.silent());
+    rig.assertNothingLeft(gateway);
+  }
+}
