@@ -1,0 +1,219 @@
+package dev.gpush.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The launcher, the client and the gateway as processes, with a home and a cache of their own. */
+@Timeout(120)
+class LauncherIT {
+  private static final int SECONDS = 60;
+
+  /** Shared: the jars are installed once. */
+  @TempDir private static Path cache;
+
+  @TempDir private Path temporary;
+
+  private final Map<String, String> environment = new TreeMap<>();
+  private final Map<Process, Path> errors = new HashMap<>();
+
+  @BeforeEach
+  void prepare() throws IOException {
+    Path home = Files.createDirectory(temporary.resolve("a home"));
+    environment.put("HOME", home.toString());
+    environment.put("GPUSH_HOME", home.resolve(".gpush").toString());
+    environment.put("XDG_CACHE_HOME", cache.resolve("a cache").toString());
+    environment.put("GPUSH_REBUILD", "0"); // What is tested was just built.
+    environment.put("GPUSH_AOT", "0"); // The caches take longer to make than these tests.
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    assertEquals(0, gpush("gateway", "stop").status());
+  }
+
+  @Test
+  void startsAGatewayForTheFirstCommandAndKeepsItForTheNext() throws Exception {
+    assertEquals(0, gpush("version").status());
+    long first = gatewayPid();
+
+    assertEquals(0, gpush("version").status());
+
+    assertEquals(first, gatewayPid());
+  }
+
+  @Test
+  void startsANewGatewayAfterKillMinusNine() throws Exception {
+    gpush("version");
+    long killed = gatewayPid();
+    kill(killed);
+
+    Answer answer = gpush("version");
+
+    assertEquals(0, answer.status(), answer::toString);
+    assertEquals("", answer.err());
+    assertNotEquals(killed, gatewayPid());
+  }
+
+  @Test
+  void makesOneGatewayForFiveFirstCommandsAtOnce() throws Exception {
+    var processes = new ArrayList<Process>();
+    for (int i = 0; i < 5; i++) {
+      processes.add(start(launcher(), temporary, "version"));
+    }
+    for (Process process : processes) {
+      Answer answer = answer(process);
+      assertEquals(0, answer.status(), answer::toString);
+    }
+
+    String log = Files.readString(Path.of(gateway().text("log").orElseThrow()));
+    assertEquals(1, log.lines().filter(line -> line.contains("gateway runs")).count(), log);
+  }
+
+  @Test
+  void saysThatNothingRunsAndStartsNothing() throws Exception {
+    Answer status = gpush("gateway", "status");
+    Answer json = gpush("gateway", "status", "--json");
+
+    assertEquals(new Answer(3, "not running\n", ""), status);
+    assertEquals(new Answer(3, "{\"running\":false}\n", ""), json);
+    assertFalse(Files.exists(Path.of(environment.get("GPUSH_HOME"))));
+  }
+
+  @Test
+  void leavesNoRuntimeFileWhenItIsStopped() throws Exception {
+    gpush("version");
+    Path folder =
+        Path.of(gateway().object("sockets").text("control").orElseThrow()).resolveSibling(".");
+    long pid = gatewayPid();
+    assertTrue(Files.exists(folder));
+
+    gpush("gateway", "stop");
+
+    assertFalse(Files.exists(folder));
+    ProcessHandle.of(pid).ifPresent(process -> process.onExit().join());
+  }
+
+  @Test
+  void endsOnTerm() throws Exception {
+    gpush("version");
+    ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();
+
+    process.destroy();
+
+    process.onExit().get(SECONDS, TimeUnit.SECONDS);
+    assertEquals(3, gpush("gateway", "status").status());
+  }
+
+  @Test
+  void worksThroughLinksFromAnyFolderWithSpaces() throws Exception {
+    Path folder = Files.createDirectories(temporary.resolve("some where/tränen"));
+    Path first = Files.createSymbolicLink(folder.resolve("first"), launcher());
+    Path second = Files.createSymbolicLink(folder.resolve("second"), Path.of("first"));
+    environment.put("LC_ALL", "C");
+
+    Answer direct = answer(start(launcher(), folder, "version"));
+    Answer linked = answer(start(second, folder, "version"));
+    Answer beside = answer(start(Path.of("./first"), folder, "version"));
+
+    assertEquals(0, direct.status(), direct::toString);
+    assertTrue(Files.isSymbolicLink(first));
+    assertEquals(direct, linked);
+    assertEquals(direct, beside);
+  }
+
+  @Test
+  void namesWhatToInstallWhenThereIsNoJdk() throws Exception {
+    environment.put("GPUSH_JAVA_HOME", temporary.toString());
+
+    Answer answer = gpush("version");
+    environment.remove("GPUSH_JAVA_HOME");
+
+    assertEquals(3, answer.status());
+    assertEquals(
+        """
+        gpush: cannot start
+          because GPUSH_JAVA_HOME is no JDK 25: %s
+          try: unset it, or set it to one
+        """
+            .formatted(temporary),
+        answer.err());
+  }
+
+  @Test
+  void saysWhyAHomeCannotBeUsed() throws Exception {
+    Path file = Files.createFile(temporary.resolve("file"));
+    environment.put("GPUSH_HOME", file.resolve("home").toString());
+
+    Answer answer = gpush("version");
+
+    assertEquals(3, answer.status());
+    assertTrue(
+        answer.err().startsWith("gpush: the home folder cannot be used\n  because " + file),
+        answer::err);
+  }
+
+  private record Answer(int status, String out, String err) {}
+
+  private Answer gpush(String... words) throws Exception {
+    return answer(start(launcher(), temporary, words));
+  }
+
+  private Json gateway() throws Exception {
+    return Json.parse(gpush("gateway", "status", "--json").out());
+  }
+
+  private long gatewayPid() throws Exception {
+    return gateway().number("pid").orElseThrow();
+  }
+
+  /** The root of the checkout is the folder above this module. */
+  private static Path launcher() {
+    return Path.of("").toAbsolutePath().resolveSibling("gpush");
+  }
+
+  private Process start(Path program, Path folder, String... words) throws IOException {
+    var command = new ArrayList<String>(List.of(program.toString()));
+    command.addAll(List.of(words));
+    var builder =
+        new ProcessBuilder(command)
+            .directory(folder.toFile())
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+            .redirectError(Files.createTempFile(temporary, "err", "").toFile());
+    builder.environment().keySet().removeIf(name -> name.startsWith("GPUSH_"));
+    builder.environment().putAll(environment);
+    Process process = builder.start();
+    errors.put(process, builder.redirectError().file().toPath());
+    return process;
+  }
+
+  private Answer answer(Process process) throws Exception {
+    String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
+    return new Answer(process.exitValue(), out, Files.readString(errors.get(process)));
+  }
+
+  private static void kill(long pid) throws Exception {
+    ProcessHandle process = ProcessHandle.of(pid).orElseThrow();
+    assertTrue(process.destroyForcibly());
+    process.onExit().get(SECONDS, TimeUnit.SECONDS);
+  }
+}
