@@ -4,7 +4,6 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
@@ -90,39 +89,39 @@ final class Recovery {
     }
   }
 
-  /** False when the nodes could not be reached: "cannot tell" is never "gone", nor a leak. */
-  private boolean attempt(LiveSession session) throws InterruptedException {
-    boolean isBug = true;
+  /**
+   * False when a gang that was granted could not be taken over: whatever the reason is, "cannot
+   * tell" is never "gone", and a leak would be released by the next gateway with all that runs.
+   */
+  private boolean attempt(LiveSession session) {
+    String why = "recovery failed";
+    boolean isSettled = false;
     try {
       settle(session);
-      isBug = false;
+      isSettled = true;
       return true;
     } catch (GpushException failed) {
-      isBug = false;
-      if (isUnreached(session, failed)) {
+      if (isHeld(session) && !Thread.currentThread().isInterrupted()) {
         return false;
       }
-      session.leak(GatewaySessions.why(failed));
+      why = GatewaySessions.why(failed);
       return true;
     } catch (InterruptedException stop) {
-      isBug = false;
-      throw stop;
+      Thread.currentThread().interrupt();
+      return true;
     } finally {
-      if (isBug) {
-        session.leak("recovery failed");
+      // A gateway that ends leaves the entry as it is to the next one.
+      if (!isSettled && !isHeld(session) && !Thread.currentThread().isInterrupted()) {
+        session.leak(why);
       }
     }
   }
 
-  private static boolean isUnreached(LiveSession session, GpushException failed) {
-    boolean isHeld =
-        switch (session.entry().state()) {
-          case GRANTED, LINKED, READY, DEGRADED -> true;
-          case ASKED, QUEUED, RELEASING, RELEASED, LEAKED -> false;
-        };
-    return isHeld
-        && (failed.failure() instanceof AgentFailure.LinkOver
-            || failed.failure() instanceof AgentFailure.NotThere);
+  private static boolean isHeld(LiveSession session) {
+    return switch (session.entry().state()) {
+      case GRANTED, LINKED, READY, DEGRADED -> true;
+      case ASKED, QUEUED, RELEASING, RELEASED, LEAKED -> false;
+    };
   }
 
   private void settle(LiveSession session) throws InterruptedException {

@@ -157,7 +157,12 @@ final class MortalGateway implements AutoCloseable {
 
     @Override
     public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
-      moment();
+      try {
+        moment();
+      } catch (Killed dead) {
+        // What a link understands.
+        throw new IOException(dead);
+      }
       Pipe pipe = inner.spawn(gang, node, arguments);
       synchronized (lock) {
         if (!isDead) {
@@ -166,7 +171,7 @@ final class MortalGateway implements AutoCloseable {
         }
       }
       pipe.close();
-      throw new Killed();
+      throw new IOException("killed");
     }
   }
 }

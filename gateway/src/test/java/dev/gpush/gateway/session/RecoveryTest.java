@@ -114,7 +114,9 @@ final class RecoveryTest {
     }
 
     SessionService gateway = recovered();
-    awaitSettled(gateway);
+    until(
+        "all are ready",
+        () -> SessionRig.states(gateway).stream().allMatch(state -> state == SessionState.READY));
 
     for (SessionState state : SessionState.values()) {
       boolean isThere =
@@ -237,6 +239,21 @@ final class RecoveryTest {
     assertTrue(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(4));
     assertFalse(recorded(entry).isOver());
     rig.assertOneGang();
+  }
+
+  @Test
+  void closingWhileRecoveryLooksLeavesTheSessionToTheNext() throws Exception {
+    LedgerEntry entry = made("project", 1);
+    Gate gate = rig.trouble().hold(Operation.OBSERVE, Moment.BEFORE);
+    SessionService gateway = recovered();
+    gate.awaitReached();
+    gateway.close();
+
+    assertEquals(SessionState.READY, recorded(entry));
+    SessionService next = recovered();
+    until(
+        "it is taken over",
+        () -> SessionRig.states(next).equals(java.util.List.of(SessionState.READY)));
   }
 
   @Test
