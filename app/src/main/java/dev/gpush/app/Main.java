@@ -2,13 +2,19 @@ package dev.gpush.app;
 
 import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.RunFolder;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.shell.render.FailureText;
+import dev.gpush.shell.render.Look;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -43,10 +49,21 @@ public final class Main {
     try {
       status = run(home);
     } catch (IOException unusable) {
-      System.err.println("the gateway cannot use its files: " + unusable);
-      status = UNUSABLE;
+      status = tell(new GatewayFailure.HomeUnusable(home.path().toString(), reason(unusable)));
+    } catch (GpushException known) {
+      status = tell(known.failure());
     }
     System.exit(status);
+  }
+
+  /** Last words, for the client that started us: it reads them in the log. */
+  private static int tell(Failure failure) {
+    System.err.print(new FailureText(List.of()).of(failure).text(Look.plain()));
+    return UNUSABLE;
+  }
+
+  private static String reason(IOException failed) {
+    return failed.toString().replaceFirst("^[a-z.]+\\.", "");
   }
 
   private static int run(Home home) throws IOException, InterruptedException {

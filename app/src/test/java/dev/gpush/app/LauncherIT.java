@@ -145,9 +145,13 @@ class LauncherIT {
     environment.put("GPUSH_JAVA_HOME", temporary.toString());
 
     Answer answer = gpush("version");
+    Answer run = gpush("-q", "-s", "devbox", "run", "train.py");
+    Answer script = gpush("logs", "run");
     environment.remove("GPUSH_JAVA_HOME");
 
     assertEquals(3, answer.status());
+    assertEquals(new Answer(255, "", answer.err()), run);
+    assertEquals(3, script.status());
     assertEquals(
         """
         gpush: cannot start
@@ -169,6 +173,26 @@ class LauncherIT {
     assertTrue(
         answer.err().startsWith("gpush: the home folder cannot be used\n  because " + file),
         answer::err);
+  }
+
+  @Test
+  void saysInOneSentenceThatAHomesNameCannotBe() throws Exception {
+    Path home = temporary.resolve("a \"home\"");
+    environment.put("GPUSH_HOME", home.toString());
+
+    Answer answer = gpush("version");
+
+    assertEquals(
+        new Answer(
+            3,
+            "",
+            """
+            gpush: cannot keep anything in %s
+              because ssh_config cannot hold a path with "
+              try: ls -ld '%s'
+            """
+                .formatted(home, home)),
+        answer);
   }
 
   private record Answer(int status, String out, String err) {}

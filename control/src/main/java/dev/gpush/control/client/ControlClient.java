@@ -33,7 +33,7 @@ public final class ControlClient {
       return carryOut(arguments, console);
     } catch (ClientException failure) {
       say(console, failure.text());
-      return failure.status();
+      return OwnStatus.of(arguments, failure);
     }
   }
 

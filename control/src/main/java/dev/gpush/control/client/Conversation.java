@@ -10,7 +10,6 @@ import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -49,7 +48,7 @@ final class Conversation {
       while (true) {
         Optional<Frame> next = visit.reader().next();
         if (next.isEmpty()) {
-          throw lost(request, "it ended without a word");
+          throw lost("it ended without a word");
         }
         Frame from = next.get();
         switch (from.kind()) {
@@ -88,7 +87,7 @@ final class Conversation {
       if (givenUp) {
         return ControlClient.INTERRUPTED;
       }
-      throw lost(request, cut.getMessage() == null ? cut.toString() : cut.getMessage());
+      throw lost(cut.getMessage() == null ? cut.toString() : cut.getMessage());
     } finally {
       input.stop();
       if (raw) {
@@ -155,24 +154,10 @@ final class Conversation {
     }
   }
 
-  private static ClientException lost(Request request, String because) {
-    return new ClientException(
+  private static ClientException lost(String because) {
+    return ClientException.environment(
         "the gateway was lost while the command was under way",
         because,
-        "gpush ps    # starts it again; sessions and runs on the nodes go on without it",
-        passesStatusOn(request.arguments()) ? ControlClient.OWN : ControlClient.ENVIRONMENT);
-  }
-
-  /** run and exec give the remote status, so gpush's own failure has to be told from it. */
-  private static boolean passesStatusOn(List<String> arguments) {
-    for (int i = 0; i < arguments.size(); i++) {
-      String word = arguments.get(i);
-      if (word.equals("-s")) {
-        i++;
-      } else if (!word.startsWith("-")) {
-        return word.equals("run") || word.equals("exec");
-      }
-    }
-    return false;
+        "gpush ps    # starts it again; sessions and runs on the nodes go on without it");
   }
 }

@@ -215,8 +215,7 @@ final class GatewayDoor {
         launch = GatewayLaunch.start(origin); // Which was just ending.
       }
       if (launch.hasFailed()) {
-        throw ClientException.environment(
-            "cannot start the gateway", launch.reason(), "less " + launch.log());
+        throw launch.failure();
       }
       if (System.nanoTime() > end) {
         throw tooSlow();

@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A gateway process being started: it belongs to nobody, its output goes to the log, and it
@@ -27,6 +29,10 @@ final class GatewayLaunch {
 
   /** Enough for the reason of a failed start, little enough to print. */
   private static final int TAIL_BYTES = 2000;
+
+  /** A failure as people see it, at the end of the log. */
+  private static final Pattern OWN_WORDS =
+      Pattern.compile("(?s)(?:^|\n)gpush: ([^\n]+)\n  because (.+)\n  try: ([^\n]+)$");
 
   private final Process process;
   private final Path log;
@@ -68,10 +74,6 @@ final class GatewayLaunch {
     return new GatewayLaunch(builder.start(), log, logStart);
   }
 
-  Path log() {
-    return log;
-  }
-
   /** Whether the process ended because there was a gateway. */
   boolean foundAnother() {
     return !process.isAlive() && process.exitValue() == 0;
@@ -82,11 +84,18 @@ final class GatewayLaunch {
     return !process.isAlive() && process.exitValue() != 0;
   }
 
-  /** What the process said last, or how it ended. */
-  String reason() {
+  /** Why the process ended: in its own three parts if it had them, else what it said last. */
+  ClientException failure() {
     String said = tail();
+    Matcher own = OWN_WORDS.matcher(said);
+    if (own.find()) {
+      return ClientException.environment(own.group(1), own.group(2), own.group(3));
+    }
     String end = "its process ended with status " + process.exitValue();
-    return said.isEmpty() ? end : end + ":\n    " + said.replace("\n", "\n    ");
+    return ClientException.environment(
+        "cannot start the gateway",
+        said.isEmpty() ? end : end + ":\n    " + said.replace("\n", "\n    "),
+        "less " + log);
   }
 
   /**

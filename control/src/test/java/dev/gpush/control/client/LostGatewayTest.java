@@ -74,6 +74,16 @@ class LostGatewayTest {
   }
 
   @Test
+  void keepsItsOwnFailureApartWhenNoGatewayStarts() throws IOException {
+    socket.close();
+
+    for (String verb : List.of("run", "exec", "ssh")) {
+      assertEquals(255, client().capture(List.of("--session", "devbox", verb, "ps")).status());
+      assertEquals(3, client().capture(List.of("ps", verb)).status());
+    }
+  }
+
+  @Test
   void startsAnotherWhenItEndedBeforeItsGreeting() {
     CompletableFuture.runAsync(
         () -> {
@@ -137,6 +147,23 @@ class LostGatewayTest {
         """
             .formatted(home.resolve("logs/gateway.log")),
         answer.err());
+  }
+
+  @Test
+  void passesANewGatewaysOwnFailureOn() throws IOException {
+    socket.close();
+    String words = "gpush: cannot keep anything here\n  because it is full\n  try: df -h\n";
+    var client =
+        new ControlClient(
+            new Origin(
+                home,
+                "b",
+                home,
+                Map.of(),
+                1,
+                List.of("/bin/sh", "-c", "echo noise; printf %s \"$0\"; exit 3", words)));
+
+    assertEquals(new Captured(3, "", words), client.capture(List.of("ps")));
   }
 
   private ControlClient client() {

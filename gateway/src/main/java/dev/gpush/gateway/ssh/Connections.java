@@ -57,12 +57,14 @@ final class Connections {
       asker.refused(RefusalText.of(user, failed.failure()));
     } catch (RuntimeException bug) {
       asker.refused(
-          new RefusalText("gpush has a bug here", bug.toString(), "gpush doctor, and its log"));
+          new RefusalText(
+              "this is a bug in gpush, not your mistake", bug.toString(), "gpush gateway status"));
       throw bug;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       asker.refused(
-          new RefusalText("gpush is stopping", "the gateway was told to end", "run it again"));
+          new RefusalText(
+              "gpush is stopping", "the gateway was told to end", "the same command again"));
     }
   }
 }

@@ -20,8 +20,8 @@ record RefusalText(String what, String because, String attempt) {
       case UsageFailure.UnknownSession(var name, var nearest, var known) ->
           new RefusalText(
               "there is no session " + clean(name),
-              known.isEmpty() ? "no session is up" : "up are " + String.join(", ", known),
-              nearest.isEmpty() ? "gpush list" : "ssh " + nearest.getFirst());
+              known.isEmpty() ? "you have none" : "you have " + String.join(", ", known),
+              nearest.isEmpty() ? "gpush ps" : "ssh " + nearest.getFirst());
       case SessionFailure.UnknownNode(var session, var node, var nodes) ->
           new RefusalText(
               session + " has no node " + node,
@@ -33,7 +33,7 @@ record RefusalText(String what, String because, String attempt) {
               clean(state),
               "gpush nodes -s " + session);
       case SessionFailure.Gone(var session, var reason) ->
-          new RefusalText(session + " has ended", clean(reason), "gpush up " + session);
+          new RefusalText(session + " has ended", clean(reason), "gpush up -s " + session);
       case AgentFailure.LinkOver(var node, var reason) ->
           new RefusalText(
               "the link to node " + node + " of " + user + " has ended",
@@ -43,7 +43,7 @@ record RefusalText(String what, String because, String attempt) {
           new RefusalText(
               user + " is in use elsewhere",
               clean(what) + " is held by " + clean(holder),
-              "gpush adopt --take");
+              "gpush doctor");
       case AgentFailure.Refused(var what, var code, var facts) ->
           refused(user, clean(what), code, facts);
       case Failure other ->
@@ -66,12 +66,14 @@ record RefusalText(String what, String because, String attempt) {
               "gpush nodes");
       case "agent-restarted" ->
           new RefusalText(
-              "what ran here has ended", "the agent on the node was started anew", "run it again");
+              "what ran here has ended",
+              "the agent on the node was started anew",
+              "the same command again");
       case "limit" ->
           new RefusalText(
               what + " was refused",
               "the link to " + user + " has all the streams it can have" + detail,
-              "close some connections and try again");
+              "the same command, once some connections are closed");
       default ->
           new RefusalText(
               what + " was refused",
@@ -82,12 +84,12 @@ record RefusalText(String what, String because, String attempt) {
 
   /** Three lines for stderr. */
   String lines() {
-    return "gpush: " + what + "\n  because: " + because + "\n  try: " + attempt + "\n";
+    return "gpush: " + what + "\n  because " + because + "\n  try: " + attempt + "\n";
   }
 
   /** One line, as it fits into the refusal of a channel. */
   String line() {
-    return what + ": " + because + "; try: " + attempt;
+    return what + ", because " + because + "; try: " + attempt;
   }
 
   private static String clean(String text) {

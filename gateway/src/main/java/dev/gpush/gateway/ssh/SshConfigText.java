@@ -16,6 +16,12 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
       # gpush link puts an Include of this file into your own; gpush link --remove takes it out.
       """;
 
+  /**
+   * A shell's words for one single quote. The usual ones need a backslash or double quotes, and
+   * what ssh makes of these inside its own double quotes changed with its versions.
+   */
+  private static final String QUOTE = "$(awk -v f=%%c 'BEGIN{printf(f,39)}')";
+
   String of(List<NodeName> hosts) {
     return hosts.isEmpty()
         ? HEAD
@@ -29,9 +35,13 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
   private String wake(List<NodeName> hosts) {
     String names =
         hosts.stream().flatMap(host -> host.names().stream()).collect(Collectors.joining(","));
-    String script = wakeScript.toString().replace("%", "%%");
-    return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh '%s'\"\n"
-        .formatted(names, script);
+    return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh %s\"\n"
+        .formatted(names, word(wakeScript));
+  }
+
+  /** One word for the shell that ssh calls. */
+  private static String word(Path path) {
+    return "'" + path.toString().replace("%", "%%").replace("'", "'" + QUOTE + "'") + "'";
   }
 
   private String block(NodeName host) {

@@ -14,7 +14,7 @@ import java.util.List;
  */
 public record SshSettings(Path home, List<String> launcher, Path userConfig) {
   /** An ssh_config cannot say these in a path, however it is quoted. */
-  private static final List<String> UNSPEAKABLE = List.of("\"", "\\", "${", "'", "\n", "\r");
+  private static final List<String> UNSPEAKABLE = List.of("\"", "\\", "${", "\n", "\r");
 
   public SshSettings {
     launcher = List.copyOf(launcher);
@@ -26,8 +26,12 @@ public record SshSettings(Path home, List<String> launcher, Path userConfig) {
       if (home.toString().contains(part)) {
         throw new GpushException(
             new GatewayFailure.HomeUnusable(
-                home.toString(), "ssh_config cannot hold a path with " + part.strip()));
+                home.toString(), "ssh_config cannot hold a path with " + name(part)));
       }
     }
+  }
+
+  private static String name(String part) {
+    return part.isBlank() ? "a line break" : part;
   }
 }

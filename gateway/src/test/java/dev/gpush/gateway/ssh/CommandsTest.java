@@ -233,7 +233,7 @@ class CommandsTest {
             "",
             """
             gpush: node 1 of devbox cannot be reached
-              because: cut for 40 s
+              because cut for 40 s
               try: gpush nodes -s devbox
             """),
         TextResult.of(result));
@@ -247,7 +247,7 @@ class CommandsTest {
     assertEquals(
         """
         gpush: there is no session nobody
-          because: up are devbox
+          because you have devbox
           try: ssh devbox
         """,
         result.errors());

@@ -1,13 +1,19 @@
 package dev.gpush.gateway.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.session.SessionName;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SshConfigTextTest {
+  @TempDir private Path folder;
+
   private static final Path HOME = Path.of("/home/a person/100%");
 
   private final SshConfigText text =
@@ -91,5 +97,23 @@ class SshConfigTextTest {
         # gpush link puts an Include of this file into your own; gpush link --remove takes it out.
         """,
         text.of(List.of()));
+  }
+
+  @Test
+  void wakesAlsoInAHomeWithAQuoteAsSshReadsIt() throws Exception {
+    Path home = Files.createDirectories(folder.resolve("o'brien's 100%"));
+    Path woken = home.resolve("woken");
+    Path script = Files.writeString(home.resolve("ssh_wake"), ": > \"${0%/*}/woken\"\n");
+    var hosts = new PublishedSession(SessionName.parse("devbox"), 1).hosts();
+    Path key = home.resolve("id");
+    String config = new SshConfigText(key, home.resolve("known"), script, "a", 1).of(hosts);
+    Path file = Files.writeString(folder.resolve("config"), config);
+
+    Process ssh = new ProcessBuilder("ssh", "-G", "-F", file.toString(), "devbox").start();
+    String understood = new String(ssh.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertEquals(0, ssh.waitFor());
+    assertTrue(Files.exists(woken), config);
+    assertTrue(understood.contains("identityfile " + key.toString().replace("%", "%%") + "\n"));
   }
 }
