@@ -33,8 +33,6 @@ final class TidyTest {
   /** Longer files, each with the reason why splitting it would make it harder to read. */
   private static final Map<String, String> LONGER =
       Map.of(
-          "gateway/src/main/java/dev/gpush/gateway/session/GatewaySessions.java",
-          "up with all its ways back; finding and requesting are to move out",
           "link/agent/gpush_agent/agent.py",
           "one selector loop's owner: what it may call is seen in one place",
           "link/agent/gpush_agent/sftp.py",

@@ -131,7 +131,7 @@ final class Doctor {
     try {
       return backend.observe(gang);
     } catch (GpushException failed) {
-      return new Observation.CannotTell(GatewaySessions.why(failed));
+      return new Observation.CannotTell(Endings.why(failed));
     }
   }
 
@@ -172,7 +172,7 @@ final class Doctor {
             new Finding(
                 "warn",
                 "backend " + backend.name(),
-                "cannot list: " + GatewaySessions.why(failed),
+                "cannot list: " + Endings.why(failed),
                 Optional.empty()));
       }
     }

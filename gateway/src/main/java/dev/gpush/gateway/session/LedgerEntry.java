@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
@@ -92,7 +93,7 @@ public record LedgerEntry(
         Optional.of(granted));
   }
 
-  LedgerEntry ending(Optional<Duration> newHardEnd) {
+  LedgerEntry leased(LeaseTerms lease) {
     return new LedgerEntry(
         id,
         name,
@@ -102,8 +103,8 @@ public record LedgerEntry(
         backend,
         nodes,
         gpus,
-        newHardEnd,
-        idle,
+        lease.hardEnd(),
+        lease.idle(),
         python,
         root,
         owner,

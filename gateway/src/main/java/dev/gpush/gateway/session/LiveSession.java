@@ -10,9 +10,11 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -261,6 +263,27 @@ final class LiveSession implements AutoCloseable {
       return now.state();
     }
     return allUp() ? SessionState.READY : SessionState.DEGRADED;
+  }
+
+  /** In the book of a new gateway, not linked yet, and somebody is at it. */
+  boolean isBeingTakenOver() {
+    lock.lock();
+    try {
+      return entry.state() == SessionState.READY && links.isEmpty() && !doing.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Until the command that has the turn is done with it, or the limit. */
+  void awaitTurn(Duration limit) {
+    try {
+      if (operation.tryAcquire(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        operation.release();
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private String doing() {

@@ -60,7 +60,7 @@ final class Recovery {
                 SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
         continue;
       }
-      GatewaySessions.Taken taken = book.adopt(entry, backend.get());
+      SessionBook.Taken taken = book.adopt(entry, backend.get());
       tasks.start(
           "recover-" + taken.session().name(), () -> recover(book, taken.session(), taken.turn()));
     }
@@ -80,6 +80,11 @@ final class Recovery {
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
+    } catch (IllegalStateException closing) {
+      // The gateway ends and starts nothing more; the next one looks.
+      if (!Thread.currentThread().isInterrupted()) {
+        throw closing;
+      }
     } finally {
       if (session.isOver()) {
         book.drop(session);
@@ -104,7 +109,7 @@ final class Recovery {
       if (isHeld(session) && !Thread.currentThread().isInterrupted()) {
         return false;
       }
-      why = GatewaySessions.why(failed);
+      why = Endings.why(failed);
       return true;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

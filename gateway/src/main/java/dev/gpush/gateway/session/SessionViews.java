@@ -27,6 +27,9 @@ final class SessionViews {
   /** {@code ps} must not wait for a node that is away. */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
 
+  /** With the answer's limit less than the list's. */
+  private static final Duration TAKEOVER_LIMIT = Duration.ofMillis(800);
+
   /** Beyond the answer itself: what is read from files. */
   private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
 
@@ -77,7 +80,7 @@ final class SessionViews {
         entry.state() == SessionState.READY ? SessionState.DEGRADED : entry.state(),
         detail,
         entry.backend(),
-        entry.grant().map(Gang::detail).orElse(""),
+        place(entry),
         entry.gpus(),
         entry.root(),
         entry.owner(),
@@ -94,7 +97,20 @@ final class SessionViews {
         false);
   }
 
+  /** What the backend's own tools call the gang. */
+  private static String place(LedgerEntry entry) {
+    return entry
+        .grant()
+        .map(Gang::detail)
+        .filter(detail -> !detail.isEmpty())
+        .orElse(entry.gang().text());
+  }
+
   SessionView of(LiveSession session, boolean isNew) {
+    if (session.isBeingTakenOver()) {
+      // A new gateway links within moments; until then it would look like trouble.
+      session.awaitTurn(TAKEOVER_LIMIT);
+    }
     LedgerEntry entry = session.entry();
     Json status = status(session);
     SessionState state = session.shownState();
@@ -104,7 +120,7 @@ final class SessionViews {
         state,
         state == SessionState.DEGRADED ? degradation(session) : entry.detail(),
         entry.backend(),
-        entry.grant().map(Gang::detail).orElse(""),
+        place(entry),
         entry.gpus(),
         entry.root(),
         entry.owner(),

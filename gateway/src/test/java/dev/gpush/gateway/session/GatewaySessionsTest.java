@@ -448,6 +448,19 @@ final class GatewaySessionsTest {
         failure(() -> sessions.extend(new SessionName("other"), none())));
   }
 
+  @Test
+  void anotherIdleTimeIsTakenAndTheHardEndStays() throws Exception {
+    SessionView made = up(SessionRig.ending(ask(project, 1), Duration.ofHours(1)));
+
+    SessionView same = up(SessionRig.idling(ask(project, 1), Duration.ofMinutes(5)));
+
+    assertEquals(made.id(), same.id());
+    assertFalse(same.gang().isEmpty());
+    assertTrue(same.idleLeft().orElseThrow().compareTo(Duration.ofMinutes(5)) <= 0);
+    assertTrue(same.hardEndLeft().orElseThrow().compareTo(Duration.ofMinutes(59)) > 0);
+    assertEquals(Duration.ofMinutes(5), rig.ledger().load().getLast().idle());
+  }
+
   private static Optional<Duration> none() {
     return Optional.empty();
   }

@@ -42,7 +42,7 @@ final class KilledGatewayTest {
   @Test
   @Timeout(300)
   void theNextGatewayEndsReadyReleasedOrLeakedAndForgetsNothing() throws Exception {
-    int rounds = Integer.getInteger("gpush.rounds", 20);
+    int rounds = Integer.getInteger("gpush.rounds", 6);
     System.err.println(
         "KilledGatewayTest seed "
             + seed

@@ -228,6 +228,23 @@ final class SessionRig implements AutoCloseable {
         asked.yes());
   }
 
+  static UpRequest idling(UpRequest asked, Duration idle) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        asked.hardEnd(),
+        Optional.of(idle),
+        asked.python(),
+        asked.environment(),
+        asked.replace(),
+        asked.attachOnly(),
+        asked.dryRun(),
+        asked.yes());
+  }
+
   /** What the site holds; asked until the answer is not a pretended failure. */
   List<Discovered> held() {
     while (true) {

@@ -1,0 +1,130 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Talk;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How sessions end: given back, undone half-way, or gone by themselves. Each ends out of the book,
+ * or leaked and in it.
+ */
+final class Endings {
+  /** What a release may take before it is called a leak. */
+  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
+
+  private final SessionBook book;
+  private final Runnable changed;
+
+  Endings(SessionBook book, Runnable changed) {
+    this.book = book;
+    this.changed = changed;
+  }
+
+  /**
+   * Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the
+   * entry goes. The first failure is the one that is told.
+   */
+  void undo(LiveSession session, boolean isAsked) {
+    boolean isInterrupted = Thread.interrupted();
+    boolean isGone = false;
+    String why = "giving it back failed";
+    try {
+      session.close();
+      if (isAsked) {
+        session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+      }
+      isGone = true;
+    } catch (GpushException stillThere) {
+      why = why(stillThere);
+    } catch (InterruptedException again) {
+      isInterrupted = true;
+      why = "interrupted while giving it back";
+    } finally {
+      if (isGone) {
+        session.forget();
+        book.remove(session);
+      } else {
+        session.leak(why);
+      }
+      if (isInterrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** What a ledger entry says of a failure; sentences for people are the shell's. */
+  static String why(GpushException failed) {
+    return switch (failed.failure()) {
+      case BackendFailure.NotReleased(_, _, var reason) -> reason;
+      case BackendFailure.Unavailable(_, var reason, _) -> reason;
+      case Failure other -> other.toString();
+    };
+  }
+
+  /** Asks before runs are ended. */
+  static void confirmRuns(LiveSession session, Talk talk, String flag) {
+    int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
+    if (running > 0) {
+      talk.confirm(
+          running
+              + (running == 1 ? " run is" : " runs are")
+              + " in progress on "
+              + session.name()
+              + "; end and give back",
+          flag);
+    }
+  }
+
+  /**
+   * Whoever calls it has the turn.
+   *
+   * @param reason why it ended by itself; empty when it was asked for
+   * @return what was kept because it is not ours
+   */
+  List<String> giveBack(LiveSession session, String reason, Talk talk) throws InterruptedException {
+    boolean isGone = false;
+    String why = "giving it back failed";
+    try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
+      session
+          .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
+          .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
+      changed.run();
+      session.close();
+      List<String> kept = session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+      isGone = true;
+      return kept;
+    } catch (GpushException failed) {
+      why = why(failed);
+      throw failed;
+    } catch (InterruptedException stop) {
+      why = "interrupted while giving it back";
+      throw stop;
+    } finally {
+      if (isGone) {
+        session.moveAnyway(session.entry().in(SessionState.RELEASED, reason));
+        book.remove(session);
+      } else {
+        session.leak(why);
+        changed.run();
+      }
+    }
+  }
+
+  /**
+   * The gang went away by itself (lease over, killed from outside): what is left of it is cleaned,
+   * the session ends with the reason.
+   */
+  void ended(LiveSession session, String reason) throws InterruptedException {
+    try (LiveSession.Turn _ = session.begin("clean-up", Talk.silent())) {
+      if (!session.isOver() && !session.isClosed()) {
+        giveBack(session, reason, Talk.silent());
+      }
+    } catch (GpushException leaked) {
+      // The session says so wherever it is shown.
+    }
+  }
+}
