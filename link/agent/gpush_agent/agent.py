@@ -13,11 +13,13 @@ What supervisor.py, files.py and others may use of it:
     agent.lease.active("why")       something happened that keeps the node
 """
 import collections
+import errno
 import fcntl
 import importlib.util
 import json
 import os
 import platform
+import resource
 import socket
 import struct
 import sys
@@ -26,7 +28,7 @@ import uuid
 
 from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, processes
 from .link import Link
-from .loop import Loop
+from .loop import NO_ROOM, Loop
 from .refused import Refused
 
 BURST = 131072              # bytes numbered at once; more would make urgent frames wait
@@ -36,6 +38,7 @@ WATCH_SECONDS = 5.0         # how often the folder and the lease are looked at
 MAX_PIPES = 16              # connections that have not said HELLO yet, or are being closed
 MAX_VECTORS = 512           # below every IOV_MAX
 MAX_LOG = 1 << 20
+FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call"]
 PARTS = ["sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
@@ -200,10 +203,14 @@ class Agent:
         self.ack_timer = None
         self.tmp = None
         self.ending = None          # why we are going, once we are
+        self.troubles = {}          # code -> facts: what we cannot do here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
         self.lease_timer = None
         self.environment = environment.Environment(self, config.get("env"))
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if 0 <= files < FEW_FILES:
+            self.cannot("few-files", {"limit": files})
 
     # ---- life
 
@@ -237,7 +244,16 @@ class Agent:
             os.makedirs(path, mode=0o700, exist_ok=True)
             self.tmp = path
         except OSError as error:
-            self.log("no state folder: %s" % error)
+            self.cannot("no-state", {"path": self.state, "errno": errno.errorcode.get(error.errno, "")})
+
+    def cannot(self, code, facts):
+        """Something that this node lacks and that whoever uses it should hear of; the rest goes on."""
+        if code not in self.troubles:
+            self.troubles[code] = facts
+            self.log("cannot: %s %s" % (code, json.dumps(facts)))
+
+    def lacks(self):
+        return [{"code": code, "facts": facts} for code, facts in sorted(self.troubles.items())]
 
     def write_json(self):
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
@@ -295,7 +311,9 @@ class Agent:
         try:
             sock, _ = self.beacon.accept()
             sock.close()
-        except OSError:
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.loop.rest(self.beacon, self.poked)
             return
         self.check_folder()
 
@@ -304,7 +322,10 @@ class Agent:
     def connected(self, listener):
         try:
             sock, _ = listener.accept()
-        except OSError:
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.cannot("no-descriptors", {"errno": errno.errorcode[error.errno]})
+                self.loop.rest(listener, lambda: self.connected(listener))
             return
         sock.setblocking(False)
         if peer_uid(sock) not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
@@ -367,7 +388,7 @@ class Agent:
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
             "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
-            "boot": self.boot}))])
+            "boot": self.boot, "cannot": self.lacks()}))])
         if resumed:
             pipe.push(self.link.resume(last))
         pipe.flush()
@@ -433,7 +454,7 @@ class Agent:
         value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
                  "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
-                 "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace}
+                 "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value.update(self.lease.status())
         return value
 

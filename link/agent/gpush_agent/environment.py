@@ -71,6 +71,8 @@ class Environment:
 
     def captured(self, result, refused):
         self.source = "captured" if refused is None else "inherited"
+        if refused is not None:
+            self.agent.cannot("no-environment", {"shell": self.agent.account[2], "reason": refused.code})
         found = result if refused is None else cleaned(dict(os.environ))
         self.base = completed(found, self.agent.account)
         waiting, self.waiting = self.waiting, []

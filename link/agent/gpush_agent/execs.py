@@ -76,20 +76,23 @@ class Exec(Owner):
     def begin(self):
         if self.stream.own_close:
             return
+        child = [None, None, None, None]    # its ends: 0, 1, 2 and the error pipe's
         try:
-            self.spawn()
+            self.spawn(child)
         except OSError as error:
+            for fd in set(child) - {None}:
+                os.close(fd)
+            self.error_fd = -1
             self.release_fds()
             refused = of_os_error(error)
             self.stream.refuse(refused.code, refused.facts)
 
-    def spawn(self):
+    def spawn(self, child):
         value, pty = self.value, self.value.get("pty")
-        child = [None, None, None]          # the child's ends
         if pty is not None:
             self.master, slave = terminal.open_pty(pty.get("columns") or 80, pty.get("rows") or 24, pty.get("modes"))
             self.fds.add(self.master)
-            child = [slave, slave, slave]
+            child[:3] = [slave, slave, slave]
             tty = os.ttyname(slave)
             ours = [self.master, self.master]
         else:
@@ -106,15 +109,16 @@ class Exec(Owner):
                 self.fds.add(out)
                 os.set_blocking(out, False)
                 ours.append(out)
-        self.error_fd, error_out = os.pipe()
+        self.error_fd, child[3] = os.pipe()
         self.fds.add(self.error_fd)
         os.set_blocking(self.error_fd, False)
         env = self.agent.child_environment(value, tty)
         self.pid = os.fork()
         if self.pid == 0:
-            self.child(child, pty is not None, error_out, env)
-        for fd in set(child) | {error_out}:
+            self.child(child[:3], pty is not None, child[3], env)
+        for fd in set(child):
             os.close(fd)
+        child[:] = [None]
         self.loop.child(self.pid, self.ended)
         self.agent.execs[self.pid] = self
         if pty is not None:

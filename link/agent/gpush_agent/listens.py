@@ -6,6 +6,7 @@ import stat
 
 from .dials import Connection, numeric
 from .link import MAX_STREAMS, Owner
+from .loop import NO_ROOM
 from .refused import Refused, of_os_error
 
 BACKLOG = 128
@@ -84,7 +85,9 @@ class Listen(Owner):
         for _ in range(PER_TURN):
             try:
                 sock, address = self.socket.accept()
-            except OSError:
+            except OSError as error:
+                if error.errno in NO_ROOM:
+                    self.agent.loop.rest(self.socket, self.ready)
                 return
             sock.setblocking(False)
             link = self.stream.link

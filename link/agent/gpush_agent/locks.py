@@ -40,9 +40,11 @@ def take(path, label, patience=PATIENCE):
         if locked:
             try:
                 sign(fd, label)
-            except OSError:
-                os.close(fd)
-                raise
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    os.close(fd)
+                    raise
+                # on a full disk a lock that does not say whose it is still locks
             return fd
     except OSError as error:
         raise of_os_error(error, path)

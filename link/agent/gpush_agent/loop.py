@@ -1,4 +1,5 @@
 """One thread, one selector: file descriptors, timers, child processes. Nothing in it ever waits for anything else."""
+import errno
 import heapq
 import os
 import selectors
@@ -6,6 +7,9 @@ import signal
 import socket
 import time
 import traceback
+
+REST_SECONDS = 0.25
+NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class Timer:
@@ -67,6 +71,11 @@ class Loop:
         if entry is not None:
             entry[0] = entry[1] = None
             self.selector.unregister(fd)
+
+    def rest(self, sock, call):
+        """No descriptor is left for whoever knocks at this socket: asks again in a moment, and not at every turn."""
+        self.read(sock.fileno(), None)
+        self.after(REST_SECONDS, lambda: sock.fileno() >= 0 and self.read(sock.fileno(), call))
 
     # ---- time
 

@@ -147,9 +147,18 @@ class Worker:
         """`answer(result, refused)` is called once, with one of the two None."""
         self.loop, self.answer = loop, answer
         self.parts, self.size = [], 0
-        self.fd, out = os.pipe()
+        self.fd = -1
+        try:
+            self.fd, out = os.pipe()
+            self.pid = os.fork()
+        except OSError as error:
+            refused = of_os_error(error)
+            if self.fd >= 0:
+                os.close(self.fd)
+                os.close(out)
+            loop.after(0, lambda: answer(None, refused))
+            return
         os.set_blocking(self.fd, False)
-        self.pid = os.fork()
         if self.pid == 0:
             _work(origin, function, out)
         os.close(out)

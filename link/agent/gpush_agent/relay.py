@@ -4,6 +4,8 @@ import os
 import socket
 import threading
 
+from .refused import Refused
+
 SIZE = 131072     # small on purpose: what lies in buffers here, nothing urgent can overtake any more
 F_SETPIPE_SZ = 1031
 
@@ -25,8 +27,8 @@ def copy(source, target):
         pass
 
 
-def run(sock, fd_in, fd_out):
-    """Never returns."""
+def run(sock, fd_in, fd_out, preamble):
+    """Never returns, once it has begun; Refused when there can be no second thread."""
     for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
         sock.setsockopt(socket.SOL_SOCKET, option, SIZE)
 
@@ -41,6 +43,10 @@ def run(sock, fd_in, fd_out):
 
     thread = threading.Thread(target=upwards)
     thread.daemon = True
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        raise Refused("limit", {"errno": "EAGAIN"})
+    os.write(fd_out, preamble)
     copy(sock.fileno(), fd_out)
     os._exit(0)

@@ -2,6 +2,7 @@
 import json
 import os
 import platform
+import signal
 import socket
 import sys
 
@@ -12,17 +13,14 @@ from .refused import Refused, of_os_error
 NOT_FOUND, DIED, CANNOT = 94, 95, 96
 CONTROL_SECONDS = 600.0     # a release may have to stop runs and let files go
 LIST_SECONDS = 2.0
+ALIVE = b"alive"
 
 
 def main(header):
     """Never returns. What others print on 1 from here on goes nowhere: the pipe belongs to the protocol."""
-    fd_in, fd_out = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, 0)
-    os.dup2(null, 1)
-    os.close(null)
     try:
-        code = modes(header, fd_in, fd_out)
+        origin, fd_in, fd_out = prepare()
+        code = modes(header, origin, fd_in, fd_out)
     except Refused as refused:
         code = fail(CANNOT, refused)
     except OSError as error:
@@ -35,12 +33,30 @@ def main(header):
     os._exit(code)
 
 
+def prepare():
+    """Whoever started us may have closed, ignored and blocked what we need."""
+    null = os.open(os.devnull, os.O_RDWR)
+    while null <= 2:
+        null = os.dup(null)     # the closed ones among 0, 1, 2 are /dev/null now
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    fd_in, fd_out = os.dup(0), os.dup(1)
+    if os.path.samestat(os.fstat(fd_out), os.fstat(null)):
+        raise Refused("closed", {"descriptor": 1})
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    return processes.Origin(), fd_in, fd_out
+
+
 def fail(code, refused):
     sys.stderr.write(json.dumps({"code": refused.code, "facts": refused.facts}) + "\n")
     return code
 
 
-def modes(header, fd_in, fd_out):
+def modes(header, origin, fd_in, fd_out):
     preamble = (header["preamble"] + "\n").encode()
     config = dict(header.get("start") or {})
     config["gang"], config["node"] = header.get("gang", config.get("gang")), header.get("node", config.get("node"))
@@ -50,13 +66,12 @@ def modes(header, fd_in, fd_out):
         put(fd_out, preamble + line(agents(folder)))
         return 0
     if mode == "start":
-        return start(folder, config, preamble, fd_in, fd_out)
+        return start(folder, config, origin, preamble, fd_in, fd_out)
     sock = folder.wait()
     if sock is None:
         return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
     if mode == "attach":
-        put(fd_out, preamble)
-        relay.run(sock, fd_in, fd_out)
+        relay.run(sock, fd_in, fd_out, preamble)
     if mode == "control":
         answer = ask(sock, header.get("control") or {}, CONTROL_SECONDS)
         if answer is None:
@@ -66,10 +81,10 @@ def modes(header, fd_in, fd_out):
     raise Refused("bad-request", {"mode": str(mode)})
 
 
-def start(folder, config, preamble, fd_in, fd_out):
+def start(folder, config, origin, preamble, fd_in, fd_out):
     if config.get("foreground"):
         config["hold_only"] = True
-    sock, made = folder.find_or_create(lambda: Launch(folder, config))
+    sock, made = folder.find_or_create(lambda: Launch(folder, config, origin))
     if made is not None:
         if config.get("foreground"):
             put(fd_out, preamble + line({"ok": True, "pid": os.getpid(), "started": True}))
@@ -84,28 +99,34 @@ def start(folder, config, preamble, fd_in, fd_out):
             return fail(DIED, Refused("died", {}))
         put(fd_out, preamble + line(dict(answer, started=made is not None)))
         return 0
-    put(fd_out, preamble)
-    relay.run(sock, fd_in, fd_out)
+    relay.run(sock, fd_in, fd_out, preamble)
 
 
 class Launch:
     """Under the start lock: takes the locks, binds the socket, and forks the agent, which inherits both."""
 
-    def __init__(self, folder, config):
-        self.folder, self.config = folder, config
+    def __init__(self, folder, config, origin):
+        self.folder, self.config, self.origin = folder, config, origin
         label = {"owner": config.get("owner", ""), "holder": config.get("holder", ""), "name": config.get("name", ""),
                  "gang": config["gang"], "node": config["node"], "host": socket.gethostname(), "pid": os.getpid()}
         self.log_fd = -1
         try:
             self.lock_fds = locks.take_all(config.get("locks") or [], label)
             self.listener = folder.bind()
+            self.beacon = folder.bind_beacon()
+            self.log_fd = self.open_log()
+            if not config.get("foreground"):
+                self.fork()
         except (Refused, OSError):
             folder.remove()
             raise
-        self.beacon = folder.bind_beacon()
-        self.log_fd = os.open(os.path.join(folder.path, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        if not config.get("foreground"):
-            self.fork()
+
+    def open_log(self):
+        path = os.path.join(self.folder.path, "log")
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError:         # a full disk: it goes without
+            return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
     def fork(self):
         """Twice, with a new session between: the agent has no terminal and no parent that could take it along."""
@@ -114,9 +135,14 @@ class Launch:
         if pid == 0:
             try:
                 os.setsid()
-                if os.fork() == 0:
+                try:
+                    is_agent = os.fork() == 0
+                except OSError as error:
+                    os.write(told, b"%d" % error.errno)
+                    os._exit(1)
+                if is_agent:
                     os.close(ready)
-                    os.write(told, b"1")
+                    os.write(told, ALIVE)
                     os.close(told)
                     self.become()
             except BaseException:       # the top of a process
@@ -126,20 +152,22 @@ class Launch:
             os._exit(0)
         os.close(told)
         os.waitpid(pid, 0)
-        self.alive = os.read(ready, 1) == b"1"
+        said = os.read(ready, 16)
         os.close(ready)
+        if said and said != ALIVE:
+            raise OSError(int(said), "fork")
+        self.alive = said == ALIVE
 
     def become(self):
         """This process is the agent from here on; never returns."""
         os.chdir("/")
-        origin = processes.Origin()
         os.dup2(self.log_fd, 2)
         processes.close_all(self.lock_fds + [self.folder.lock_fd, self.listener.fileno()]
                             + ([self.beacon.fileno()] if self.beacon is not None else []))
         from .agent import Agent
         code = 1
         try:
-            Agent(self.config, self.folder, self.listener, self.lock_fds, origin, self.beacon).run()
+            Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon).run()
             code = 0
         except BaseException:           # the top of the agent
             import traceback

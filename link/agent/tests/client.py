@@ -36,15 +36,15 @@ def text(name):
         return file.read()
 
 
-def spawn(header, env=None, interpreters=None, extra=None, **options):
-    """Starts the loader as a backend does and writes its input."""
+def spawn(header, env=None, interpreters=None, extra=None, prefix=(), **options):
+    """Starts the loader as a backend does and writes its input. `prefix`: a command that makes the place and execs the rest."""
     blob = sources(extra)
     env = dict(os.environ, LC_ALL="C") if env is None else env      # the poorest locale that a node can have
     header = dict(header, preamble=header.get("preamble") or uuid.uuid4().hex, source=len(blob))
     encoded = json.dumps(header).encode()
-    process = subprocess.Popen(["sh", "-c", text("probe.sh"), "sh", text("loader.py")] + (interpreters or [sys.executable]),
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, env=env,
-                               **options)
+    command = ["sh", "-c", text("probe.sh"), "sh", text("loader.py")] + (interpreters or [sys.executable])
+    process = subprocess.Popen(list(prefix) + command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               bufsize=0, env=env, **options)
     process.preamble = header["preamble"]
     try:
         process.stdin.write(b"%08x" % len(encoded) + encoded + blob)
