@@ -203,6 +203,7 @@ class Agent:
         self.ack_timer = None
         self.tmp = None
         self.ending = None          # why we are going, once we are
+        self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of what we start: it outlives us
         self.troubles = {}          # code -> facts: what we cannot do here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
@@ -417,7 +418,7 @@ class Agent:
 
     def child_environment(self, value, tty):
         """The base, then what sshd adds, then what was asked for."""
-        env = dict(self.environment.base)
+        env = dict(self.environment.base, GPUSH_MARK=self.mark)
         if self.tmp is not None:
             env["TMPDIR"] = self.tmp
         asked = value.get("env") or {}

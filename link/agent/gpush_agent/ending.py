@@ -50,7 +50,7 @@ class Ending:
 
     def wait_for_children(self):
         self.loop.reap()
-        alive = processes.descendants(os.getpid())
+        alive = processes.descendants(os.getpid()) + self.orphans()
         if not alive:
             self.let_files_go()
             return
@@ -62,6 +62,10 @@ class Ending:
         elif self.loop.clock() >= self.until:
             processes.kill(alive, signal.SIGKILL)
         self.loop.after(POLL, self.wait_for_children)
+
+    def orphans(self):
+        """What an agent of this node that was killed has left."""
+        return [pid for pid in rundir.marked(self.agent.mark) if processes.agent_mark(pid) is None]
 
     def let_files_go(self):
         agent = self.agent

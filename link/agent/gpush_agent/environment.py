@@ -13,7 +13,8 @@ MARK = "gpush-environment"
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 # of the connection or job step that happened to start the agent; wrong for everything that comes later
 STALE = frozenset(("SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "SSH_ORIGINAL_COMMAND", "TERM", "COLUMNS",
-                   "LINES", "PWD", "OLDPWD", "SHLVL", "_", "XDG_SESSION_ID", "TMPDIR", "GPUSH_AGENT"))
+                   "LINES", "PWD", "OLDPWD", "SHLVL", "_", "XDG_SESSION_ID", "TMPDIR", "GPUSH_AGENT",
+                   "GPUSH_MARK"))
 
 
 def cleaned(env):

@@ -5,8 +5,9 @@ import os
 import selectors
 import signal
 import socket
-import time
 import traceback
+
+from . import clock
 
 REST_SECONDS = 0.25
 NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
@@ -23,7 +24,7 @@ class Timer:
 
 
 class Loop:
-    def __init__(self, clock=time.monotonic, log=None):
+    def __init__(self, log=None, clock=clock.now):
         self.clock = clock
         self.log = log or (lambda text: None)
         self.selector = selectors.DefaultSelector()

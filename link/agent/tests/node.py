@@ -69,6 +69,12 @@ class NodeTest(unittest.TestCase):
         shutil.rmtree(self.base, ignore_errors=True)
 
 
+def command(cwd, text):
+    """The specification of a run of one shell command."""
+    return {"mode": "command", "argv": ["sh", "-c", text], "cwd": cwd, "outputs": os.path.join(cwd, "outputs"), "env": {}, "nodes": 1,
+            "node_rank": 0, "procs": 1, "first_rank": 0, "world": 1, "master": {"addr": "127.0.0.1", "port": 29500}, "slots": ["0"]}
+
+
 def alive(pid):
     stat = processes.read_stat(pid)
     return stat is not None and stat[2] != b"Z"

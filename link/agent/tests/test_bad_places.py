@@ -9,7 +9,7 @@ import unittest
 
 import client as testclient
 from client import Client, after_preamble, spawn, until
-from node import NodeTest, alive
+from node import NodeTest, alive, command
 
 NOBODY = 54321              # a user that passwd does not know
 
@@ -139,8 +139,7 @@ class DiskTest(PlaceTest):
         self.assertEqual(self.cannot(client), ["no-state"])
         self.assertEqual(client.welcome["cannot"][0]["facts"], {"path": "/tmp/ws.gpush", "errno": "EROFS"})
         self.assertEqual(client.run("echo $TMPDIR")[0], b"\n")
-        refused = client.call("run.start", run=1, spec={"mode": "command", "argv": ["true"], "cwd": "/", "env": {}, "slots": []})
-        self.assertIn("code", refused)
+        self.assertEqual(client.call("run.start", run=1, spec=command("/tmp", "true"))["code"], "denied")
         self.release(start={"folder": None})
 
     def test_all_is_read_only(self):
@@ -161,10 +160,9 @@ class DiskTest(PlaceTest):
         client = self.agent(place=full, start=dict(self.START, locks=[lock]))
         self.works(client)
         self.assertEqual(client.run("flock -n /tmp/gpush-gpus/gpu-0 true", cwd="/")[2], {"exit": 1})
-        spec = {"mode": "command", "argv": ["true"], "cwd": "/", "env": {}, "slots": []}
-        self.assertIn("code", client.call("run.start", run=1, spec=spec))
+        self.assertEqual(client.call("run.start", run=1, spec=command("/tmp", "true"))["code"], "no-space")
         client.run("rm /tmp/fill")
-        self.works(client)
+        self.foreign.append(client.call("run.start", run=2, spec=command("/tmp", "true"))["pid"])
 
     def test_tmp_has_no_inodes(self):
         client = self.agent(place="mount -t tmpfs -o nr_inodes=1,mode=1777 tmpfs /tmp", start=self.START)

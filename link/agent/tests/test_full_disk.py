@@ -34,6 +34,9 @@ class FullDiskTest(base.RunTest):
         self.assertEqual(output.of(0).strip(b"x"), b"")
         self.assertEqual(self.refused(self.spec(outputs=os.path.join(self.state, "o"))).code, "no-space")
         self.assertEqual(rundir.numbers(self.state), [run])
+        self.supervisors, pids = [], self.supervisors
+        for pid in pids:
+            os.waitpid(pid, 0)
         self.assertEqual(subprocess.call(["umount", self.state]), 0, "something is still open on the disk")
 
 
