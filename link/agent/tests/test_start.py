@@ -19,15 +19,6 @@ from node import NodeTest, alive
 
 
 class StartTest(NodeTest):
-    def test_two_starters_at_once_get_one_agent(self):
-        processes = [spawn(self.header(hold_only=True)) for _ in range(6)]
-        answers = [after_preamble(process) for process in processes]
-        for out, code, error in answers:
-            self.assertEqual(code, 0, error)
-        values = [json.loads(out.decode()) for out, _, _ in answers]
-        self.assertEqual(len({value["pid"] for value in values}), 1)
-        self.assertEqual(sum(value["started"] for value in values), 1)
-
     def test_modes(self):
         _, code, error = after_preamble(spawn(self.header("attach")))
         self.assertEqual((code, json.loads(error)["code"]), (94, "no-agent"))
