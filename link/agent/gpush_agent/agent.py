@@ -37,6 +37,8 @@ PING_SECONDS = 5.0
 WATCH_SECONDS = 5.0         # how often the folder and the lease are looked at
 MAX_PIPES = 16              # connections that have not said HELLO yet, or are being closed
 MAX_VECTORS = 512           # below every IOV_MAX
+MAX_HOLDER = 256            # characters of the name that we show to others
+MAX_TERM = (1 << 63) - 1
 MAX_LOG = 1 << 20
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
@@ -366,22 +368,23 @@ class Agent:
             pipe.bye("version", {"version": VERSION, "minor": MINOR})
             return
         term, last, incarnation = value.get("term", 0), value.get("last", 0), value.get("incarnation", "")
-        if not isinstance(term, int) or not isinstance(last, int) or not isinstance(incarnation, str):
+        if type(term) is not int or type(last) is not int or not isinstance(incarnation, str) or not 0 <= term <= MAX_TERM:
             raise frames.Bad("hello")
+        holder = str(value.get("holder") or "")[:MAX_HOLDER]
         if term < self.term:
             pipe.bye("term", {"holder": self.holder, "term": self.term})
             return
         pipe.timer.cancel()
         old, self.pipe = self.pipe, pipe
         if old is not None:
-            old.bye("superseded", {"holder": value.get("holder", "")})
+            old.bye("superseded", {"holder": holder})
         resumed = (bool(self.incarnation) and incarnation == self.incarnation and value.get("agent") == self.identity
                    and self.link.resumable(last))
         if not resumed:
             link, self.link = self.link, self.fresh_link()
             link.cut()
         self.term, self.incarnation = term, incarnation
-        self.holder = value.get("holder") or self.holder
+        self.holder = holder or self.holder
         self.lease.claim()
         self.watch_lease()
         pipe.greeted = True
@@ -399,7 +402,7 @@ class Agent:
     def accept(self, stream, value):
         try:
             kind = value.get("type")
-            if kind not in TYPES:
+            if not isinstance(kind, str) or kind not in TYPES:
                 raise Refused("bad-request", {"type": str(kind)[:100]})
             if self.ending:
                 raise Refused("released", {"why": self.ending})

@@ -18,6 +18,8 @@ class Call(Owner):
         method, params = value.get("method"), value.get("params") or {}
         if not isinstance(params, dict):
             raise Refused("bad-request", {"field": "params"})
+        if not isinstance(method, str):
+            raise Refused("bad-request", {"field": "method"})
         if method in SLOW:
             processes.Worker(agent.loop, agent.origin, lambda: SLOW[method](agent, params), self.answer, SECONDS)
         elif method == "environment":

@@ -96,12 +96,12 @@ class Dial(Connection):
         self.last = Refused("not-found")
         if value["type"] == "unix":
             self.path = value.get("path")
-            if not isinstance(self.path, str) or not self.path or "\0" in self.path[1:]:
+            if not isinstance(self.path, str) or not self.path or "\0" in self.path[1:] or not is_bytes(self.path):
                 raise Refused("bad-request", {"field": "path"})
             self.addresses = [(socket.AF_UNIX, self.path.encode("utf-8", "surrogateescape"))]
         else:
             host, port = value.get("host"), value.get("port")
-            if not isinstance(host, str) or not isinstance(port, int) or not 0 < port < 65536:
+            if not isinstance(host, str) or not is_bytes(host) or not isinstance(port, int) or not 0 < port < 65536:
                 raise Refused("bad-request", {"field": "port"})
             self.addresses = numeric(host, port)
         self.timer = self.loop.after(TIMEOUT, self.late)
@@ -186,6 +186,15 @@ class Dial(Connection):
         self.timer.cancel()
         self.stop_trying()
         super().close(value, cut)
+
+
+def is_bytes(text):
+    """Half of a surrogate pair is no text that a system call could take."""
+    try:
+        text.encode("utf-8", "surrogateescape")
+        return True
+    except UnicodeEncodeError:
+        return False
 
 
 def numeric(host, port):

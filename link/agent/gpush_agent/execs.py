@@ -15,6 +15,7 @@ LINGER = 0.25           # seconds that we wait for more output when a background
 KILL_AFTER = 5.0
 PIPE_SIZE = 256 * 1024  # larger than the kernel's 64 KiB: fewer turns of the loop for bulk
 F_SETPIPE_SZ = 1031
+MAX_EARLY = 256         # frames kept until the process has started; a gateway sends none before OPENED
 
 
 def request(value):
@@ -27,15 +28,24 @@ def request(value):
         raise Refused("bad-request", {"field": "argv"})
     if not isinstance(value.get("command") or "", str) or not isinstance(value.get("cwd") or "", str):
         raise Refused("bad-request", {"field": "command"})
-    if value.get("builtin") is not None and value["builtin"] not in BUILTINS:
-        raise Refused("not-found", {"builtin": str(value["builtin"])[:100]})
+    builtin = value.get("builtin")
+    if builtin is not None and (not isinstance(builtin, str) or builtin not in BUILTINS):
+        raise Refused("not-found", {"builtin": str(builtin)[:100]})
+    if not isinstance(value.get("args") or {}, dict):
+        raise Refused("bad-request", {"field": "args"})
     if not isinstance(env, dict) or not all(isinstance(word, str) for word in env.values()):
         raise Refused("bad-request", {"field": "env"})
-    if pty is not None and not isinstance(pty, dict):
+    if pty is not None and not (isinstance(pty, dict) and isinstance(pty.get("modes") or {}, dict)
+                                and all(isinstance(pty.get(name) or 0, int) for name in ("columns", "rows"))):
         raise Refused("bad-request", {"field": "pty"})
     texts = (argv or []) + list(env) + list(env.values()) + [value.get("command") or "", value.get("cwd") or ""]
     if any("\0" in text for text in texts) or any("=" in name or not name for name in env):
         raise Refused("bad-request", {"field": "nul"})
+    try:
+        for text in texts:
+            raw(text)
+    except UnicodeEncodeError:      # half of a surrogate pair: no bytes mean it
+        raise Refused("bad-request", {"field": "text"})
 
 
 def words(value, shell):
@@ -231,9 +241,20 @@ class Exec(Owner):
 
     # ---- the stream's owner
 
+    def too_early(self, call):
+        """Keeps what comes before the process has started."""
+        if self.error_fd < 0 and self.pid != 0:
+            return False
+        if len(self.early) < MAX_EARLY:
+            self.early.append(call)
+        else:
+            self.early = []
+            self.stream.refuse("limit", {"early": MAX_EARLY})
+            self.close({}, False)
+        return True
+
     def data(self, channel, payload):
-        if self.error_fd >= 0 or self.pid == 0:
-            self.early.append(lambda: self.data(channel, payload))
+        if self.too_early(lambda: self.data(channel, payload)):
             return
         if self.value.get("pty") is not None:
             self.agent.lease.active("typing")
@@ -245,14 +266,13 @@ class Exec(Owner):
             self.sink.data(payload)
 
     def end(self, channel):
-        if self.error_fd >= 0 or self.pid == 0:
-            self.early.append(lambda: self.end(channel))
-        elif self.master < 0 and self.sink is not None:     # a pty has no end of file, as with sshd
+        if self.too_early(lambda: self.end(channel)):
+            return
+        if self.master < 0 and self.sink is not None:     # a pty has no end of file, as with sshd
             self.sink.end()
 
     def message(self, value, urgent):
-        if self.error_fd >= 0 or self.pid == 0:
-            self.early.append(lambda: self.message(value, urgent))
+        if self.too_early(lambda: self.message(value, urgent)):
             return
         size = value.get("resize")
         if self.master >= 0 and isinstance(size, list) and len(size) == 2 and all(isinstance(n, int) for n in size):

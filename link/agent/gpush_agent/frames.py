@@ -10,6 +10,7 @@ MAX_PAYLOAD = 1 << 20
 MAX_DATA = 131072       # DATA is sent in pieces of at most this, so that streams share the pipe fairly
 MAX_MESSAGE = 65536
 MAX_DEPTH = 32
+MAX_DIGITS = 400        # of a number: turning text into a long one takes the square of its length
 
 HELLO, WELCOME, ACK, CREDIT, PING, PONG, BYE = 1, 2, 3, 4, 5, 6, 7
 OPEN, OPENED, REFUSED, DATA, END, MESSAGE, CLOSE = 0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16
@@ -43,13 +44,24 @@ def pack_json(value):
 def unpack_json(payload):
     """A JSON object within the depth limit, or Bad. Lone bytes that are not UTF-8 are refused, not guessed."""
     try:
-        value = json.loads(bytes(payload).decode("utf-8"))
+        value = json.loads(bytes(payload).decode("utf-8"), parse_int=_integer, parse_constant=_constant)
     except (ValueError, RecursionError):
         raise Bad("json")
     if not isinstance(value, dict):
         raise Bad("json")
     _check_depth(value, MAX_DEPTH)
     return value
+
+
+def _integer(text):
+    if len(text) > MAX_DIGITS:
+        raise ValueError("digits")
+    return int(text)
+
+
+def _constant(text):
+    """NaN and Infinity are Python's, not JSON's."""
+    raise ValueError(text)
 
 
 def _check_depth(value, left):

@@ -17,6 +17,9 @@ SMALL_WINDOW = 16 * 1024        # for new streams, when the pool is used up
 POOL = 64 * 1024 * 1024         # all receive windows together; also the most that is queued or kept for replay
 QUEUE = 1024 * 1024             # the most that one stream reads ahead of the pipe
 INTERACTIVE = 4096              # DATA up to this goes ahead of bulk, when its stream has nothing else waiting
+LANE_IN_A_ROW = 64              # after so many small and urgent frames one piece of bulk goes
+FRAME_COST = 256                # what a kept frame costs beside its payload: a flood of tiny ones fills the pool, too
+MAX_UNACKNOWLEDGED = 32768      # frames that are no DATA; a peer that makes us answer and takes no answer ends its pipe
 ACK_FRAMES, ACK_BYTES, ACK_SECONDS = 64, 256 * 1024, 0.05
 
 
@@ -48,7 +51,7 @@ class Owner:
 class Stream:
     __slots__ = ("link", "number", "owner", "queue", "queued", "sent", "allowed", "window", "received", "consumed_total",
                  "granted", "mark", "mark_at", "own_close", "peer_close", "answered", "ended", "in_lane", "waiting",
-                 "starved")
+                 "starved", "kept", "accepted", "peer_ended")
 
     def __init__(self, link, number, owner, allowed, window):
         self.link, self.number, self.owner = link, number, owner
@@ -67,12 +70,17 @@ class Stream:
         self.in_lane = False        # one frame of ours waits in the fast lane
         self.waiting = False        # we are in the round robin
         self.starved = False        # the owner was told to stop reading; it is owed a call of `room`
+        self.kept = 0               # DATA bytes queued or not acknowledged, with their frames' cost
+        self.accepted = False       # it is ours, and the peer has said OPENED
+        self.peer_ended = 0         # one bit per channel
 
     def room(self):
         """How many DATA bytes may be queued now; 0 means: stop reading the source until owner.room() is called."""
         if self.own_close:
             return 0
-        room = 0 if self.link.full() else min(self.allowed - self.sent - self.queued, QUEUE - self.queued)
+        room = min(self.allowed - self.sent - self.queued, QUEUE - self.queued)
+        if self.link.full():        # a keystroke's echo still goes; bulk waits
+            room = min(room, SMALL_WINDOW - self.kept)
         self.starved = room <= 0
         return max(0, room)
 
@@ -80,6 +88,7 @@ class Stream:
         if self.own_close or not payload:
             return
         self.queued += len(payload)
+        self.kept += len(payload)
         self.link.queued += len(payload)
         item = [DATA, channel, payload]
         if not self.queue and not self.in_lane and len(payload) <= INTERACTIVE and self.sent + len(payload) <= self.allowed:
@@ -135,6 +144,7 @@ class Stream:
     def discard(self):
         """Forgets what is queued and has no number: the peer has closed and would only drop it."""
         self.link.queued -= self.queued
+        self.kept -= self.queued
         self.queued = 0
         self.queue.clear()
         if self.in_lane:
@@ -181,8 +191,10 @@ class Link:
         self.last_in = 0            # last sequence received
         self.last_out = 0           # last sequence given
         self.last_acked = 0
-        self.kept = deque()         # (sequence, header, payload) until acknowledged
+        self.kept = deque()         # (sequence, header, payload, stream of DATA) until acknowledged
         self.kept_bytes = 0
+        self.kept_others = 0        # frames in `kept` that are no DATA
+        self.in_a_row = 0           # frames of the fast lane since the last of the ring
         self.queued = 0             # DATA bytes without a number, all streams
         self.windows = 0
         self.control = deque()      # ready unsequenced frames
@@ -249,27 +261,41 @@ class Link:
                 out.append(frames.header(CREDIT, 0, stream.number, 0, 8) + frames.NUMBER.pack(stream.granted))
         self.dirty.clear()
         while self.lane and size < limit:
+            if self.in_a_row >= LANE_IN_A_ROW:
+                self.in_a_row = 0
+                size += self._turn(out)
+                continue
+            self.in_a_row += 1
             stream, item = self.lane.popleft()
             if item[0] == DATA:
                 stream.in_lane = False
                 self._count(stream, len(item[2]))
             size += self._number(stream, item[0], item[1], item[2], out)
-        stuck = 0
-        while self.ring and size < limit and stuck < len(self.ring):
-            stream = self.ring.popleft()
-            took = self._piece(stream, out)
-            if stream.queue:
-                self.ring.append(stream)
-            else:
-                stream.waiting = False
+        while size < limit:
+            took = self._turn(out)
+            if not took:
+                break
             size += took
-            stuck = 0 if took else stuck + 1
         if self.relieved:
             relieved, self.relieved = self.relieved, []
             for stream in relieved:
                 if stream.owner is not None and not stream.own_close:
                     stream.owner.room()
         return out
+
+    def _turn(self, out):
+        """Numbers one frame of the first stream of the ring that has one to send. Returns the bytes."""
+        for _ in range(len(self.ring)):
+            stream = self.ring.popleft()
+            took = self._piece(stream, out)
+            if stream.queue:
+                self.ring.append(stream)
+            else:
+                stream.waiting = False
+            if took:
+                self.in_a_row = 0
+                return took
+        return 0
 
     def _piece(self, stream, out):
         """Numbers the next frame of a stream, or nothing when it lacks credit. Returns the bytes."""
@@ -304,8 +330,12 @@ class Link:
         self.last_out += 1
         length = len(payload)
         head = frames.header(kind, flags, stream.number, self.last_out, length)
-        self.kept.append((self.last_out, head, payload))
-        self.kept_bytes += length + frames.HEADER_SIZE
+        self.kept.append((self.last_out, head, payload, stream if kind == DATA else None))
+        self.kept_bytes += length + FRAME_COST
+        if kind == DATA:
+            stream.kept += FRAME_COST
+        else:
+            self.kept_others += 1
         out.append(head)
         if length:
             out.append(payload)
@@ -324,7 +354,7 @@ class Link:
         self.unacked_frames = self.unacked_bytes = 0    # WELCOME told the peer what we have
         self.ack_due = None
         out = []
-        for _, head, payload in self.kept:
+        for _, head, payload, _ in self.kept:
             out.append(head)
             if len(payload):
                 out.append(payload)
@@ -376,14 +406,23 @@ class Link:
                     if stream.owner is not None and not stream.own_close:
                         stream.owner.room()
         elif kind == PING:
+            # the last one is enough: a peer that sends PING and does not read must not fill our memory
+            self.control = deque(entry for entry in self.control if entry[0] != PONG)
             self.control.append((PONG, 0, payload))
         elif kind != PONG:
             raise Bad("kind")
 
     def _acknowledge(self, value):
         while self.kept and self.kept[0][0] <= value:
-            _, _, payload = self.kept.popleft()
-            self.kept_bytes -= len(payload) + frames.HEADER_SIZE
+            _, head, payload, stream = self.kept.popleft()
+            self.kept_bytes -= len(payload) + FRAME_COST
+            if head[4] != DATA:
+                self.kept_others -= 1
+                continue
+            stream.kept -= len(payload) + FRAME_COST
+            if self.was_full and stream.starved and stream.kept <= SMALL_WINDOW // 2:
+                stream.starved = False
+                self.relieved.append(stream)
         self.last_acked = max(self.last_acked, value)
         if self.was_full and self.kept_bytes + self.queued < POOL // 2:
             self.was_full = False
@@ -402,15 +441,18 @@ class Link:
             return      # was open once: what we refused or both closed
         if stream.peer_close:
             raise Bad("after-close")
+        if kind in (DATA, END) and stream.peer_ended >> flags & 1:
+            raise Bad("after-end")
         if kind == DATA:
-            stream.received += len(payload)
-            if stream.received > stream.granted:
+            if stream.received + len(payload) > stream.granted:
                 raise Bad("credit")
+            stream.received += len(payload)
             if stream.own_close or stream.owner is None:
                 stream.consumed(len(payload))
-            else:
+            elif payload:
                 stream.owner.data(flags, payload)
         elif kind == END:
+            stream.peer_ended |= 1 << flags
             if not stream.own_close and stream.owner is not None:
                 stream.owner.end(flags)
         elif kind == MESSAGE:
@@ -432,8 +474,11 @@ class Link:
     def _answered(self, stream, kind, payload):
         if stream.number & 1:
             raise Bad("direction")
+        if stream.accepted:
+            raise Bad("unexpected")
         value = frames.unpack_json(payload)
         if kind == OPENED:
+            stream.accepted = True
             stream.allowed = max(stream.allowed, _credit(value))
             if not stream.own_close and stream.owner is not None:
                 stream.owner.opened(value)
@@ -450,6 +495,8 @@ class Link:
             raise Bad("direction")
         if number in self.streams:
             raise Bad("twice")
+        if self.kept_others + len(self.lane) + len(self.ring) > MAX_UNACKNOWLEDGED:
+            raise Bad("unacknowledged")
         value = frames.unpack_json(payload)
         self.highest = max(self.highest, number)
         stream = self._new(number, None, _credit(value))

@@ -4,7 +4,7 @@ import os
 import socket
 import stat
 
-from .dials import Connection, numeric
+from .dials import Connection, is_bytes, numeric
 from .link import MAX_STREAMS, Owner
 from .loop import NO_ROOM
 from .refused import Refused, of_os_error
@@ -46,7 +46,7 @@ class Listen(Owner):
 
     def bind_tcp(self, value):
         host, port = value.get("host") or "127.0.0.1", value.get("port")
-        if not isinstance(host, str) or not isinstance(port, int) or not 0 <= port < 65536:
+        if not isinstance(host, str) or not is_bytes(host) or not isinstance(port, int) or not 0 <= port < 65536:
             raise Refused("bad-request", {"field": "port"})
         if host == "*":
             host = "0.0.0.0"
@@ -66,7 +66,7 @@ class Listen(Owner):
 
     def bind_unix(self, value):
         path = value.get("path")
-        if not isinstance(path, str) or not path.startswith("/") or "\0" in path:
+        if not isinstance(path, str) or not path.startswith("/") or "\0" in path or not is_bytes(path):
             raise Refused("bad-request", {"field": "path"})
         path = path.encode("utf-8", "surrogateescape")
         remove_stale(path)

@@ -2,8 +2,18 @@
 # stdin: 8 hex digits (length of the header), the header (JSON), the source (zlib of JSON {"module": "text"}).
 import importlib.machinery, json, os, sys, zlib
 
+LARGEST = 16 << 20      # of the header, of the source packed and of the source
+
+
+def bad(code, why):
+    sys.stderr.write(json.dumps({"code": code, "facts": {"reason": why}}) + "\n")
+    sys.stderr.flush()
+    os._exit(96)
+
 
 def read(size):
+    if not 0 <= size <= LARGEST:
+        bad("bad-input", "length")
     parts = []
     while size:
         try:
@@ -11,15 +21,22 @@ def read(size):
         except OSError:         # closed
             part = b""
         if not part:
-            sys.stderr.write('{"code": "short-input", "facts": {}}\n')
-            os._exit(96)
+            bad("short-input", "end of input")
         parts.append(part)
         size -= len(part)
     return b"".join(parts)
 
 
-header = json.loads(read(int(read(8), 16)).decode())
-sources = json.loads(zlib.decompress(read(header["source"])).decode())
+try:
+    header = json.loads(read(int(read(8), 16)).decode())
+    unpack = zlib.decompressobj()
+    text = unpack.decompress(read(header["source"]), LARGEST)
+    if not unpack.eof:
+        bad("bad-input", "source")
+    sources = json.loads(text.decode())
+    sources["start"], header["mode"]
+except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
+    bad("bad-input", type(error).__name__)
 
 
 class Memory:

@@ -4,6 +4,7 @@ import os
 from collections import deque
 
 CHUNK = 131072
+TINY = 4096     # pieces up to this that wait are joined: each alone would cost many times its bytes
 
 
 class Source:
@@ -54,7 +55,12 @@ class Sink:
         if self.over:
             self.stream.consumed(len(payload))
             return
-        self.waiting.append(memoryview(payload))
+        if len(payload) > TINY or not self.waiting:
+            self.waiting.append(memoryview(payload))
+        elif len(self.waiting) > 1 and isinstance(self.waiting[-1], bytearray):
+            self.waiting[-1] += payload
+        else:
+            self.waiting.append(bytearray(payload))
         if self.started and len(self.waiting) == 1:
             self.ready()
 
@@ -81,7 +87,7 @@ class Sink:
             if count == len(view):
                 self.waiting.popleft()
             else:
-                self.waiting[0] = view[count:]
+                self.waiting[0] = memoryview(view)[count:]
             self.stream.consumed(count)
         self.loop.write(self.fd, None)
         if self.ending:

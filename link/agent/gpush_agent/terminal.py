@@ -13,6 +13,7 @@ OPCODES = {1: "VINTR", 2: "VQUIT", 3: "VERASE", 4: "VKILL", 5: "VEOF", 6: "VEOL"
            58: "TOSTOP", 59: "IEXTEN", 60: "ECHOCTL", 61: "ECHOKE", 62: "PENDIN",
            70: "OPOST", 71: "OLCUC", 72: "ONLCR", 73: "OCRNL", 74: "ONOCR", 75: "ONLRET",
            90: "CS7", 91: "CS8", 92: "PARENB", 93: "PARODD"}
+DIGITS = frozenset(str(number) for number in OPCODES)
 NUMBERS = {name: number for number, name in OPCODES.items()}
 BITS = {"IUTF8": 0o40000}       # not in the termios module of every Python; the Linux value
 
@@ -20,9 +21,14 @@ BITS = {"IUTF8": 0o40000}       # not in the termios module of every Python; the
 def open_pty(columns, rows, modes):
     """(master, slave), the master non-blocking."""
     master, slave = os.openpty()
-    resize(master, columns, rows)
-    set_modes(slave, modes or {})
-    os.set_blocking(master, False)
+    try:
+        resize(master, columns, rows)
+        set_modes(slave, modes or {})
+        os.set_blocking(master, False)
+    except BaseException:
+        os.close(master)
+        os.close(slave)
+        raise
     return master, slave
 
 
@@ -34,7 +40,7 @@ def resize(fd, columns, rows):
 def set_modes(fd, modes):
     state = termios.tcgetattr(fd)
     for key, value in modes.items():
-        number = int(key) if str(key).isdigit() else NUMBERS.get(str(key), NUMBERS.get("V" + str(key)))
+        number = int(key) if str(key) in DIGITS else NUMBERS.get(str(key), NUMBERS.get("V" + str(key)))
         name = OPCODES.get(number)
         if name is None or not isinstance(value, int):
             continue

@@ -26,6 +26,9 @@ public final class BlockingStream implements AutoCloseable {
   /** Messages that nobody has asked for yet; a peer that sends more talks to nobody. */
   private static final int MAX_MESSAGES = 1_024;
 
+  /** Characters of theirs together; as values they may take twenty times as much memory. */
+  private static final int MAX_MESSAGE_CHARACTERS = 256 << 10;
+
   private final int node;
   private final String what;
   private final ReentrantLock lock = new ReentrantLock();
@@ -34,6 +37,7 @@ public final class BlockingStream implements AutoCloseable {
   // guarded by lock
   private final List<Channel> channels = List.of(new Channel(), new Channel());
   private final ArrayDeque<Json.Obj> messages = new ArrayDeque<>();
+  private int messageCharacters;
   private Optional<LinkStream> attached = Optional.empty();
   private Optional<Json.Obj> opened = Optional.empty();
   private Optional<Json.Obj> closed = Optional.empty();
@@ -110,7 +114,9 @@ public final class BlockingStream implements AutoCloseable {
       while (messages.isEmpty() && closed.isEmpty()) {
         changed.await();
       }
-      return Optional.ofNullable(messages.poll());
+      Optional<Json.Obj> next = Optional.ofNullable(messages.poll());
+      next.ifPresent(message -> messageCharacters -= message.write().length());
+      return next;
     } finally {
       lock.unlock();
     }
@@ -215,12 +221,16 @@ public final class BlockingStream implements AutoCloseable {
 
     @Override
     public void message(Json.Obj message) {
+      int characters = message.write().length();
       boolean tooMany;
       lock.lock();
       try {
-        tooMany = messages.size() >= MAX_MESSAGES;
+        tooMany =
+            messages.size() >= MAX_MESSAGES
+                || messageCharacters + characters > MAX_MESSAGE_CHARACTERS;
         if (!tooMany) {
           messages.add(message);
+          messageCharacters += characters;
           changed.signalAll();
         }
       } finally {

@@ -20,6 +20,7 @@ final class Flow {
   private long granted;
   private long received;
   private long consumed;
+  private int endedByPeer;
 
   /** A stream whose receive window was taken from the pool already. */
   Flow(WindowPool pool, int window) {
@@ -42,15 +43,15 @@ final class Flow {
 
   void send(int bytes) {
     sent += bytes;
-    kept += bytes;
+    kept += bytes + Limits.FRAME_COST;
   }
 
   /** The peer has these bytes; they need not be kept for another pipe. */
   void acknowledged(int bytes) {
-    kept -= bytes;
+    kept -= bytes + Limits.FRAME_COST;
   }
 
-  /** Bytes of ours in memory: waiting, or sent and not acknowledged. */
+  /** What we keep in memory, with what its frames cost: waiting, or sent and not acknowledged. */
   long kept() {
     return kept;
   }
@@ -67,11 +68,24 @@ final class Flow {
     return granted;
   }
 
-  void receive(int bytes) throws ProtocolException {
+  void receive(int channel, int bytes) throws ProtocolException {
+    requireNotEnded(channel);
     if (received + bytes > granted) {
       throw new ProtocolException("credit", received + bytes + " of " + granted);
     }
     received += bytes;
+  }
+
+  /** The peer sends nothing more on this channel. */
+  void peerEnds(int channel) throws ProtocolException {
+    requireNotEnded(channel);
+    endedByPeer |= 1 << channel;
+  }
+
+  private void requireNotEnded(int channel) throws ProtocolException {
+    if ((endedByPeer & 1 << channel) != 0) {
+      throw new ProtocolException("after-end", "channel " + channel);
+    }
   }
 
   /** Counts consumed bytes; true when it is time to tell the peer of new credit. */

@@ -184,7 +184,10 @@ final class Inbox {
       case OPENED -> opened(stream, json);
       case REFUSED -> refused(stream, json);
       case DATA -> data(stream, frame);
-      case END -> unlessClosed(stream, () -> stream.receiver().end(frame.flags()));
+      case END -> {
+        stream.flow().peerEnds(frame.flags());
+        yield unlessClosed(stream, () -> stream.receiver().end(frame.flags()));
+      }
       case MESSAGE -> unlessClosed(stream, () -> stream.receiver().message(json));
       case CLOSE -> closed(stream, json);
       case HELLO, WELCOME, ACK, CREDIT, PING, PONG, BYE, OPEN ->
@@ -210,7 +213,10 @@ final class Inbox {
     };
   }
 
-  private Runnable refused(LinkStream stream, Json.Obj json) {
+  private Runnable refused(LinkStream stream, Json.Obj json) throws ProtocolException {
+    if (!stream.isOpening()) {
+      throw new ProtocolException("unexpected", "REFUSED after OPENED on " + stream.number());
+    }
     link.outbox().drop(stream);
     link.forget(stream);
     return ended(stream, json);
@@ -230,7 +236,10 @@ final class Inbox {
   }
 
   private Runnable data(LinkStream stream, Frame frame) throws ProtocolException {
-    stream.flow().receive(frame.length());
+    stream.flow().receive(frame.flags(), frame.length());
+    if (frame.length() == 0) {
+      return this::nothing;
+    }
     return unlessClosed(stream, () -> stream.receiver().data(frame.flags(), frame.payload()));
   }
 
@@ -252,6 +261,9 @@ final class Inbox {
   private Runnable open(int number, Json.Obj request) throws ProtocolException {
     if (number <= 0 || number % 2 != 0 || link.stream(number).isPresent()) {
       throw new ProtocolException("stream", "OPEN " + Integer.toUnsignedString(number));
+    }
+    if (link.outbox().hasTooManyAnswers()) {
+      throw new ProtocolException("unacknowledged", "OPEN " + number);
     }
     highestOfAgent = Math.max(highestOfAgent, number);
     if (link.isFull()) {

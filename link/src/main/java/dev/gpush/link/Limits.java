@@ -45,6 +45,16 @@ final class Limits {
    */
   static final long POOL_BYTES = 128L << 20;
 
+  /** What a kept frame costs beside its payload: tiny ones fill the pool as large ones do. */
+  static final int FRAME_COST = 256;
+
+  /**
+   * Frames that are no DATA, waiting or not acknowledged. A peer opens and closes streams and takes
+   * none of our answers: without an end to that it would fill our memory. All streams at once owe
+   * fewer.
+   */
+  static final int MAX_UNACKNOWLEDGED = 32_768;
+
   /** What goes ahead of bulk: a keystroke, an echo, a request line. */
   static final int SMALL_FRAME = 4 << 10;
 

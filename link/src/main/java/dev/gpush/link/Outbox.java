@@ -32,11 +32,12 @@ final class Outbox {
   private final ArrayDeque<Kept> kept = new ArrayDeque<>();
   private long nextSequence = 1;
   private long bytes;
+  private int keptOthers;
   private int smallInARow;
 
   void add(LinkStream stream, Frame frame) {
     if (frame.kind() == FrameKind.DATA) {
-      bytes += frame.length();
+      bytes += frame.length() + Limits.FRAME_COST;
     }
     if (stream.isOpening() && frame.kind() != FrameKind.OPEN) {
       // The peer may refuse, and then must not find more of the stream behind it.
@@ -156,6 +157,7 @@ final class Outbox {
   private Frame number(LinkStream stream, Frame frame, List<LinkStream> ended) {
     Frame numbered = frame.numbered(nextSequence++);
     kept.add(new Kept(stream, numbered));
+    keptOthers += frame.kind() == FrameKind.DATA ? 0 : 1;
     switch (frame.kind()) {
       case OPEN -> stream.openIsWritten();
       case MESSAGE -> stream.flow().messageWaits(-1);
@@ -179,8 +181,10 @@ final class Outbox {
     while (!kept.isEmpty() && kept.element().frame().sequence() <= last) {
       Kept done = kept.remove();
       if (done.frame().kind() == FrameKind.DATA) {
-        bytes -= done.frame().length();
+        bytes -= done.frame().length() + Limits.FRAME_COST;
         done.stream().flow().acknowledged(done.frame().length());
+      } else {
+        keptOthers--;
       }
     }
     return wasFull && !isFull();
@@ -189,6 +193,11 @@ final class Outbox {
   /** Whether all that we keep is more than one link may cost. */
   boolean isFull() {
     return bytes >= Limits.POOL_BYTES;
+  }
+
+  /** Whether the peer has left more of our answers than it may: see {@link Limits}. */
+  boolean hasTooManyAnswers() {
+    return keptOthers + small.size() + ready.size() > Limits.MAX_UNACKNOWLEDGED;
   }
 
   /** How many sequenced frames were written on this conversation. */
@@ -228,6 +237,7 @@ final class Outbox {
     small.removeIf(entry -> entry.frame().kind() != FrameKind.OPEN);
     ready.clear();
     nextSequence = 1;
+    keptOthers = 0;
     bytes = 0; // a stream that waits for its OPEN has no credit, so it has no data either
   }
 
@@ -235,7 +245,7 @@ final class Outbox {
   void drop(LinkStream stream) {
     for (Frame frame : stream.waiting()) {
       if (frame.kind() == FrameKind.DATA) {
-        bytes -= frame.length();
+        bytes -= frame.length() + Limits.FRAME_COST;
       }
     }
     small.removeIf(entry -> entry.stream() == stream);

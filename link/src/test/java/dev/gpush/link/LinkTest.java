@@ -279,6 +279,7 @@ class LinkTest {
     old.awaitOpened();
 
     first.close();
+    states.await(1, LinkState.Cut.class::isInstance);
     agent.restart();
     var waiting = link.open(ECHO);
 
