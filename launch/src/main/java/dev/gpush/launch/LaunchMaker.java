@@ -108,7 +108,7 @@ final class LaunchMaker {
     for (Pythons.Answer answer : answers) {
       switch (answer) {
         case Pythons.Answer.Found(var found) -> facts.add(found);
-        case Pythons.Answer.None _ -> {
+        case Pythons.Answer.None _, Pythons.Answer.Broken _ -> {
           return List.of();
         }
       }

@@ -11,6 +11,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Asks the nodes which Python they would use, and remembers it: the next launch only asks whether
@@ -21,6 +23,12 @@ final class Pythons {
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   private static final int NO_CANDIDATE = 97;
+
+  /** By its path: PATH is the user's, and may lead nowhere. */
+  private static final String SHELL = "/bin/sh";
+
+  /** What probe.sh says before it becomes the candidate. */
+  private static final Pattern CANDIDATE = Pattern.compile("(?m)^gpush-candidate (.+)$");
 
   private final LaunchSite site;
   private final Tasks tasks;
@@ -37,6 +45,9 @@ final class Pythons {
     record Found(PythonFacts facts) implements Answer {}
 
     record None(int node, List<String> tried) implements Answer {}
+
+    /** The one that it has to be does not work. */
+    record Broken(int node, String python, String reason) implements Answer {}
   }
 
   /** The choice of one node. */
@@ -72,7 +83,7 @@ final class Pythons {
       return new Answer.Found(remembered.get());
     }
     known.remove(question);
-    var arguments = new ArrayList<>(List.of("sh", "-c", shell, "sh", program));
+    var arguments = new ArrayList<>(List.of(SHELL, "-c", shell, "sh", program));
     arguments.addAll(choice.candidates());
     NodeCalls.Answer answer = run(node, arguments, environment);
     Optional<PythonFacts> facts = PythonFacts.parse(answer.output());
@@ -80,22 +91,30 @@ final class Pythons {
       known.put(question, facts.get());
       return new Answer.Found(facts.get());
     }
-    var tried = new ArrayList<>(choice.words());
-    if (answer.exit() != NO_CANDIDATE) {
-      tried.add(
-          answer
-              .errors()
-              .strip()
-              .lines()
-              .reduce((_, last) -> last)
-              .orElse("status " + answer.exit()));
-    }
-    return new Answer.None(node.info().index(), tried);
+    return answer.exit() == NO_CANDIDATE
+        ? new Answer.None(node.info().index(), choice.words())
+        : broken(node, choice, answer);
+  }
+
+  private static Answer broken(LaunchNode node, PythonChoice choice, NodeCalls.Answer answer) {
+    Matcher candidate = CANDIDATE.matcher(answer.errors());
+    String python = candidate.find() ? candidate.group(1) : String.join(", ", choice.words());
+    String reason =
+        CANDIDATE
+            .matcher(answer.errors())
+            .replaceAll("")
+            .lines()
+            .filter(line -> !line.isBlank())
+            .reduce((_, last) -> last)
+            .orElse("it does not say which Python it is");
+    return new Answer.Broken(
+        node.info().index(), python, reason + " (exit status " + answer.exit() + ")");
   }
 
   /** Installing or removing a package changes the time of the folder that it lies in. */
   private boolean isFresh(LaunchNode node, PythonFacts facts) throws InterruptedException {
-    var arguments = new ArrayList<>(List.of("stat", "-L", "-c", "%Y"));
+    // Through the shell: where there is no stat, this is a no and not a failure.
+    var arguments = new ArrayList<>(List.of(SHELL, "-c", "exec stat -L -c %Y \"$@\"", "sh"));
     arguments.addAll(facts.stamps().keySet());
     NodeCalls.Answer answer = run(node, arguments, Map.of());
     List<String> expected = facts.stamps().values().stream().map(String::valueOf).toList();
@@ -132,6 +151,8 @@ final class Pythons {
         case Answer.Found(var found) -> facts.add(found);
         case Answer.None(int node, var tried) ->
             throw new GpushException(new LaunchFailure.NoPython(node, tried));
+        case Answer.Broken(int node, var python, var reason) ->
+            throw new GpushException(new LaunchFailure.BrokenPython(node, python, reason));
       }
     }
     return facts;

@@ -11,6 +11,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /** A node whose runs do what the test says. Thread-safe. */
@@ -22,6 +23,7 @@ final class FakeNode implements NodeCalls {
   private final ArrayDeque<String> refusals = new ArrayDeque<>();
   private final List<String> calls = new ArrayList<>();
   private final List<Json> specs = new ArrayList<>();
+  private Optional<String> broken = Optional.empty();
   private String python =
       "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
   private int nextPort = 2000;
@@ -47,6 +49,14 @@ final class FakeNode implements NodeCalls {
   void python(String facts) {
     synchronized (lock) {
       python = facts;
+    }
+  }
+
+  /** The Python is there and does not work; this is what it says. */
+  void breakPython(String words) {
+    synchronized (lock) {
+      python = "";
+      broken = Optional.of(words);
     }
   }
 
@@ -205,8 +215,11 @@ final class FakeNode implements NodeCalls {
   public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit) {
     synchronized (lock) {
       calls.add("ask " + arguments.getFirst());
-      if (arguments.getFirst().equals("stat")) {
+      if (arguments.get(2).contains("stat")) {
         return new Answer(0, "", "");
+      }
+      if (broken.isPresent()) {
+        return new Answer(127, "", broken.get());
       }
       return python.isEmpty() ? new Answer(97, "", "") : new Answer(0, python, "");
     }

@@ -423,6 +423,10 @@ final class LauncherTest {
     launcher.close();
     launcher = launcher();
     assertTrue(refused("train.py") instanceof LaunchFailure.NoPython(int node, _) && node == 1);
+    nodes.get(1).breakPython("noise\ngpush-candidate /e/python3\nno libpython\n");
+    assertEquals(
+        new LaunchFailure.BrokenPython(1, "/e/python3", "no libpython (exit status 127)"),
+        refused("train.py"));
   }
 
   @Test

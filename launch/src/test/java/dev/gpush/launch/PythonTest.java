@@ -121,6 +121,17 @@ final class PythonTest {
   }
 
   @Test
+  void probeNamesTheOneThatItBecomes(@TempDir Path folder) throws Exception {
+    Path broken = Files.writeString(folder.resolve("python3"), "#!/bin/sh\necho bad >&2; exit 9\n");
+    assertTrue(broken.toFile().setExecutable(true));
+
+    NodeCalls.Answer answer = probe(Map.of(), "/nothing", broken.toString(), "python3");
+
+    assertEquals(9, answer.exit());
+    assertEquals("gpush-candidate " + broken + "\nbad\n", answer.output());
+  }
+
+  @Test
   void probeFindsEnvironmentsByTheirFolder(@TempDir Path folder) throws Exception {
     Path environment = folder.resolve("my env");
     assertEquals(

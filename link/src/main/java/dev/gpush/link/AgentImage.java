@@ -118,7 +118,7 @@ public final class AgentImage implements AgentProgram {
     if (interpreters.isEmpty()) {
       throw new IllegalArgumentException("no interpreters to try");
     }
-    var arguments = new ArrayList<>(List.of("sh", "-c", probe, "sh", loader));
+    var arguments = new ArrayList<>(List.of("/bin/sh", "-c", probe, "sh", loader));
     arguments.addAll(interpreters);
     return List.copyOf(arguments);
   }

@@ -40,7 +40,7 @@ class AgentImageTest {
   void passesInterpretersAsArgumentsOfTheirOwn() {
     var arguments = image.arguments(List.of("python3", "/opt/a b/python"));
 
-    assertEquals(List.of("sh", "-c"), arguments.subList(0, 2));
+    assertEquals(List.of("/bin/sh", "-c"), arguments.subList(0, 2));
     assertEquals("sh", arguments.get(3));
     assertEquals(List.of("python3", "/opt/a b/python"), arguments.subList(5, arguments.size()));
     assertThrows(IllegalArgumentException.class, () -> image.arguments(List.of()));

@@ -9,6 +9,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.sync.Wire.Kind;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -242,7 +243,7 @@ final class NodeConversation implements Closeable {
     if (answer.text("code").isPresent()) {
       return new Prepared.CannotWrite(
           answer.text("code").orElseThrow(),
-          answer.object("facts").text("path").orElse(""),
+          where(answer.object("facts").text("path").orElse("")),
           answer.object("facts").text("detail").orElse(""));
     }
     if (!answer.items("missing").isEmpty()) {
@@ -309,8 +310,15 @@ final class NodeConversation implements Closeable {
           case "protocol", "" ->
               new AgentFailure.NotUnderstood(facts.text("detail").orElse("files"), "");
           default ->
-              new SyncFailure.NodeCannotWrite(index(), code, path, facts.text("detail").orElse(""));
+              new SyncFailure.NodeCannotWrite(
+                  index(), code, where(path), facts.text("detail").orElse(""));
         });
+  }
+
+  /** A path of the workspace, or the workspace itself where none is at fault more than others. */
+  private String where(String path) {
+    String workspace = node.info().workspace();
+    return path.isEmpty() ? workspace : Path.of(workspace).resolve(path).toString();
   }
 
   private GpushException wrong(String detail) {

@@ -70,6 +70,7 @@ class TroubleTest extends SyncFixture {
 
     assertEquals(1, full.node());
     assertEquals("no-space", full.code());
+    assertEquals(nodes.get(1).folder().path().toString(), full.path());
     for (FakeNode node : nodes) {
       assertEquals(before, node.folder().tree());
     }

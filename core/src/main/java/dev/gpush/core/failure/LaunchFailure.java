@@ -19,6 +19,9 @@ public sealed interface LaunchFailure extends Failure {
 
   record NoPython(int node, List<String> tried) implements LaunchFailure {}
 
+  /** The Python that it has to be is there and does not work. */
+  record BrokenPython(int node, String python, String reason) implements LaunchFailure {}
+
   /** Torch is wanted and this Python has none; {@code others} are ones that have. */
   record NoTorch(String python, List<String> others) implements LaunchFailure {}
 
@@ -35,7 +38,7 @@ public sealed interface LaunchFailure extends Failure {
   @Override
   default ExitStatus exit() {
     return switch (this) {
-      case NoPython _, NoTorch _ -> ExitStatus.ENVIRONMENT;
+      case NoPython _, BrokenPython _, NoTorch _ -> ExitStatus.ENVIRONMENT;
       case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
           ExitStatus.USAGE;
       case NoFreeSlots _, NodesDiffer _, Refused _, Lost _ -> ExitStatus.FAILED;

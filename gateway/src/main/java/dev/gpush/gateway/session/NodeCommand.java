@@ -75,7 +75,7 @@ final class NodeCommand {
     }
     boolean isLine = words.size() == 1 && words.getFirst().contains(" ");
     return isLine
-        ? request.with("argv", List.of("sh", "-c", words.getFirst()))
+        ? request.with("argv", List.of("/bin/sh", "-c", words.getFirst()))
         : request.with("argv", words);
   }
 

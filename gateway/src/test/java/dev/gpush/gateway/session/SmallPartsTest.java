@@ -55,7 +55,7 @@ final class SmallPartsTest {
   @Test
   void oneWordWithSpacesIsAShellLine() {
     assertEquals(
-        List.of("sh", "-c", "ls | wc -l"),
+        List.of("/bin/sh", "-c", "ls | wc -l"),
         request(List.of("ls | wc -l"), Optional.empty()).texts("argv"));
   }
 

@@ -78,7 +78,7 @@ final class ExecCommand implements Action.OfWords {
 
   private List<String> command() {
     boolean line = words.size() == 1 && words.getFirst().chars().anyMatch(Character::isWhitespace);
-    return line ? List.of("sh", "-c", words.getFirst()) : words;
+    return line ? List.of("/bin/sh", "-c", words.getFirst()) : words;
   }
 
   private static void restore(AutoCloseable raw) throws InterruptedException {

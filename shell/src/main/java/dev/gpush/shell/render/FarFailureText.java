@@ -113,7 +113,12 @@ final class FarFailureText {
           Message.of(
               "node " + node + " cannot write " + path,
               refusal(code) + (detail.isEmpty() ? "" : ": " + detail),
-              "gpush exec --on " + node + " df -h .");
+              // Its session may be given back already: nothing that runs there would help.
+              switch (code) {
+                case "no-space" -> "make room there, then " + typed.again();
+                case "read-only", "denied" -> "let it be written there, then " + typed.again();
+                default -> typed.again();
+              });
       case SyncFailure.NoSuchPath(var node, var path) ->
           Message.of(
               "node " + node + " has no " + path,
@@ -180,6 +185,12 @@ final class FarFailureText {
               "node " + node + " has no Python for this run",
               tried.isEmpty() ? "none was found" : "none of these is there: " + and(tried),
               "gpush exec --on " + node + " 'ls -d /usr/bin/python3* .venv/bin/python'");
+      case LaunchFailure.BrokenPython(var node, var python, var reason) ->
+          Message.of(
+              python + " on node " + node + " does not work",
+              reason,
+              ShellWords.join(
+                  List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
       case LaunchFailure.NoTorch(var python, var others) ->
           Message.of(
               "this run wants torch, and " + python + " has none",

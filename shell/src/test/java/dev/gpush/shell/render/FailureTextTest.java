@@ -174,6 +174,21 @@ final class FailureTextTest {
   }
 
   @Test
+  void whatIsToBeTriedOnAFullDiskWorksAfterTheSessionWasGivenBack() {
+    assertEquals(
+        """
+        gpush: node 0 cannot write /scratch/devbox
+          because its disk is full: No space left on device
+          try: make room there, then gpush up --nodes 2
+        """,
+        new FailureText(List.of("up", "--nodes", "2"))
+            .of(
+                new SyncFailure.NodeCannotWrite(
+                    0, "no-space", "/scratch/devbox", "No space left on device"))
+            .text(Look.plain()));
+  }
+
+  @Test
   void onlyTheFirstWordIsRed() {
     String text = Message.of("a", "b", "c").text(new Look(true, true, 80));
 
