@@ -73,8 +73,15 @@ class Ending:
             self.done([], None)
             return
         keeps_files = self.why == "terminated"
-        processes.Worker(self.loop, agent.origin, lambda: release_files(agent.workspace, agent.state, keeps_files), self.done,
-                         FILES_SECONDS)
+        processes.Worker(self.loop, agent.origin, lambda: self.release(keeps_files), self.done, FILES_SECONDS)
+
+    def release(self, keeps_files):
+        """In a worker."""
+        agent = self.agent
+        kept = release_files(agent.workspace, agent.state, keeps_files)
+        if not keeps_files:
+            remove_empty(agent.state, agent.gang, agent.node)
+        return kept
 
     def done(self, kept, refused):
         agent = self.agent
@@ -116,3 +123,18 @@ def release_files(workspace, state, keeps_files=False):
     except OSError:
         pass
     return kept
+
+
+def remove_empty(state, gang, node):
+    """Where a backend gave us .../GANG/NODE/state, these two folders were made for us; whoever ends last removes the gang's."""
+    node_folder = os.path.dirname(state)
+    gang_folder = os.path.dirname(node_folder)
+    if os.path.basename(node_folder) != str(node) or os.path.basename(gang_folder) != gang:
+        return
+    for folder in (node_folder, gang_folder):
+        try:
+            if os.lstat(folder).st_uid != os.geteuid():
+                return
+            os.rmdir(folder)
+        except OSError:     # not empty: then it is not ours to remove
+            return

@@ -235,6 +235,18 @@ class EndTest(NodeTest):
     def test_idle_end(self):
         self.ends(self.client(lease={"hard_s": 100, "idle_s": 0.4}), "idle")
 
+    def test_the_end_takes_the_folders_that_were_made_for_the_node(self):
+        for has_foreign in (False, True):
+            folder = os.path.join(self.base, self.gang, "0")
+            client = self.client(lease={"idle_s": 0.4}, workspace=os.path.join(folder, "ws"),
+                                 state=os.path.join(folder, "ws.gpush"))
+            os.makedirs(os.path.join(folder, "ws.gpush"), exist_ok=True)
+            if has_foreign:
+                open(os.path.join(self.base, self.gang, "result"), "w").close()
+            self.ends(client, "idle")
+            self.assertFalse(os.path.exists(folder))
+            self.assertEqual(os.path.exists(os.path.dirname(folder)), has_foreign)
+
     def test_unclaimed_end(self):
         out, code, _ = after_preamble(spawn(self.header(hold_only=True, lease={"hard_s": 100, "unclaimed_s": 0.4})))
         pid = json.loads(out.decode())["pid"]

@@ -113,6 +113,20 @@ class LauncherIT {
   }
 
   @Test
+  void stopAlsoClearsWhatAKilledGatewayLeft() throws Exception {
+    gpush("version");
+    Path folder =
+        Path.of(gateway().object("sockets").text("control").orElseThrow()).resolveSibling(".");
+    kill(gatewayPid());
+    assertTrue(Files.exists(folder));
+
+    Answer answer = gpush("gateway", "stop");
+
+    assertEquals(new Answer(0, "not running\n", ""), answer);
+    assertFalse(Files.exists(folder));
+  }
+
+  @Test
   void endsOnTerm() throws Exception {
     gpush("version");
     ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();

@@ -51,6 +51,9 @@ public final class ControlClient {
     }
     Optional<Visit> visit = door.find();
     if (visit.isEmpty()) {
+      if (word == GatewayWord.STOP) {
+        door.clear();
+      }
       return notRunning(word, arguments, console);
     }
     if (word == GatewayWord.STOP && !door.speaksOurs(visit.get())) {

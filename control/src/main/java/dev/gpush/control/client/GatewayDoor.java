@@ -1,5 +1,6 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.wire.Frame;
 import dev.gpush.control.wire.FrameReader;
@@ -144,7 +145,38 @@ final class GatewayDoor {
     }
   }
 
+  /** Removes what a gateway that was killed left where it met its clients. */
+  void clear() throws ClientException {
+    RunFolder folder = folder();
+    if (!Files.isDirectory(folder.path())) {
+      return;
+    }
+    try {
+      Optional<GatewayLock> lock = GatewayLock.tryTake(folder, "nobody");
+      if (lock.isPresent()) {
+        try (GatewayLock _ = lock.get()) {
+          Files.deleteIfExists(folder.socket());
+        }
+      }
+    } catch (IOException kept) {
+      // The next gateway takes it over.
+    }
+  }
+
   private Visit start(Console console) throws ClientException {
+    boolean isUp = false;
+    try {
+      Visit visit = startInTime(console);
+      isUp = true;
+      return visit;
+    } finally {
+      if (!isUp) {
+        clear();
+      }
+    }
+  }
+
+  private Visit startInTime(Console console) throws ClientException {
     RunFolder folder = folder();
     long end = System.nanoTime() + START_NANOS;
     while (true) {
@@ -308,7 +340,8 @@ final class GatewayDoor {
     if (!Files.exists(lock)) {
       return false;
     }
-    try (FileChannel file = open(lock)) {
+    // Not made anew: a gateway that ends is just removing it, and its folder.
+    try (FileChannel file = FileChannel.open(lock, StandardOpenOption.WRITE)) {
       return tryLock(file).isEmpty();
     } catch (IOException gone) {
       return false;

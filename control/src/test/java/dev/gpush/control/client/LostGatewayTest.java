@@ -1,6 +1,7 @@
 package dev.gpush.control.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.place.RunFolder;
@@ -164,6 +165,15 @@ class LostGatewayTest {
                 List.of("/bin/sh", "-c", "echo noise; printf %s \"$0\"; exit 3", words)));
 
     assertEquals(new Captured(3, "", words), client.capture(List.of("ps")));
+  }
+
+  @Test
+  void leavesNoRuntimeFileWhenNoGatewayStarts() throws IOException {
+    socket.close();
+
+    client().capture(List.of("ps"));
+
+    assertFalse(Files.exists(folder.path()));
   }
 
   private ControlClient client() {

@@ -39,6 +39,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
+  private final SessionFiles files;
   private final SessionBook book;
   private final Requests requests;
   private final Endings endings;
@@ -65,7 +66,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.ledger = ledger;
     this.backends = backends;
     this.configs = configs;
-    this.book = new SessionBook(changed);
+    this.files = new SessionFiles(identity.home());
+    this.book = new SessionBook(files, changed);
     this.requests = new Requests(identity, backends, clock, random);
     this.endings = new Endings(book, changed);
     this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
@@ -322,6 +324,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */
   SessionBook.Taken adopt(LedgerEntry entry, Backend backend) {
     return book.adopt(entry, backend, ledger);
+  }
+
+  /** What an earlier gateway had no time to clean after a session that is over. */
+  void clean(LedgerEntry entry) {
+    files.forget(entry);
   }
 
   /** A session that recovery found over. */

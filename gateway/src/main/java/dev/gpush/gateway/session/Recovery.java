@@ -51,6 +51,7 @@ final class Recovery {
   void start(GatewaySessions book) {
     for (LedgerEntry entry : ledger.load()) {
       if (entry.state().isOver()) {
+        book.clean(entry);
         continue;
       }
       Optional<Backend> backend = backends.named(entry.backend());

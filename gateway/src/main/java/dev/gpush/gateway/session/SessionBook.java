@@ -14,6 +14,7 @@ import java.util.function.Function;
 
 /** The sessions of this process by name and by workspace. Its lock is held for moments only. */
 final class SessionBook {
+  private final SessionFiles files;
   private final Runnable changed;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -23,7 +24,8 @@ final class SessionBook {
   /**
    * @param changed told after a session went out of the book
    */
-  SessionBook(Runnable changed) {
+  SessionBook(SessionFiles files, Runnable changed) {
+    this.files = files;
     this.changed = changed;
   }
 
@@ -121,7 +123,9 @@ final class SessionBook {
     return taken;
   }
 
+  /** Takes out a session that is over; its files go with it. */
   void remove(LiveSession session) {
+    files.forget(session.entry());
     lock.lock();
     try {
       live.remove(session.name(), session);

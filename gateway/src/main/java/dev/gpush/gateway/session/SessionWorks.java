@@ -48,7 +48,7 @@ final class SessionWorks {
       syncNodes.add(new LinkSyncNode(node, link));
       launchNodes.add(new LaunchNode(node, new LinkNode(link, tasks)));
     }
-    Path files = home.resolve("sessions").resolve(entry.id());
+    Path files = new SessionFiles(home).of(entry);
     var site =
         new LaunchSite(
             entry.name(),

@@ -258,11 +258,13 @@ final class SessionRig implements AutoCloseable {
     }
   }
 
-  /** No gang, no session, no entry that is not over. */
+  /** No gang, no session, no entry that is not over, no files of one. */
   void assertNothingLeft(SessionService gateway) {
     assertEquals(List.of(), held().stream().map(Discovered::gang).toList());
     assertEquals(List.of(), gateway.sessions().list());
     assertEquals(List.of(), ledger().load().stream().filter(e -> !e.state().isOver()).toList());
+    String[] files = home().resolve("sessions").toFile().list();
+    assertEquals(List.of(), files == null ? List.of() : List.of(files));
   }
 
   void assertOneGang() {

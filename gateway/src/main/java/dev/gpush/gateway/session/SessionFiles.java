@@ -1,0 +1,33 @@
+package dev.gpush.gateway.session;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * What a gateway keeps of a session beside the ledger: hashes of its files, records of its runs.
+ */
+record SessionFiles(Path home) {
+  Path of(LedgerEntry entry) {
+    return home.resolve("sessions").resolve(entry.id());
+  }
+
+  /** For a session that is over: nobody can ask for any of it. What cannot be deleted stays. */
+  void forget(LedgerEntry entry) {
+    Path folder = of(entry);
+    if (!Files.isDirectory(folder)) {
+      return;
+    }
+    try (Stream<Path> all = Files.walk(folder)) {
+      List<Path> deepestFirst = all.sorted(Comparator.reverseOrder()).toList();
+      for (Path file : deepestFirst) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException kept) {
+      // The next gateway tries again when it reads the ledger.
+    }
+  }
+}
