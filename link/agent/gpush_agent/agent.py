@@ -26,7 +26,7 @@ import sys
 import traceback
 import uuid
 
-from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, processes
+from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, peers, processes
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
@@ -43,7 +43,7 @@ MAX_LOG = 1 << 20
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call"]
-PARTS = ["sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
+PARTS = ["peers", "sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
 
 
 class Pipe:
@@ -177,11 +177,15 @@ class Pipe:
 
     def close(self):
         if not self.closed:
-            self.closed = True
-            self.timer.cancel()
-            self.loop.forget(self.fd)
-            self.socket.close()
-            self.agent.pipe_closed(self)
+            self.hand_over().close()
+
+    def hand_over(self):
+        """The socket, which is no pipe any more."""
+        self.closed = True
+        self.timer.cancel()
+        self.loop.forget(self.fd)
+        self.agent.pipe_closed(self)
+        return self.socket
 
 
 class Agent:
@@ -210,6 +214,7 @@ class Agent:
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
         self.lease_timer = None
+        self.peers = peers.Peers(self, config.get("peers"))
         self.environment = environment.Environment(self, config.get("env"))
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if 0 <= files < FEW_FILES:
@@ -459,7 +464,7 @@ class Agent:
                  "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
-        value.update(self.lease.status())
+        value.update(self.lease.status(), peers=self.peers.status())
         return value
 
     def control(self, pipe, line):
@@ -475,6 +480,10 @@ class Agent:
                 answer(dict(self.status(), ok=True))
             elif do == "renew":
                 answer(dict(calls.renew(self, value), ok=True))
+            elif do == "peers":
+                answer(dict(self.peers.configure(value), ok=True))
+            elif do == "peer":
+                self.peers.answer(pipe.hand_over(), value)
             elif do == "release":
                 self.finish("released", lambda kept: answer({"ok": True, "kept": kept}))
             else:
@@ -507,6 +516,7 @@ class Agent:
             return
         self.ending = why
         self.log("ending: " + why)
+        self.peers.ends(why)
         self.final = Ending(self, why, answer)
 
 

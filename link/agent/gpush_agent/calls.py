@@ -57,8 +57,13 @@ def renew(agent, params):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
             raise Refused("bad-request", {"field": name})
     agent.lease.renew(params)
+    agent.peers.renewed()
     agent.watch_lease()
     return agent.status()
+
+
+def peers(agent, params):
+    return agent.peers.configure(params)
 
 
 def ports(agent, params):
@@ -84,10 +89,13 @@ def run(name):
             supervisor = importlib.import_module("gpush_agent.supervisor")
         except ImportError:
             raise Refused("unknown-method", {"method": "run." + name})
-        return getattr(supervisor, name)(agent, params)
+        result = getattr(supervisor, name)(agent, params)
+        if name == "start":
+            agent.peers.failures.started(params.get("run"), params.get("spec"))
+        return result
     return call
 
 
-TABLE = {"status": status, "renew": renew, "ports": ports, "run.start": run("start"), "run.stop": run("stop"),
+TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
 SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"])}

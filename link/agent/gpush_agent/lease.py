@@ -13,6 +13,7 @@ class Lease:
         self.idle = limits.get("idle_s")
         self.unclaimed = limits.get("unclaimed_s")
         self.claimed = False
+        self.judge = None           # of a gang: what gang.py has for this node; alone: nobody
         self.last = now
         self.why = "started"
 
@@ -48,6 +49,18 @@ class Lease:
 
     def over(self):
         """Why it is over: "hard", "unclaimed", "idle", or None."""
+        return self.own_over() if self.judge is None else self.judge.over()
+
+    def next(self):
+        """Seconds until `over` may change its mind, or None for never."""
+        return self.own_next() if self.judge is None else self.judge.next()
+
+    def status(self):
+        return self.own_status() if self.judge is None else self.judge.status()
+
+    # ---- this node alone
+
+    def own_over(self):
         now = self.clock()
         if self.hard_end is not None and now >= self.hard_end:
             return "hard"
@@ -59,8 +72,7 @@ class Lease:
             return "idle"
         return None
 
-    def next(self):
-        """Seconds until `over` may change its mind, or None for never."""
+    def own_next(self):
         ends = [end for end in (
             self.hard_end,
             None if self.claimed or self.unclaimed is None else self.started + self.unclaimed,
@@ -68,7 +80,7 @@ class Lease:
             if end is not None]
         return max(0.0, min(ends) - self.clock()) if ends else None
 
-    def status(self):
+    def own_status(self):
         because = self.look()
         now = self.clock()
         return {"hard_left_s": None if self.hard_end is None else round(max(0.0, self.hard_end - now), 3),

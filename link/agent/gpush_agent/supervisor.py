@@ -72,8 +72,11 @@ def stop(agent, params):
         if params.get("forget") and rundir.has_ended(folder):
             shutil.rmtree(folder, ignore_errors=True)
         return {}
+    word = {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]}
+    if word["why"] != "asked" and rundir.read(folder, "stop.json") == word:
+        return {}               # a failure elsewhere is told by the gateway and by the other nodes
     try:
-        rundir.write(folder, "stop.json", {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]})
+        rundir.write(folder, "stop.json", word)
     except OSError as error:
         raise of_os_error(error, folder)
     # No pid yet: it has not looked for stop.json yet, either.
@@ -120,6 +123,7 @@ def _view(state, run):
     started = lock.get("started")
     ago = max(0, int((time.monotonic() - started) * 1000)) if isinstance(started, (int, float)) else None
     return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
+            "first_node": rundir.read(folder, "first.json") or None,
             "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec}
 
 
@@ -402,8 +406,17 @@ class Supervisor:
             self.first = {"rank": number, "exit": None, "signal": None, "at_ms": self.elapsed() if at_ms is None else at_ms,
                           "asked": self.asked is not None}
             self.first.update(how)
+            self.tell_failure()
             if self.asked is None and any(not rank.ended for rank in self.ranks):
                 self.order("rank %d failed" % number, signal.SIGTERM, self.spec.get("stop_grace_s", 10))
+
+    def tell_failure(self):
+        """For the agent, which tells the other nodes; what the disk does not take now is in exit.json at the end."""
+        if self.asked is None:
+            try:
+                rundir.write(self.folder, "failed.json", self.first)
+            except OSError:
+                pass
 
     # ---- stopping
 

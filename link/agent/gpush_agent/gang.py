@@ -1,0 +1,193 @@
+"""Whether a gang is idle. Node 0's agent decides for all (Decides), the others ask it (Asks). Pure: the lease has the clock,
+and what a line says comes in through functions. Only durations cross machines, each counted by its receiver from when it came.
+
+A node lets go when node 0 says so; or at the hard end that node 0 told last; or when node 0 has been silent for longer than the
+idle time and the node's own idle time is over. A run or command on a node keeps that node in any case but the hard end."""
+from .peerline import plain
+
+ASK_SECONDS = 5.0           # before an end the others are asked; who does not answer by then is not waited for
+MOST = 10 * 365 * 86400.0   # a longer duration is none
+WORDS = ("idle", "unclaimed", "hard")
+
+
+def duration(value):
+    """Seconds, or None."""
+    good = not isinstance(value, bool) and isinstance(value, (int, float)) and 0 <= value <= MOST
+    return float(value) if good else None
+
+
+class Member:
+    """What node 0 knows of another node."""
+
+    def __init__(self):
+        self.last = None
+        self.why, self.there = "", False
+        self.answered = 0           # the newest question that it answered
+
+
+class Decides:
+    """Node 0."""
+
+    def __init__(self, lease, ask, ask_seconds=ASK_SECONDS):
+        """`ask(number)` wants a fresh report, with that number, from every node that is there."""
+        self.lease, self.ask, self.ask_seconds = lease, ask, ask_seconds
+        self.members = {}
+        self.asked = None           # when, while answers are waited for
+        self.number = 0
+
+    def member(self, node):
+        return self.members.setdefault(node, Member())
+
+    def joined(self, node):
+        self.member(node).there = True
+
+    def left(self, node):
+        """Nothing more is known of it. What it said last stays true until then, no longer."""
+        self.member(node).there = False
+
+    def report(self, node, value):
+        member, now = self.member(node), self.lease.clock()
+        since = duration(value.get("idle_for_s"))
+        if since is None:
+            return
+        member.last, member.why = now - (0.0 if value.get("busy") is True else since), plain(value.get("why"), 60)
+        if value.get("ask") == self.number:
+            member.answered = self.number
+        if value.get("claimed") is True:
+            self.lease.claim()
+
+    def latest(self):
+        """(when, why) something happened last in the gang."""
+        last, why = self.lease.last, self.lease.why
+        for node, member in sorted(self.members.items()):
+            if member.last is not None and member.last > last:
+                last, why = member.last, "%s on node %d" % (member.why, node)
+        return last, why
+
+    def over(self):
+        lease, now = self.lease, self.lease.clock()
+        why = lease.own_over()
+        if why == "hard":
+            return why
+        if why is None or self.kept(why):
+            self.asked = None
+            return None
+        if self.asked is None:
+            self.asked = now
+            self.number += 1
+            self.ask(self.number)
+        if now < self.asked + self.ask_seconds and any(
+                member.there and member.answered != self.number for member in self.members.values()):
+            return None
+        return None if self.kept(why) else why
+
+    def kept(self, why):
+        """Another node's activity is later than our own."""
+        return why == "idle" and self.lease.clock() < self.latest()[0] + self.lease.idle
+
+    def next(self):
+        own = self.lease.own_next()
+        if self.asked is not None:
+            return max(0.0, self.asked + self.ask_seconds - self.lease.clock())
+        if own is None or own > 0.0 or self.lease.idle is None:
+            return own
+        return max(0.0, self.latest()[0] + self.lease.idle - self.lease.clock())
+
+    def status(self):
+        value, now = self.lease.own_status(), self.lease.clock()
+        last, why = self.latest()
+        value["idle_because"] = why
+        if self.lease.idle is not None:
+            value["idle_left_s"] = round(max(0.0, last + self.lease.idle - now), 3)
+        return value
+
+    def told(self):
+        """What is told to the others."""
+        value = self.status()
+        value.update(idle_s=self.lease.idle, claimed=self.lease.claimed)
+        return value
+
+
+class Asks:
+    """Every other node."""
+
+    def __init__(self, lease, ask, ask_seconds=ASK_SECONDS):
+        """`ask()` wants word from node 0; whether it can be asked."""
+        self.lease, self.ask, self.ask_seconds = lease, ask, ask_seconds
+        self.heard = lease.clock()      # node 0's last sign of life; at first the time that it had to give one
+        self.lines = 0
+        self.word = None
+        self.asked = None
+        self.gang = None                # what node 0 told, and when
+
+    def report(self):
+        lease = self.lease
+        busy = lease.look() is not None
+        return {"busy": busy, "idle_for_s": round(max(0.0, lease.clock() - lease.last), 3), "why": lease.why,
+                "claimed": lease.claimed}
+
+    def tell(self, value):
+        """Node 0's numbers are ours from now on."""
+        lease, now = self.lease, self.lease.clock()
+        self.heard = now
+        hard, idle = duration(value.get("hard_left_s")), duration(value.get("idle_s"))
+        lease.hard_end = None if hard is None else now + hard
+        if idle is not None or value.get("idle_s", 0) is None:
+            lease.idle = idle
+        if value.get("claimed") is True:
+            lease.claim()
+        self.asked = None
+        if hard == 0.0:
+            self.word = "hard"
+        self.gang = (now, duration(value.get("idle_left_s")), plain(value.get("idle_because"), 100))
+
+    def let_go(self, word):
+        self.heard = self.lease.clock()
+        if word in WORDS:
+            self.word = word
+
+    def over(self):
+        lease, now = self.lease, self.lease.clock()
+        if self.word == "hard":
+            return "hard"
+        own = lease.own_over()
+        if own == "hard":
+            # it may have been moved at node 0 and we have not heard yet
+            if self.asked is None:
+                self.asked = now
+                if not self.ask():
+                    self.asked = None
+                    return own
+            return None if self.asked is None or now < self.asked + self.ask_seconds else own
+        self.asked = None
+        if lease.look() or (self.word == "unclaimed" and lease.claimed):
+            self.word = None            # who decided did not know of this
+            return None
+        if self.word is not None:
+            return self.word
+        if own == "idle":
+            return own if now >= self.heard + lease.idle else None
+        if own == "unclaimed":
+            return own if now >= self.heard + lease.unclaimed else None
+        return None
+
+    def next(self):
+        now = self.lease.clock()
+        own = self.lease.own_next()
+        if own is None or own > 0.0:
+            return own
+        ends = [self.asked + self.ask_seconds if self.asked is not None else None,
+                self.heard + self.lease.idle if self.lease.idle is not None else None,
+                self.heard + self.lease.unclaimed if self.lease.unclaimed is not None else None]
+        ends = [end - now for end in ends if end is not None and end > now]
+        return min(ends) if ends else 0.0
+
+    def status(self):
+        """The gang's numbers while node 0 is heard, else our own."""
+        value, now = self.lease.own_status(), self.lease.clock()
+        if self.gang is not None and self.lease.idle is not None and now < self.heard + self.lease.idle:
+            at, left, why = self.gang
+            left = None if left is None else round(left - (now - at), 3)
+            if left is not None and left > value["idle_left_s"]:
+                value.update(idle_left_s=left, idle_because=why)
+        return value
