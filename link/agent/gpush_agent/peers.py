@@ -8,6 +8,7 @@ import socket
 from . import folder as places
 from . import frames, gang, peerline, processes
 from .failures import Failures
+from .loop import NO_ROOM
 from .refused import Refused
 
 REPORT_SECONDS = 5.0        # between two reports of a node; at most a quarter of the idle time
@@ -94,7 +95,9 @@ class Peers:
     def connected(self):
         try:
             sock, _ = self.listener.accept()
-        except OSError:
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.loop.rest(self.listener, self.connected)
             return
         self.admit(sock, None)
 
