@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A place that can grant gangs. Seven small things; everything above the pipe is the same for all
@@ -54,6 +55,14 @@ public interface Backend {
 
   /** Runs a command on a node; the way to the agent is always this. */
   Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
+
+  /**
+   * A way to the node's agent without a relay between, where this process can reach its socket;
+   * what goes through it is the link from the first byte. Empty: {@link #spawn} a relay.
+   */
+  default Optional<Pipe> straight(Gang gang, int node) {
+    return Optional.empty();
+  }
 
   /**
    * Which of the client's variables a command there takes over: none, unless laptop and node are

@@ -14,6 +14,7 @@ import dev.gpush.link.LinkListener;
 import dev.gpush.link.PipeSource;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
@@ -52,6 +53,10 @@ final class LinkMaker {
 
   private PipeSource pipes(Backend backend, Gang gang, NodeInfo node) {
     return _ -> {
+      Optional<Pipe> straight = backend.straight(gang, node.index());
+      if (straight.isPresent()) {
+        return straight.get();
+      }
       Pipe pipe = backend.spawn(gang, node.index(), agent.arguments(backend.interpreters(gang)));
       boolean begun = false;
       try {
