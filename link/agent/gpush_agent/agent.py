@@ -201,7 +201,7 @@ class Agent:
         self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
         self.account = processes.account()
         self.identity = uuid.uuid4().hex
-        self.term, self.incarnation = 0, ""
+        self.term, self.incarnation, self.said_at = 0, "", 0
         self.boot = facts.boot()
         self.execs = {}
         self.pipe, self.pipes = None, []
@@ -290,7 +290,7 @@ class Agent:
         if not self.ending:
             self.keeper.look()
         now = self.loop.clock()
-        if self.pipe is not None and now - self.pipe.heard >= PING_SECONDS:
+        if self.pipe is not None and now - self.pipe.heard >= PING_SECONDS and not self.link.control:
             self.link.ping(int(now * 1000))
         self.loop.after(WATCH_SECONDS, self.watch)
 
@@ -373,11 +373,16 @@ class Agent:
             pipe.bye("version", {"version": VERSION, "minor": MINOR})
             return
         term, last, incarnation = value.get("term", 0), value.get("last", 0), value.get("incarnation", "")
-        if type(term) is not int or type(last) is not int or not isinstance(incarnation, str) or not 0 <= term <= MAX_TERM:
+        said_at = value.get("at", self.said_at)
+        if (any(type(number) is not int for number in (term, last, said_at)) or not isinstance(incarnation, str)
+                or not 0 <= term <= MAX_TERM):
             raise frames.Bad("hello")
         holder = str(value.get("holder") or "")[:MAX_HOLDER]
         if term < self.term:
             pipe.bye("term", {"holder": self.holder, "term": self.term})
+            return
+        if incarnation == self.incarnation and said_at < self.said_at:
+            pipe.bye("superseded", {"holder": self.holder})     # it lay in a relay that was stopped, and nobody listens there
             return
         pipe.timer.cancel()
         old, self.pipe = self.pipe, pipe
@@ -388,7 +393,7 @@ class Agent:
         if not resumed:
             link, self.link = self.link, self.fresh_link()
             link.cut()
-        self.term, self.incarnation = term, incarnation
+        self.term, self.incarnation, self.said_at = term, incarnation, said_at
         self.holder = holder or self.holder
         self.lease.claim()
         self.watch_lease()
@@ -399,7 +404,7 @@ class Agent:
             "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
             "boot": self.boot, "cannot": self.lacks()}))])
         if resumed:
-            pipe.push(self.link.resume(last))
+            self.link.resume(last)
         pipe.flush()
 
     # ---- streams

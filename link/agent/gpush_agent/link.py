@@ -197,6 +197,7 @@ class Link:
         self.in_a_row = 0           # frames of the fast lane since the last of the ring
         self.queued = 0             # DATA bytes without a number, all streams
         self.windows = 0
+        self.replay = deque()       # of the kept, what this pipe has not carried yet
         self.control = deque()      # ready unsequenced frames
         self.lane = deque()         # (stream, item): urgent and small ones
         self.ring = deque()         # streams with a queue, round robin
@@ -233,7 +234,8 @@ class Link:
         self.control.append((PING, 0, frames.NUMBER.pack(token)))
 
     def has_output(self):
-        return bool(self.control or self.lane or self.dirty or (self.ring and self._ring_can_send()) or self._ack_now())
+        return bool(self.control or self.replay or self.lane or self.dirty or (self.ring and self._ring_can_send())
+                    or self._ack_now())
 
     def _ring_can_send(self):
         for stream in self.ring:
@@ -260,6 +262,13 @@ class Link:
             if not stream.peer_close:
                 out.append(frames.header(CREDIT, 0, stream.number, 0, 8) + frames.NUMBER.pack(stream.granted))
         self.dirty.clear()
+        while self.replay and size < limit:
+            sequence, head, payload, _ = self.replay.popleft()
+            if sequence > self.last_acked:
+                out.append(head)
+                if len(payload):
+                    out.append(payload)
+                size += frames.HEADER_SIZE + len(payload)
         while self.lane and size < limit:
             if self.in_a_row >= LANE_IN_A_ROW:
                 self.in_a_row = 0
@@ -348,19 +357,14 @@ class Link:
         return self.last_acked <= last <= self.last_out
 
     def resume(self, last):
-        """A new pipe: forgets up to `last`, returns the buffers to replay, and owes ACK and CREDIT everywhere."""
+        """A new pipe: forgets up to `last`, owes what is left again, and CREDIT everywhere."""
         self._acknowledge(last)
         self.control.clear()
         self.unacked_frames = self.unacked_bytes = 0    # WELCOME told the peer what we have
         self.ack_due = None
-        out = []
-        for _, head, payload, _ in self.kept:
-            out.append(head)
-            if len(payload):
-                out.append(payload)
+        self.replay = deque(self.kept)
         for stream in self.streams.values():
             self.dirty.add(stream)
-        return out
 
     def cut(self):
         """The link is replaced: every stream's owner is told, nothing more is sent."""

@@ -133,6 +133,7 @@ class Client:
     def __init__(self, incarnation=None, holder="me@here", term=1):
         self.incarnation = incarnation or uuid.uuid4().hex
         self.holder, self.term = holder, term
+        self.at = 0                 # when it says HELLO, by its own clock
         self.agent, self.last_in, self.last_out = "", 0, 0
         self.kept = []
         self.streams = {}
@@ -153,7 +154,7 @@ class Client:
         self.fd_in, self.fd_out = process.stdout.fileno(), process.stdin.fileno()
         self.raw(frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(
             {"version": 1, "minor": 0, "holder": self.holder, "incarnation": self.incarnation, "term": self.term,
-             "agent": self.agent, "last": self.last_in, "capabilities": []})))
+             "agent": self.agent, "last": self.last_in, "at": self.at, "capabilities": []})))
         head = b""
         mark = (process.preamble + "\n").encode()
         while mark not in head:

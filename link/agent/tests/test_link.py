@@ -272,10 +272,22 @@ class ResumeTest(unittest.TestCase):
     def resume(self, pair):
         near_last, far_last = pair.near.last_in, pair.far.last_in
         self.assertTrue(pair.near.resumable(far_last))
-        down, up = pair.near.resume(far_last), pair.far.resume(near_last)
-        pair.pour(b"".join(down), pair.far)
-        pair.pour(b"".join(up), pair.near)
+        pair.near.resume(far_last)
+        pair.far.resume(near_last)
         pair.run()
+
+    def test_an_answer_does_not_wait_for_a_long_replay(self):
+        pair = Pair()
+        near, _ = pair.stream()
+        near.stream.allowed = 1 << 20
+        near.stream.send(0, bytes(1 << 20))
+        while pair.near.has_output():
+            pair.near.take(1 << 18)
+        pair.near.resume(pair.far.last_in)
+        pair.near.take(1 << 18)
+        pair.near.receive((frames.PING, 0, 0, 0, bytes(8)))
+        self.assertEqual(frames.HEADER.unpack_from(pair.near.take(1 << 18)[0])[1], frames.PONG)
+        self.assertTrue(pair.near.replay)
 
     def test_many_cuts_at_random(self):
         seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))

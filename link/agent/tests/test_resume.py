@@ -90,6 +90,20 @@ class ResumeTest(NodeTest):
         self.assertEqual(first.bye["code"], "superseded")
         self.assertEqual(second.run("echo ok")[0], b"ok\n")
 
+    def test_a_hello_that_lay_in_a_stopped_relay_changes_nothing(self):
+        """The gateway has given that pipe up long ago; what it said then must not end the streams of today."""
+        client = Client()
+        client.at = 7
+        self.client(client=client)
+        stream = client.exec(command="cat").accepted()
+        stream.send(b"whole")
+        with self.raw_socket() as sock:
+            sock.sendall(frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(
+                {"version": 1, "incarnation": client.incarnation, "term": 1, "agent": "", "last": 0, "at": 6})))
+            self.assertEqual(self.answer(sock)["code"], "superseded")
+        stream.end()
+        self.assertEqual((stream.finish(), bytes(stream.out[0])), ({"exit": 0}, b"whole"))
+
     def test_an_other_version_is_refused(self):
         client = self.client()
         version = frames.pack_json({"version": 2})

@@ -8,6 +8,7 @@ import dev.gpush.control.wire.Greeting;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.gateway.session.Identity;
 import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.Timing;
@@ -70,7 +71,7 @@ final class Wiring implements AutoCloseable {
             configs,
             agent,
             GitPlaces.of(environment),
-            Timing.usual(),
+            timing(environment),
             clock,
             random,
             tasks,
@@ -110,6 +111,14 @@ final class Wiring implements AutoCloseable {
             Limits.STANDARD,
             tasks);
     return new Wiring(sessions, ssh, server);
+  }
+
+  /** For tests, and for networks that are worse than usual. */
+  private static Timing timing(Map<String, String> environment) {
+    String contact = environment.getOrDefault("GPUSH_LINK_CONTACT", "");
+    return contact.isEmpty()
+        ? Timing.usual()
+        : Timing.usual().withContact(DurationText.parse("GPUSH_LINK_CONTACT", contact));
   }
 
   private static Identity identity(Home home, String host, SecureRandom random) {

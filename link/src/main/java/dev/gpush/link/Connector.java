@@ -8,11 +8,11 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Condition;
 import java.util.random.RandomGenerator;
 
 /**
@@ -23,21 +23,24 @@ import java.util.random.RandomGenerator;
 final class Connector {
   private static final System.Logger LOG = System.getLogger("gpush.link");
 
+  /** The source's own limits count: a node may have to be started first. */
+  private static final Duration FIRST_LIMIT = Duration.ofMinutes(15);
+
   private final Link link;
   private final LinkIdentity identity;
-  private final PipeSource pipes;
   private final Tasks tasks;
   private final Clock clock;
-  private final RandomGenerator random;
+  private final LinkTiming timing;
   private final LinkListener listener;
   private final Inbox inbox;
-  private final Condition changed;
+  private final Dialer dialer;
 
   // guarded by the link's lock
   private LinkState state = new LinkState.Idle();
+  private final ArrayDeque<LinkState> untold = new ArrayDeque<>();
+  private boolean telling;
   private Optional<PipeSession> current = Optional.empty();
-  private Optional<String> ending = Optional.empty();
-  private boolean renewing;
+  private boolean wasUseful;
   private boolean finished;
   private String agent = "";
   private int protocolErrors;
@@ -50,16 +53,16 @@ final class Connector {
       Tasks tasks,
       Clock clock,
       RandomGenerator random,
+      LinkTiming timing,
       LinkListener listener) {
     this.link = link;
     this.identity = identity;
-    this.pipes = pipes;
     this.tasks = tasks;
     this.clock = clock;
-    this.random = random;
+    this.timing = timing;
     this.listener = listener;
-    this.inbox = new Inbox(link, clock.nanos());
-    this.changed = link.newCondition();
+    this.inbox = new Inbox(link, new Contact(timing, clock.nanos()), clock.nanos());
+    this.dialer = new Dialer(link, pipes, tasks, clock, random, timing);
   }
 
   /** The lock is held. */
@@ -70,7 +73,7 @@ final class Connector {
   Duration silence() {
     link.lock();
     try {
-      return Duration.ofNanos(clock.nanos() - inbox.heardNanos());
+      return Duration.ofNanos(clock.nanos() - inbox.contact().heardNanos());
     } finally {
       link.unlock();
     }
@@ -81,8 +84,7 @@ final class Connector {
     Optional<PipeSession> session;
     link.lock();
     try {
-      renewing = true;
-      changed.signalAll();
+      dialer.hurry();
       session = current;
     } finally {
       link.unlock();
@@ -95,10 +97,7 @@ final class Connector {
     Optional<PipeSession> session;
     link.lock();
     try {
-      if (ending.isEmpty()) {
-        ending = Optional.of(reason);
-      }
-      changed.signalAll();
+      dialer.end(reason);
       session = current;
     } finally {
       link.unlock();
@@ -106,11 +105,15 @@ final class Connector {
     session.ifPresent(pipe -> pipe.cut(reason));
   }
 
-  /** Tells the agent that this gateway ends; waits a moment until that is on its way. */
+  /**
+   * Tells the agent that this gateway ends; waits a moment until that is on its way. No pipe
+   * follows.
+   */
   void sayBye() {
     Optional<PipeSession> session;
     link.lock();
     try {
+      dialer.end("closed");
       session = current;
     } finally {
       link.unlock();
@@ -157,7 +160,6 @@ final class Connector {
 
   private LinkState pipes(CompletableFuture<Json.Obj> first)
       throws IOException, InterruptedException {
-    long pause = Limits.BACKOFF_FIRST_NANOS;
     while (true) {
       LinkState end;
       try {
@@ -166,7 +168,7 @@ final class Connector {
         if (!first.isDone()) {
           throw failed;
         }
-        end = new LinkState.Cut(reason(failed));
+        end = new LinkState.Cut(Dialer.reason(failed));
       }
       Optional<String> wanted = ending();
       if (wanted.isPresent()) {
@@ -179,56 +181,80 @@ final class Connector {
         String reason = end instanceof LinkState.Cut(var why) ? why : "the pipe ended";
         throw new GpushException(new AgentFailure.LinkOver(identity.node(), reason));
       }
-      boolean wasUp = become(end) instanceof LinkState.Up;
-      pause = wasUp ? Limits.BACKOFF_FIRST_NANOS : Math.min(2 * pause, Limits.BACKOFF_LAST_NANOS);
-      await((long) (pause * (0.5 + random.nextDouble() / 2)));
+      become(end);
+      dialer.pause(lastWasUseful());
     }
-  }
-
-  /** For people, who may see it for as long as it lasts. */
-  private static String reason(Exception failed) {
-    return failed instanceof GpushException told && told.failure() instanceof AgentFailure.NotThere
-        ? LinkState.Cut.NO_AGENT
-        : String.valueOf(failed.getMessage());
   }
 
   private Optional<String> ending() {
     link.lock();
     try {
-      return ending;
+      return dialer.ending();
     } finally {
       link.unlock();
     }
   }
 
-  /** Waits, unless there is a reason not to. */
-  private void await(long nanos) throws InterruptedException {
-    link.lockInterruptibly();
-    try {
-      long left = nanos;
-      while (left > 0 && !renewing && ending.isEmpty()) {
-        left = changed.awaitNanos(left);
-      }
-    } finally {
-      link.unlock();
-    }
-  }
-
-  /** Changes the state and tells of it; the former state comes back. */
-  private LinkState become(LinkState next) {
-    LinkState before;
+  private boolean lastWasUseful() {
     link.lock();
     try {
-      before = state;
-      if (before.isFinal()) {
-        return before;
-      }
-      state = next;
+      boolean was = wasUseful;
+      wasUseful = false;
+      return was;
     } finally {
       link.unlock();
     }
-    listener.changed(next);
-    return before;
+  }
+
+  private LinkState stateNow() {
+    link.lock();
+    try {
+      return state;
+    } finally {
+      link.unlock();
+    }
+  }
+
+  /** Changes the state and tells of it. */
+  private void become(LinkState next) {
+    link.lock();
+    try {
+      if (state.isFinal()) {
+        return;
+      }
+      state = next;
+      untold.add(next);
+    } finally {
+      link.unlock();
+    }
+    tell();
+  }
+
+  /** Two threads change the state; the listener hears of one after the other, in order. */
+  private void tell() {
+    while (true) {
+      LinkState next;
+      link.lock();
+      try {
+        if (telling || untold.isEmpty()) {
+          return;
+        }
+        telling = true;
+        next = untold.remove();
+      } finally {
+        link.unlock();
+      }
+      try {
+        listener.changed(next);
+      } finally {
+        link.lock();
+        try {
+          telling = false;
+        } finally {
+          link.unlock();
+        }
+      }
+    }
   }
 
   /** Ends all streams and tells of it, once. */
@@ -250,6 +276,7 @@ final class Connector {
     } finally {
       link.unlock();
     }
+    dialer.close();
     calls.forEach(Runnable::run);
   }
 
@@ -257,26 +284,43 @@ final class Connector {
   private LinkState converse(CompletableFuture<Json.Obj> first)
       throws IOException, InterruptedException {
     boolean isFirst = !first.isDone() && agentSeen().isEmpty();
-    link.lock();
-    try {
-      renewing = false;
-    } finally {
-      link.unlock();
+    Optional<Pipe> opened =
+        dialer.open(
+            isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN,
+            isFirst ? FIRST_LIMIT : timing.opening());
+    if (opened.isEmpty()) {
+      return new LinkState.Cut("no pipe in time");
     }
-    Pipe pipe = pipes.open(isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN);
-    var session = new PipeSession(link, inbox, clock, pipe);
+    var session = new PipeSession(link, inbox, timing, clock, opened.orElseThrow());
     begin(session);
     try (Tasks threads = tasks.group("pipe")) {
       threads.start("write", session::write);
-      threads.start("watch", session::watch);
+      threads.start("watch", () -> watch(session));
       return talk(session, first);
     } finally {
       link.lock();
       try {
         current = Optional.empty();
+        wasUseful = session.wasUseful();
       } finally {
         link.unlock();
       }
+    }
+  }
+
+  /** The watching thread of a pipe: until it ends. */
+  private void watch(PipeSession session) {
+    try {
+      while (session.awaitSilence()) {
+        LinkState before = stateNow();
+        become(new LinkState.Cut(LinkState.Cut.SILENCE));
+        if (dialer.replace(session, this::become)
+            && before instanceof LinkState.Up(var welcome, _)) {
+          become(new LinkState.Up(welcome, true));
+        }
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -306,11 +350,11 @@ final class Connector {
     boolean isTooLate;
     link.lock();
     try {
-      inbox.heard(clock.nanos());
+      inbox.contact().begin(clock.nanos());
       current = Optional.of(session);
       link.outbox().newPipe();
       link.outbox().addControl(Frame.ofJson(FrameKind.HELLO, 0, 0, hello()));
-      isTooLate = ending.isPresent() || renewing;
+      isTooLate = dialer.isTooLate();
     } finally {
       link.unlock();
     }
@@ -328,6 +372,7 @@ final class Connector {
         "term", identity.term(),
         "agent", agent,
         "last", inbox.last(),
+        "at", clock.nanos(),
         "capabilities", identity.capabilities());
   }
 
@@ -342,7 +387,7 @@ final class Connector {
       Frame frame = next.orElseThrow();
       Json.Obj json = frame.kind().shape() == FrameKind.Shape.JSON ? frame.json() : Json.object();
       switch (frame.kind()) {
-        case WELCOME -> welcome(session, json, first);
+        case WELCOME -> welcome(session, frame, first);
         case BYE -> {
           return farewell(json);
         }
@@ -356,7 +401,7 @@ final class Connector {
   private void answer(Frame ping) {
     link.lock();
     try {
-      inbox.heard(clock.nanos());
+      inbox.contact().heard(ping, clock.nanos());
       link.outbox().addPong(Frame.ofNumber(FrameKind.PONG, 0, ping.number()));
       link.work().signal();
     } finally {
@@ -371,16 +416,18 @@ final class Connector {
       if (session.isGreeting()) {
         throw new ProtocolException("unexpected", frame.kind() + " before WELCOME");
       }
-      inbox.heard(clock.nanos());
-      call = inbox.accept(frame, json, inbox.heardNanos());
+      long now = clock.nanos();
+      inbox.contact().heard(frame, now);
+      call = inbox.accept(frame, json, now);
     } finally {
       link.unlock();
     }
     call.run();
   }
 
-  private void welcome(PipeSession session, Json.Obj json, CompletableFuture<Json.Obj> first)
+  private void welcome(PipeSession session, Frame frame, CompletableFuture<Json.Obj> first)
       throws ProtocolException {
+    Json.Obj json = frame.json();
     String incarnation = json.text("agent").orElse("");
     boolean resumed;
     var calls = new ArrayList<Runnable>();
@@ -389,7 +436,7 @@ final class Connector {
       if (!session.isGreeting()) {
         throw new ProtocolException("unexpected", "WELCOME twice");
       }
-      inbox.heard(clock.nanos());
+      inbox.contact().heard(frame, clock.nanos());
       resumed = json.flag("resumed") && !agent.isEmpty() && agent.equals(incarnation);
       inbox.newPipe();
       if (resumed) {

@@ -18,29 +18,24 @@ final class Inbox {
   static final String AGENT_RESTARTED = "agent-restarted";
 
   private final Link link;
+  private final Contact contact;
   private long last;
   private int highestOfAgent;
   private int unacknowledgedFrames;
   private long unacknowledgedBytes;
   private long oldestNanos;
-  private long heardNanos;
   private long acknowledgedNanos;
   private long writerWakesNanos;
 
-  Inbox(Link link, long nanos) {
+  Inbox(Link link, Contact contact, long nanos) {
     this.link = link;
-    this.heardNanos = nanos;
+    this.contact = contact;
     this.acknowledgedNanos = nanos;
     this.writerWakesNanos = nanos;
   }
 
-  /** When something last came. */
-  long heardNanos() {
-    return heardNanos;
-  }
-
-  void heard(long nanos) {
-    heardNanos = nanos;
+  Contact contact() {
+    return contact;
   }
 
   long last() {

@@ -79,27 +79,6 @@ final class Limits {
   /** … or so long after a sequenced frame. */
   static final long ACK_NANOS = 50_000_000L;
 
-  /** PING after so long without a frame. */
-  static final long PING_NANOS = 5_000_000_000L;
-
-  /** After so long without a frame the link is unknown to people … */
-  static final long SILENT_NANOS = 15_000_000_000L;
-
-  /**
-   * … and after so long a new pipe is tried: a suspended laptop's connection does not always know
-   * that it is dead.
-   */
-  static final long RENEW_NANOS = 30_000_000_000L;
-
-  /** HELLO must be answered within this time; the agent gives up on us after the same. */
-  static final long HELLO_NANOS = 20_000_000_000L;
-
-  /** First pause before a new pipe; most cuts are over at once. */
-  static final long BACKOFF_FIRST_NANOS = 200_000_000L;
-
-  /** Longest pause: a person who waits looks again after five seconds. */
-  static final long BACKOFF_LAST_NANOS = 5_000_000_000L;
-
   /**
    * So many pipes in a row that end with BYE protocol are a bug on one side: trying again would
    * only replay it.

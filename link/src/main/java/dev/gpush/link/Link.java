@@ -56,9 +56,22 @@ public final class Link implements AutoCloseable {
       Clock clock,
       RandomGenerator random,
       LinkListener listener) {
+    this(identity, pipes, tasks, clock, random, LinkTiming.usual(), listener);
+  }
+
+  /** With other waits than the usual. */
+  public Link(
+      LinkIdentity identity,
+      PipeSource pipes,
+      Tasks tasks,
+      Clock clock,
+      RandomGenerator random,
+      LinkTiming timing,
+      LinkListener listener) {
     this.identity = identity;
     this.tasks = tasks.group("link-" + identity.node());
-    this.connector = new Connector(this, identity, pipes, this.tasks, clock, random, listener);
+    this.connector =
+        new Connector(this, identity, pipes, this.tasks, clock, random, timing, listener);
   }
 
   /**

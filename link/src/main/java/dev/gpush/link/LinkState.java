@@ -23,6 +23,9 @@ public sealed interface LinkState {
      * only the backend knows whether the node is gone.
      */
     public static final String NO_AGENT = "no agent there any more";
+
+    /** Nothing is answered on the pipe; it is still there, and another one is tried beside it. */
+    public static final String SILENCE = "silence";
   }
 
   /** Ended for good: released, the node is gone, or closed by us. */

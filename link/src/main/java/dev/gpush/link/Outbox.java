@@ -205,6 +205,11 @@ final class Outbox {
     return nextSequence - 1;
   }
 
+  /** The last number that the peer has acknowledged. */
+  long acknowledged() {
+    return nextSequence - 1 - kept.size();
+  }
+
   int keptFrames() {
     return kept.size();
   }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
+import java.util.function.BooleanSupplier;
 
 /**
  * One pipe of a link: what writes to it, what watches its time, and whether it has ended. The
@@ -24,8 +25,12 @@ final class PipeSession {
    */
   private static final long LAST_WORDS_NANOS = 2_000_000_000L;
 
+  /** The reader does not say of every frame that it came; a silent pipe is looked at so often. */
+  private static final long WORD_NANOS = 50_000_000L;
+
   private final Link link;
   private final Inbox inbox;
+  private final LinkTiming timing;
   private final Clock clock;
   private final Pipe pipe;
   private final Condition changed;
@@ -35,12 +40,25 @@ final class PipeSession {
   private boolean ended;
   private boolean writeFailed;
   private long writeFailedNanos;
-  private long pingNanos;
+  private long greetedNanos;
+  private long lastAtGreeting;
+  private long acknowledgedAtGreeting;
   private String reason = "the pipe ended";
 
-  PipeSession(Link link, Inbox inbox, Clock clock, Pipe pipe) {
+  /** What a silent pipe does. */
+  enum Word {
+    /** Nothing. */
+    NONE,
+    /** It lives after all. */
+    ANSWERED,
+    /** There is nothing more to wait for. */
+    ENDED
+  }
+
+  PipeSession(Link link, Inbox inbox, LinkTiming timing, Clock clock, Pipe pipe) {
     this.link = link;
     this.inbox = inbox;
+    this.timing = timing;
     this.clock = clock;
     this.pipe = pipe;
     this.changed = link.newCondition();
@@ -58,8 +76,18 @@ final class PipeSession {
   /** The agent has said WELCOME: frames of streams may go. The lock is held. */
   void greeted() {
     greeting = false;
-    pingNanos = clock.nanos();
+    greetedNanos = clock.nanos();
+    lastAtGreeting = inbox.last();
+    acknowledgedAtGreeting = link.outbox().acknowledged();
     link.work().signal();
+  }
+
+  /** Whether it has carried something either way, or at least has lasted. The lock is held. */
+  boolean wasUseful() {
+    return !greeting
+        && (inbox.last() != lastAtGreeting
+            || link.outbox().acknowledged() != acknowledgedAtGreeting
+            || clock.nanos() - greetedNanos >= timing.lastPause().toNanos());
   }
 
   /** Ends the pipe; whoever reads or writes it finds out by itself. The first reason stays. */
@@ -160,8 +188,8 @@ final class PipeSession {
         }
         long wait =
             greeting
-                ? Limits.HELLO_NANOS
-                : Math.max(1, Math.min(untilPing(now), inbox.untilAck(now)));
+                ? timing.greeting().toNanos()
+                : Math.max(1, Math.min(inbox.contact().untilPing(now), inbox.untilAck(now)));
         inbox.writerWakes(now + wait);
         link.work().awaitNanos(wait);
       }
@@ -172,8 +200,8 @@ final class PipeSession {
   }
 
   private void takeFrames(List<Frame> batch, long now) {
-    if (untilPing(now) <= 0) {
-      pingNanos = now;
+    if (inbox.contact().untilPing(now) <= 0) {
+      inbox.contact().pinged(now);
       batch.add(Frame.ofNumber(FrameKind.PING, 0, now));
     }
     if (inbox.untilAck(now) <= 0) {
@@ -186,43 +214,71 @@ final class PipeSession {
     }
   }
 
-  private long untilPing(long now) {
-    return Math.max(inbox.heardNanos(), pingNanos) + Limits.PING_NANOS - now;
-  }
-
-  /** The watching thread: ends a pipe on which nothing has come for too long. */
-  void watch() {
-    try {
-      String why = awaitSilence();
-      if (!why.isEmpty()) {
-        cut(why);
-      }
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  /** What was waited for too long; empty when the pipe ended otherwise. */
-  private String awaitSilence() throws InterruptedException {
+  /**
+   * For the watching thread: true when nothing was answered for too long, false when the pipe has
+   * ended, which it does by itself when it was not greeted or cannot be written.
+   */
+  boolean awaitSilence() throws InterruptedException {
+    var wakes = new WakeWatch(clock);
+    String why = "";
     link.lockInterruptibly();
     try {
-      while (!ended) {
-        long left = deadline() - clock.nanos();
-        if (left <= 0) {
-          return writeFailed ? "broken pipe" : greeting ? "no answer to HELLO" : "silence";
+      while (!ended && why.isEmpty()) {
+        if (wakes.hasJumped()) {
+          inbox.contact().wakes(clock.nanos());
+          link.work().signal();
         }
-        changed.awaitNanos(left);
+        long left = deadline() - clock.nanos();
+        if (left > 0) {
+          changed.awaitNanos(Math.min(left, WakeWatch.LOOK_NANOS));
+        } else if (writeFailed || greeting) {
+          why = writeFailed ? "broken pipe" : "no answer to HELLO";
+        } else {
+          return true;
+        }
       }
-      return "";
+    } finally {
+      link.unlock();
+    }
+    if (!why.isEmpty()) {
+      cut(why);
+    }
+    return false;
+  }
+
+  private long deadline() {
+    return writeFailed ? writeFailedNanos + LAST_WORDS_NANOS : inbox.contact().deadline(greeting);
+  }
+
+  /** For the watching thread of a silent pipe: waits so long for it, or for something else. */
+  Word awaitWord(long nanos, BooleanSupplier other) throws InterruptedException {
+    link.lockInterruptibly();
+    try {
+      long answeredNanos = inbox.contact().answeredNanos();
+      long left = nanos;
+      while (left > 0 && !other.getAsBoolean()) {
+        if (ended || writeFailed) {
+          return Word.ENDED;
+        }
+        if (inbox.contact().answeredNanos() != answeredNanos) {
+          return Word.ANSWERED;
+        }
+        long part = Math.min(left, WORD_NANOS);
+        left = left - part + changed.awaitNanos(part);
+      }
+      return Word.NONE;
     } finally {
       link.unlock();
     }
   }
 
-  private long deadline() {
-    if (writeFailed) {
-      return writeFailedNanos + LAST_WORDS_NANOS;
+  /** Wakes who waits for the pipe's end. */
+  void poke() {
+    link.lock();
+    try {
+      changed.signalAll();
+    } finally {
+      link.unlock();
     }
-    return inbox.heardNanos() + (greeting ? Limits.HELLO_NANOS : Limits.RENEW_NANOS);
   }
 }

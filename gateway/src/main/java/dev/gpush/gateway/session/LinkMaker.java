@@ -11,6 +11,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkListener;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import java.io.IOException;
 import java.util.List;
@@ -30,12 +31,19 @@ final class LinkMaker {
 
   private final AgentProgram agent;
   private final Identity identity;
+  private final LinkTiming timing;
   private final Clock clock;
   private final RandomGenerator random;
   private final Tasks tasks;
 
   LinkMaker(
-      AgentProgram agent, Identity identity, Clock clock, RandomGenerator random, Tasks tasks) {
+      AgentProgram agent,
+      Identity identity,
+      LinkTiming timing,
+      Clock clock,
+      RandomGenerator random,
+      Tasks tasks) {
+    this.timing = timing;
     this.agent = agent;
     this.identity = identity;
     this.clock = clock;
@@ -48,7 +56,7 @@ final class LinkMaker {
         new LinkIdentity(
             node.index(), identity.holder(), identity.incarnation(), TERM, CAPABILITIES);
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
-    return new Link(who, pipes(backend, gang, node), group, clock, random, listener);
+    return new Link(who, pipes(backend, gang, node), group, clock, random, timing, listener);
   }
 
   private PipeSource pipes(Backend backend, Gang gang, NodeInfo node) {

@@ -49,7 +49,7 @@ public final class SessionService implements AutoCloseable {
             ledger,
             backends,
             configs,
-            new LinkMaker(agent, identity, clock, random, own),
+            new LinkMaker(agent, identity, timing.link(), clock, random, own),
             works::make,
             timing,
             new SessionViews(own),

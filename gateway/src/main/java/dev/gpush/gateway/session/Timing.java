@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.link.LinkTiming;
 import java.time.Duration;
 
 /**
@@ -7,9 +8,15 @@ import java.time.Duration;
  *
  * @param observePause between two looks at a gang whose link is cut
  * @param settle how long a start that a dead gateway had under way may still take to show an agent
+ * @param link the waits of every link
  */
-public record Timing(Duration observePause, Duration settle) {
+public record Timing(Duration observePause, Duration settle, LinkTiming link) {
   public static Timing usual() {
-    return new Timing(Duration.ofSeconds(5), Duration.ofSeconds(2));
+    return new Timing(Duration.ofSeconds(5), Duration.ofSeconds(2), LinkTiming.usual());
+  }
+
+  /** With another contact limit for every link. */
+  public Timing withContact(Duration limit) {
+    return new Timing(observePause, settle, link.withContact(limit));
   }
 }

@@ -18,6 +18,7 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.AgentImage;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.sync.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import dev.gpush.testkit.fake.FakeBackend;
@@ -127,7 +128,7 @@ final class SessionRig implements AutoCloseable {
         configs,
         agent,
         GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
-        new Timing(SHORT, SHORT),
+        new Timing(SHORT, SHORT, LinkTiming.usual()),
         Clock.system(),
         random,
         its,

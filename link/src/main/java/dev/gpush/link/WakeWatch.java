@@ -1,0 +1,40 @@
+package dev.gpush.link;
+
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * Notices that this process did not run for a while. A laptop that sleeps stops the monotonic clock
+ * but not that of the day; a process that is stopped by SIGSTOP finds both late. Of one thread,
+ * which looks at least every {@link #LOOK_NANOS}.
+ */
+final class WakeWatch {
+  static final long LOOK_NANOS = 1_000_000_000L;
+
+  /**
+   * A loaded machine is late by less; a pipe that was cut by a shorter sleep will say so itself.
+   */
+  private static final Duration JUMP = Duration.ofSeconds(5);
+
+  private final Clock clock;
+  private long nanos;
+  private Instant wall;
+
+  WakeWatch(Clock clock) {
+    this.clock = clock;
+    this.nanos = clock.nanos();
+    this.wall = clock.now();
+  }
+
+  /** Whether time has jumped since the last look. */
+  boolean hasJumped() {
+    long nanosBefore = nanos;
+    Instant wallBefore = wall;
+    nanos = clock.nanos();
+    wall = clock.now();
+    Duration ran = Duration.ofNanos(nanos - nanosBefore);
+    Duration passed = Duration.between(wallBefore, wall);
+    return ran.compareTo(JUMP) > 0 || passed.minus(ran).compareTo(JUMP) > 0;
+  }
+}
