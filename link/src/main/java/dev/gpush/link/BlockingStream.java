@@ -44,7 +44,7 @@ public final class BlockingStream implements AutoCloseable {
 
   /** What was received on one channel and not read yet; bounded by the stream's window. */
   private static final class Channel {
-    private final ArrayDeque<ByteBuffer> pieces = new ArrayDeque<>();
+    private final Pieces pieces = new Pieces();
     private boolean ended;
     private boolean discarded;
   }
@@ -153,14 +153,12 @@ public final class BlockingStream implements AutoCloseable {
 
   /** Throws away what comes on this channel. */
   public void discard(int channel) {
-    int dropped = 0;
+    int dropped;
     lock.lock();
     try {
       Channel from = channels.get(channel);
       from.discarded = true;
-      for (ByteBuffer piece : from.pieces) {
-        dropped += piece.remaining();
-      }
+      dropped = from.pieces.size();
       from.pieces.clear();
     } finally {
       lock.unlock();
@@ -286,12 +284,7 @@ public final class BlockingStream implements AutoCloseable {
             }
             changed.await();
           }
-          ByteBuffer piece = from.pieces.element();
-          count = Math.min(length, piece.remaining());
-          piece.get(target, offset, count);
-          if (!piece.hasRemaining()) {
-            from.pieces.remove();
-          }
+          count = from.pieces.read(target, offset, length);
         } finally {
           lock.unlock();
         }
@@ -314,7 +307,7 @@ public final class BlockingStream implements AutoCloseable {
     public int available() {
       lock.lock();
       try {
-        return from.pieces.stream().mapToInt(ByteBuffer::remaining).sum();
+        return from.pieces.size();
       } finally {
         lock.unlock();
       }

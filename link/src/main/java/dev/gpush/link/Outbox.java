@@ -253,10 +253,14 @@ final class Outbox {
         bytes -= frame.length() + Limits.FRAME_COST;
       }
     }
-    small.removeIf(entry -> entry.stream() == stream);
-    stream.smallWaits(-stream.smallWaiting());
+    if (stream.smallWaiting() > 0) {
+      small.removeIf(entry -> entry.stream() == stream);
+      stream.smallWaits(-stream.smallWaiting());
+    }
     stream.waiting().clear();
-    ready.remove(stream);
+    if (stream.isReady()) {
+      ready.remove(stream);
+    }
     credits.remove(stream);
     stream.isReady(false);
   }

@@ -27,6 +27,13 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
 final class Outlet {
   private static final int STANDARD_ERROR = 1;
 
+  /**
+   * Pieces up to this that wait behind others are joined: alone each costs far more than its bytes.
+   */
+  private static final int SMALL = 1 << 10;
+
+  private static final int JOINED = 4 << 10;
+
   private final AbstractChannel channel;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -40,8 +47,19 @@ final class Outlet {
 
   /** What waits: bytes, or something to be done when all before was written. */
   private sealed interface Item {
-    record Bytes(boolean isMain, ByteBuffer bytes, int size, IntConsumer consumed)
-        implements Item {}
+    record Bytes(boolean isMain, ByteBuffer bytes, IntConsumer consumed) implements Item {
+
+      /** Whether these bytes were put behind ours. */
+      boolean joins(Bytes next) {
+        int end = bytes.limit();
+        int more = next.bytes.remaining();
+        if (isMain != next.isMain || bytes.capacity() - end < more) {
+          return false;
+        }
+        bytes.limit(end + more).put(end, next.bytes, next.bytes.position(), more);
+        return true;
+      }
+    }
 
     record Then(Action action) implements Item {}
   }
@@ -64,7 +82,7 @@ final class Outlet {
    */
   void data(int from, ByteBuffer bytes, IntConsumer consumed) {
     if (bytes.hasRemaining() && !isDropping()) {
-      add(new Item.Bytes(from != STANDARD_ERROR, bytes, bytes.remaining(), consumed));
+      bring(new Item.Bytes(from != STANDARD_ERROR, bytes.slice(), consumed));
     }
   }
 
@@ -91,12 +109,36 @@ final class Outlet {
 
   /** Something of our own for the person to read. */
   void errorText(String text) {
-    data(STANDARD_ERROR, ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), _ -> {});
+    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    if (bytes.hasRemaining() && !isDropping()) {
+      add(new Item.Bytes(false, bytes, _ -> {}));
+    }
   }
 
   /** To be done when all that was given before is written. It runs in turn, and must not block. */
   void then(Action action) {
     add(new Item.Then(action));
+  }
+
+  private void bring(Item.Bytes item) {
+    lock.lock();
+    try {
+      // Not to the first: its bytes may be on their way to a packet at this moment.
+      boolean mayJoin = waiting.size() > 1 && item.bytes().remaining() <= SMALL;
+      if (mayJoin && waiting.getLast() instanceof Item.Bytes last && last.joins(item)) {
+        return;
+      }
+      if (mayJoin) {
+        var room =
+            new Item.Bytes(item.isMain(), ByteBuffer.allocate(JOINED).limit(0), item.consumed());
+        room.joins(item);
+        waiting.add(room);
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    add(item);
   }
 
   private void add(Item item) {
@@ -220,7 +262,7 @@ final class Outlet {
     channel.getRemoteWindow().consume(count);
     channel.writePacket(packet).addListener(this::written);
     if (!item.bytes().hasRemaining()) {
-      item.consumed().accept(item.size());
+      item.consumed().accept(item.bytes().limit());
     }
   }
 
