@@ -80,7 +80,7 @@ class LinkFuzzTest {
               throw new AssertionError("no pipe is wanted");
             },
             _ -> {});
-    private final Inbox inbox = new Inbox(link, 0);
+    private final Inbox inbox = new Inbox(link, new Contact(LinkTiming.usual(), 0), 0);
     private final List<BlockingStream> streams = new ArrayList<>();
     private long sequence;
 
