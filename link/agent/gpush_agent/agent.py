@@ -102,6 +102,8 @@ class Pipe:
                 raise frames.Bad("no hello")
             self.agent.hello(self, frames.unpack_json(frame[4]))
         elif kind == frames.BYE:
+            if frames.unpack_json(frame[4]).get("code") == "gateway-stopped":
+                self.agent.left(self)
             self.close()
         elif kind in (frames.HELLO, frames.WELCOME):
             raise frames.Bad("hello twice")
@@ -349,6 +351,13 @@ class Agent:
         if pipe is self.pipe:
             self.pipe = None        # the link is cut; everything is kept
 
+    def left(self, pipe):
+        """The gateway has ended and will not resume: what its clients ran here is hung up, as sshd's end would do it."""
+        if pipe is self.pipe:
+            link, self.link = self.link, self.fresh_link()
+            self.incarnation = ""
+            link.cut()
+
     def before_wait(self):
         pipe = self.pipe
         if pipe is not None and not pipe.out:
@@ -378,7 +387,8 @@ class Agent:
                 or not 0 <= term <= MAX_TERM):
             raise frames.Bad("hello")
         holder = str(value.get("holder") or "")[:MAX_HOLDER]
-        if term < self.term:
+        # one term is one holder's: who comes later must say so by a higher one
+        if term < self.term or (term == self.term and holder and holder != self.holder):
             pipe.bye("term", {"holder": self.holder, "term": self.term})
             return
         if incarnation == self.incarnation and said_at < self.said_at:
@@ -387,7 +397,7 @@ class Agent:
         pipe.timer.cancel()
         old, self.pipe = self.pipe, pipe
         if old is not None:
-            old.bye("superseded", {"holder": holder})
+            old.bye("superseded", {"holder": holder, "term": term})
         resumed = (bool(self.incarnation) and incarnation == self.incarnation and value.get("agent") == self.identity
                    and self.link.resumable(last))
         if not resumed:

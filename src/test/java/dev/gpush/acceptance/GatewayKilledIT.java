@@ -13,13 +13,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * {@code kill -9} of the gateway at seeded moments of up, run and down: afterwards {@code ps} tells
- * the truth, one {@code up} gives one gang, and nothing is forgotten.
+ * {@code kill -9} of the gateway at seeded moments of up, sync, run and down: afterwards {@code ps}
+ * and {@code doctor} tell the truth, one {@code up} gives one gang, and nothing is forgotten.
  */
-@Timeout(300)
+@Timeout(3600)
 final class GatewayKilledIT {
   /** {@code -Dgpush.kills=N} for the long form. */
-  private static final int KILLS = Integer.getInteger("gpush.kills", 3);
+  private static final int KILLS = Integer.getInteger("gpush.kills", 5);
+
+  private static final List<List<String>> COMMANDS =
+      List.of(
+          List.of("up", "--nodes", "2"),
+          List.of("sync"),
+          List.of("run", "--nodes", "2", "count.py"),
+          List.of("down"));
 
   private static final Set<String> TRUTH =
       Set.of("ready", "asked", "granted", "linked", "degraded", "releasing");
@@ -33,14 +40,18 @@ final class GatewayKilledIT {
     try (World world = World.fresh()) {
       world.file("count.py", "for i in range(300): print('line', i)\n");
       for (int kill = 0; kill < KILLS; kill++) {
-        List<String> command =
-            List.of(
-                    List.of("up", "--nodes", "2"),
-                    List.of("run", "--nodes", "2", "count.py"),
-                    List.of("down"))
-                .get(kill % 3);
-        if (command.getFirst().equals("down")) {
+        String where = "seed " + seed + ", kill " + kill;
+        List<String> command = COMMANDS.get(kill % COMMANDS.size());
+        if (!command.getFirst().equals("up")) {
           world.gpush("up", "--nodes", "2").succeeded();
+        }
+        if (command.getFirst().equals("sync")) {
+          for (int file = 0; file < 50; file++) {
+            world.file("src/" + file + ".txt", where + "\n" + "x".repeat(random.nextInt(100_000)));
+          }
+        }
+        if (command.getFirst().equals("up") && random.nextBoolean()) {
+          world.gpush("down").succeeded();
         }
         long pid = gateway(world);
 
@@ -59,15 +70,26 @@ final class GatewayKilledIT {
         err.join();
 
         for (Json session : world.json("ps", "--json").items()) {
-          assertTrue(TRUTH.contains(session.text("state").orElse("")), session.write());
+          assertTrue(
+              TRUTH.contains(session.text("state").orElse("")), where + ": " + session.write());
         }
         world.gpush("up", "--nodes", "2").succeeded();
-        assertEquals(1, world.json("ps", "--json").items().size());
-        assertEquals(2, world.agents().size(), () -> "seed " + seed);
+        List<Json> sessions = world.json("ps", "--json").items();
+        assertEquals(1, sessions.size(), where);
+        assertEquals("ready", sessions.getFirst().text("state").orElse(""), where);
+        assertEquals(2, world.agents().size(), where);
+        doctorAgrees(world, where);
         assertEquals(
             "0\n1\n",
             sorted(world.gpush("exec", "--all", "sh", "-c", "echo $GPUSH_NODE").succeeded().out()));
       }
+    }
+  }
+
+  /** What was left half is either whole again or proved gone. */
+  private static void doctorAgrees(World world, String where) throws Exception {
+    for (Json finding : world.json("doctor", "--json").items()) {
+      assertTrue(!finding.text("status").orElse("").equals("bad"), where + ": " + finding.write());
     }
   }
 

@@ -465,7 +465,8 @@ final class Connector {
     return switch (code) {
       case "term", "superseded" ->
           new LinkState.Refused(
-              new AgentFailure.Held("gang", facts.text("holder").orElse("another gateway")));
+              new AgentFailure.Superseded(
+                  facts.text("holder").orElse("another gateway"), facts.number("term").orElse(0L)));
       case "version" ->
           new LinkState.Refused(
               new AgentFailure.NotUnderstood("another version: " + facts.write(), ""));

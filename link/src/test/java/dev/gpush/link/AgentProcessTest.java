@@ -220,7 +220,7 @@ class AgentProcessTest {
 
       var state =
           assertInstanceOf(LinkState.Refused.class, node.states().await(LinkState::isFinal));
-      assertInstanceOf(AgentFailure.Held.class, state.failure());
+      assertEquals(new AgentFailure.Superseded("me@here", 2), state.failure());
     }
   }
 

@@ -15,6 +15,9 @@ public sealed interface AgentFailure extends Failure {
   /** Something that this gang must hold is held by somebody else. */
   record Held(String what, String holder) implements AgentFailure {}
 
+  /** Another gateway has attached to the gang since, under this term. */
+  record Superseded(String holder, long term) implements AgentFailure {}
+
   record NotThere(String gang, int node) implements AgentFailure {}
 
   record Died(String detail) implements AgentFailure {}
@@ -33,7 +36,7 @@ public sealed interface AgentFailure extends Failure {
     return switch (this) {
       case NoPython _, OldPython _, CannotWrite _, NotUnderstood _, Died _ ->
           ExitStatus.ENVIRONMENT;
-      case Held _, NotThere _, Refused _, LinkOver _ -> ExitStatus.FAILED;
+      case Held _, Superseded _, NotThere _, Refused _, LinkOver _ -> ExitStatus.FAILED;
     };
   }
 }

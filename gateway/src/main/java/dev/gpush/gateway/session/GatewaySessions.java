@@ -9,6 +9,7 @@ import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionName;
@@ -141,6 +142,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       // The gang is there and this link is not: a new one is made.
       session.unlink();
     }
+    Optional<AgentFailure.Superseded> other = session.superseded();
+    if (other.isPresent() && !request.attachOnly()) {
+      talk.say("taking " + session.name() + " over from " + other.get().holder());
+      session.takeFrom(other.get());
+    }
     linker.ensure(session, talk);
     if (session.entry().state() != SessionState.READY) {
       session.move(session.entry().in(SessionState.READY, ""));
@@ -249,11 +255,21 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         book.remove(session);
         return List.of();
       }
+      requireOurs(session);
       if (!discard && session.entry().state() != SessionState.LEAKED) {
         Endings.confirmRuns(session, talk, "--discard");
       }
       return endings.giveBack(session, "", talk);
     }
+  }
+
+  private static void requireOurs(LiveSession session) {
+    session
+        .superseded()
+        .ifPresent(
+            other -> {
+              throw new GpushException(other);
+            });
   }
 
   Path root(Path folder) {

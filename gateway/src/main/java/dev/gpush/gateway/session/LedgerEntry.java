@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param gang the id that was, or will be, asked for: written before the backend hears of it
  * @param grant empty until the backend has granted
  * @param detail why it is in this state, in words; empty when all is well
+ * @param term ours towards the agents: of two gateways the one with the higher term has the gang
  * @param inherit the variables that the session took over from its first client
  */
 public record LedgerEntry(
@@ -41,8 +42,10 @@ public record LedgerEntry(
     String host,
     String boot,
     Instant created,
+    long term,
     Map<String, String> inherit,
     Optional<Gang> grant) {
+  static final long FIRST_TERM = 1;
 
   public LedgerEntry {
     if (!id.matches("[0-9a-f]{12}")) {
@@ -60,14 +63,21 @@ public record LedgerEntry(
   LedgerEntry in(SessionState next, String why) {
     return new LedgerEntry(
         id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder,
-        host, boot, created, inherit, grant);
+        host, boot, created, term, inherit, grant);
   }
 
   /** Under another name, because a session of today has this one. */
   LedgerEntry named(SessionName other) {
     return new LedgerEntry(
         id, other, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, inherit, grant);
+        holder, host, boot, created, term, inherit, grant);
+  }
+
+  /** Takes the gang over from whoever has it under a lower term. */
+  LedgerEntry under(long higher) {
+    return new LedgerEntry(
+        id, name, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
+        holder, host, boot, created, higher, inherit, grant);
   }
 
   LedgerEntry granted(Gang granted) {
@@ -89,6 +99,7 @@ public record LedgerEntry(
         host,
         boot,
         created,
+        term,
         inherit,
         Optional.of(granted));
   }
@@ -112,6 +123,7 @@ public record LedgerEntry(
         host,
         boot,
         created,
+        term,
         inherit,
         grant);
   }
@@ -135,6 +147,7 @@ public record LedgerEntry(
         "host", host,
         "boot", boot,
         "created", created.toString(),
+        "term", term,
         "inherit", inherit,
         "grant", grant.map(Gang::json));
   }
@@ -163,6 +176,7 @@ public record LedgerEntry(
         json.text("host").orElse(""),
         json.text("boot").orElse(""),
         Instant.parse(need(json, "created")),
+        json.number("term").orElse(FIRST_TERM),
         json.object("inherit").textMap(),
         json.get("grant").map(Gang::from));
   }

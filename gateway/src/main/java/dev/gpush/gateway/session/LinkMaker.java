@@ -26,9 +26,6 @@ final class LinkMaker {
   private static final List<String> CAPABILITIES =
       List.of("exec", "pty", "dial", "listen", "files", "runs");
 
-  /** One gateway per gang for now; taking over from another raises it. */
-  private static final long TERM = 1;
-
   private final AgentProgram agent;
   private final Identity identity;
   private final LinkTiming timing;
@@ -51,10 +48,10 @@ final class LinkMaker {
     this.tasks = tasks;
   }
 
-  Link make(Backend backend, Gang gang, NodeInfo node, LinkListener listener) {
+  Link make(Backend backend, Gang gang, NodeInfo node, long term, LinkListener listener) {
     var who =
         new LinkIdentity(
-            node.index(), identity.holder(), identity.incarnation(), TERM, CAPABILITIES);
+            node.index(), identity.holder(), identity.incarnation(), term, CAPABILITIES);
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
     return new Link(who, pipes(backend, gang, node), group, clock, random, timing, listener);
   }

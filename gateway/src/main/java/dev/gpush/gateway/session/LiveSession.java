@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionName;
@@ -33,11 +34,12 @@ final class LiveSession implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: entry, links, work, doing, isForgotten, isClosed, isObserved
+  // guarded by lock: entry, links, work, doing, refused, isForgotten, isClosed, isObserved
   private LedgerEntry entry;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
   private String doing = "";
+  private Optional<AgentFailure.Superseded> refused = Optional.empty();
   private boolean isForgotten;
   private boolean isClosed;
   private boolean isObserved;
@@ -151,6 +153,44 @@ final class LiveSession implements AutoCloseable {
     try {
       links = List.copyOf(made);
       work = Optional.of(with);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Another gateway has the gang: links are not made any more, until somebody wants it back. */
+  void lookOn(AgentFailure.Superseded by) {
+    lock.lock();
+    try {
+      refused = Optional.of(by);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Who has the gang, when it is not this gateway. */
+  Optional<AgentFailure.Superseded> superseded() {
+    Optional<AgentFailure.Superseded> found = Optional.empty();
+    for (Link link : links()) {
+      if (link.state() instanceof LinkState.Refused(AgentFailure.Superseded by)) {
+        found = Optional.of(by);
+      }
+    }
+    lock.lock();
+    try {
+      return found.or(() -> refused);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** From now on under a term that wins; the old links end. */
+  void takeFrom(AgentFailure.Superseded other) {
+    unlink();
+    moveAnyway(entry().under(Math.max(entry().term(), other.term()) + 1));
+    lock.lock();
+    try {
+      refused = Optional.empty();
     } finally {
       lock.unlock();
     }

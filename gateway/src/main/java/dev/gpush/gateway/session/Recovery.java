@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Observation;
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
@@ -175,7 +176,15 @@ final class Recovery {
       finishRelease(session);
       return;
     }
-    linker.connect(session, Optional.empty(), CONNECT_LIMIT);
+    try {
+      linker.connect(session, Optional.empty(), CONNECT_LIMIT);
+    } catch (GpushException refused) {
+      if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
+        throw refused;
+      }
+      // No second try: two gateways that both insist would take the gang from each other for ever.
+      session.lookOn(other);
+    }
     session.move(session.entry().in(SessionState.READY, ""));
     linker.observeSoon(session);
   }

@@ -60,6 +60,7 @@ final class Requests {
         identity.host(),
         identity.boot(),
         clock.now(),
+        LedgerEntry.FIRST_TERM,
         backend.inherited(request.environment()),
         Optional.empty());
   }

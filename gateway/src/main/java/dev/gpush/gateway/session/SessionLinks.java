@@ -91,7 +91,13 @@ final class SessionLinks {
     Gang gang = session.gang();
     var links = new ArrayList<Link>();
     for (NodeInfo node : gang.nodes()) {
-      links.add(maker.make(session.backend(), gang, node, state -> watch(session, state)));
+      links.add(
+          maker.make(
+              session.backend(),
+              gang,
+              node,
+              session.entry().term(),
+              state -> watch(session, state)));
     }
     session.linked(links, works.make(session, links, config));
     var connecting = new ArrayList<Future<Boolean>>();
@@ -135,6 +141,12 @@ final class SessionLinks {
    */
   void ensure(LiveSession session, Talk talk) throws InterruptedException {
     session.requireUsable();
+    session
+        .superseded()
+        .ifPresent(
+            other -> {
+              throw new GpushException(other);
+            });
     if (session.links().isEmpty()) {
       try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
         connect(session, Optional.empty(), CONNECT_LIMIT);
@@ -153,8 +165,8 @@ final class SessionLinks {
   /** Called on the link's own thread for every state, also for each try of a link that is cut. */
   private void watch(LiveSession session, LinkState state) {
     switch (state) {
-      case LinkState.Cut _, LinkState.Over _ -> observeSoon(session);
-      case LinkState.Idle _, LinkState.Up _, LinkState.Refused _ -> {}
+      case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
+      case LinkState.Idle _, LinkState.Up _ -> {}
     }
   }
 
@@ -178,9 +190,11 @@ final class SessionLinks {
   private static boolean needsLook(LiveSession session) {
     return !session.isClosed()
         && session.entry().state() == SessionState.READY
-        && session.links().stream()
-            .map(Link::state)
-            .anyMatch(state -> state instanceof LinkState.Cut || state instanceof LinkState.Over);
+        && (session.superseded().isPresent()
+            || session.links().stream()
+                .map(Link::state)
+                .anyMatch(
+                    state -> state instanceof LinkState.Cut || state instanceof LinkState.Over));
   }
 
   /** Looks until the links are back or the backend says that the gang is gone. */

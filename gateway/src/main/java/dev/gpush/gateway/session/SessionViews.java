@@ -2,6 +2,7 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.NodeView;
@@ -185,6 +186,10 @@ final class SessionViews {
   }
 
   private static String degradation(LiveSession session) {
+    Optional<AgentFailure.Superseded> other = session.superseded();
+    if (other.isPresent()) {
+      return "held by " + other.get().holder() + "; this gateway looks on (gpush up takes it over)";
+    }
     var parts = new ArrayList<String>();
     int index = 0;
     for (Link link : session.links()) {

@@ -44,6 +44,11 @@ record RefusalText(String what, String because, String attempt) {
               user + " is in use elsewhere",
               clean(what) + " is held by " + clean(holder),
               "gpush doctor");
+      case AgentFailure.Superseded(var holder, _) ->
+          new RefusalText(
+              user + " is held by another gateway",
+              clean(holder) + " has attached to it; this gateway only looks on",
+              "gpush up");
       case AgentFailure.Refused(var what, var code, var facts) ->
           refused(user, clean(what), code, facts);
       case Failure other ->

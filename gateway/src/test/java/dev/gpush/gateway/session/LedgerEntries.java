@@ -45,6 +45,7 @@ final class LedgerEntries {
         text(),
         text(),
         Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)),
+        random.nextInt(1, 9),
         Map.of("PATH", text(), "A", text()),
         random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none());
   }

@@ -73,6 +73,7 @@ final class RecoveryTest {
         has.host(),
         has.boot(),
         has.created(),
+        has.term(),
         has.inherit(),
         Optional.empty());
   }

@@ -117,11 +117,22 @@ final class SessionRig implements AutoCloseable {
     return service;
   }
 
+  /** The same for another home, as of another laptop. */
+  SessionService gateway(Path home, String holder) {
+    SessionService service = gateway(home, holder, List.of(backend), tasks);
+    started.add(service);
+    return service;
+  }
+
   SessionService gateway(Path home, List<Backend> all, Tasks its) {
+    return gateway(home, "me@here", all, its);
+  }
+
+  private SessionService gateway(Path home, String holder, List<Backend> all, Tasks its) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
     var identity =
-        new Identity("me", "me@here", HexFormat.of().formatHex(incarnation), "here", "b", home);
+        new Identity("me", holder, HexFormat.of().formatHex(incarnation), "here", "b", home);
     return new SessionService(
         identity,
         new Given(all),

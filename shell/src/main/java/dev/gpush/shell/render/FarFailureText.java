@@ -69,6 +69,11 @@ final class FarFailureText {
           Message.of("a node cannot write " + path, reason, "df -h " + ShellWords.quote(path));
       case AgentFailure.Held(var what, var holder) ->
           Message.of(what + " is not free", "held by " + holder, "gpush doctor");
+      case AgentFailure.Superseded(var holder, _) ->
+          Message.of(
+              "another gateway holds these nodes",
+              holder + " has attached to them; this gateway only looks on",
+              "gpush up    # takes them over");
       case AgentFailure.NotThere(var gang, var node) ->
           Message.of(
               "node " + node + " has no agent",

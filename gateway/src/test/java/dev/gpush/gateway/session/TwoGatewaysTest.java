@@ -1,0 +1,97 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Two homes that know the same session: one has it, the other looks on, and nobody fights. */
+@Timeout(120)
+final class TwoGatewaysTest {
+  @Test
+  void whoComesLaterLooksOnUntilSomebodyWantsItThere() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      SessionService laptop = rig.gateway();
+      laptop.sessions().up(ask(project, 2), Talk.silent());
+      Path desk = copyOfHome(rig, "desk");
+
+      SessionService other = rig.gateway(desk, "me@desk");
+      other.recover();
+      until("it is refused", () -> isDegraded(other));
+
+      looksOn(other, "me@here");
+      assertEquals(SessionState.READY, laptop.sessions().list().getFirst().state());
+
+      SessionView taken = other.sessions().up(ask(project, 2), Talk.silent());
+
+      assertEquals(SessionState.READY, taken.state());
+      until("the first one is told", () -> isDegraded(laptop));
+      looksOn(laptop, "me@desk");
+
+      // Also a new gateway of the first home does not take it back by itself.
+      laptop.close();
+      SessionService again = rig.gateway();
+      again.recover();
+      until("the new one is refused", () -> isDegraded(again));
+      looksOn(again, "me@desk");
+      assertEquals(SessionState.READY, other.sessions().list().getFirst().state());
+
+      again.sessions().up(ask(project, 2), Talk.silent());
+      until("the second one is told", () -> isDegraded(other));
+      assertEquals(List.of(), again.sessions().down(DEVBOX, true, Talk.silent()));
+      until("who looks on sees that it is gone", () -> other.sessions().list().isEmpty());
+    }
+  }
+
+  private static boolean isDegraded(SessionService gateway) {
+    SessionView view = gateway.sessions().list().getFirst();
+    return view.state() == SessionState.DEGRADED && view.detail().startsWith("held by");
+  }
+
+  private static void looksOn(SessionService gateway, String holder) {
+    SessionView view = gateway.sessions().list().getFirst();
+    assertEquals(SessionState.DEGRADED, view.state());
+    assertEquals(
+        "held by " + holder + "; this gateway looks on (gpush up takes it over)", view.detail());
+    assertTrue(
+        gateway.sessions().doctor().stream().anyMatch(each -> each.detail().contains(holder)),
+        () -> gateway.sessions().doctor().toString());
+    for (var command :
+        List.<Command>of(
+            () -> gateway.sessions().sync(DEVBOX, false, Talk.silent()),
+            () -> gateway.sessions().down(DEVBOX, true, Talk.silent()))) {
+      var refused = assertThrows(GpushException.class, command::run);
+      var failure = assertInstanceOf(AgentFailure.Superseded.class, refused.failure());
+      assertEquals(holder, failure.holder());
+    }
+  }
+
+  private interface Command {
+    void run() throws InterruptedException;
+  }
+
+  private static Path copyOfHome(SessionRig rig, String name) throws Exception {
+    Path copy = rig.path(name);
+    try (var files = Files.walk(rig.home())) {
+      for (Path file : files.toList()) {
+        Files.copy(file, copy.resolve(rig.home().relativize(file).toString()));
+      }
+    }
+    return copy;
+  }
+}
