@@ -18,6 +18,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -71,15 +74,33 @@ public final class AgentImage implements AgentProgram {
    * @param random for preambles; unguessable, so that no login banner can hold one
    */
   public AgentImage(Tasks tasks, RandomGenerator random) {
+    this(tasks, random, packed());
+  }
+
+  /**
+   * An agent of another release, from the texts of its files by their names.
+   *
+   * @param files probe.sh, loader.py and the modules
+   */
+  public AgentImage(Tasks tasks, RandomGenerator random, Map<String, String> files) {
     this.tasks = tasks;
     this.random = random;
-    this.probe = resource("probe.sh");
-    this.loader = resource("loader.py");
-    this.source = pack();
+    this.probe = Optional.ofNullable(files.get("probe.sh")).orElseThrow();
+    this.loader = Optional.ofNullable(files.get("loader.py")).orElseThrow();
+    this.source = pack(files);
+  }
+
+  private static Map<String, String> packed() {
+    var files = new TreeMap<String, String>();
+    files.put("probe.sh", resource("probe.sh"));
+    for (String module : modules()) {
+      files.put(module + ".py", resource(module + ".py"));
+    }
+    return files;
   }
 
   /** The names of the agent's modules, sorted. */
-  List<String> modules() {
+  static List<String> modules() {
     return resource("index.txt")
         .lines()
         .filter(name -> name.endsWith(".py"))
@@ -87,10 +108,13 @@ public final class AgentImage implements AgentProgram {
         .toList();
   }
 
-  private byte[] pack() {
+  private static byte[] pack(Map<String, String> files) {
     var modules = Json.object();
-    for (String module : modules()) {
-      modules = modules.with(module, resource(module + ".py"));
+    for (var file : new TreeMap<>(files).entrySet()) {
+      if (file.getKey().endsWith(".py")) {
+        String name = file.getKey().substring(0, file.getKey().length() - ".py".length());
+        modules = modules.with(name, file.getValue());
+      }
     }
     var packed = new ByteArrayOutputStream();
     try (OutputStream deflater = new DeflaterOutputStream(packed)) {

@@ -32,7 +32,7 @@ class AgentImageTest {
               .sorted()
               .toList();
 
-      assertEquals(modules, image.modules());
+      assertEquals(modules, AgentImage.modules());
     }
   }
 

@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.backend.Backends;
@@ -66,10 +67,17 @@ final class SessionRig implements AutoCloseable {
   private final List<SessionService> started = new ArrayList<>();
 
   SessionRig(FakeTrouble trouble) throws IOException {
+    this(trouble, Optional.empty());
+  }
+
+  /**
+   * @param nodes the agent that runs on the nodes, when it is not today's
+   */
+  SessionRig(FakeTrouble trouble, Optional<AgentProgram> nodes) throws IOException {
     this.folder = Files.createTempDirectory("gpush-sessions-");
     this.trouble = trouble;
     this.site = new FakeSite(folder.resolve("nodes"), 8, siteClock, trouble);
-    this.backend = FakeBackend.withAgents(BACKEND, site, agent);
+    this.backend = FakeBackend.withAgents(BACKEND, site, nodes.orElse(agent));
     this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"));
     Files.createDirectories(home());
   }
