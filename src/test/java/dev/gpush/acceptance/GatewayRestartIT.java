@@ -3,6 +3,7 @@ package dev.gpush.acceptance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,7 +62,7 @@ final class GatewayRestartIT {
     if (!isHungUpByTheNext) {
       await(notes.resolve("hup"));
     }
-    assertEquals("ready", world.json("ps", "--json").items().getFirst().text("state").orElse(""));
+    World.until("the session is ready again", () -> isReady(world));
     await(notes.resolve("hup"));
     await(notes.resolve("eof"));
     Files.createFile(notes.resolve("go"));
@@ -74,6 +75,15 @@ final class GatewayRestartIT {
     assertEquals(
         "[0] " + how + "\n", world.gpush("run", "--nodes", "1", "cat", "a.txt").succeeded().out());
     assertEquals("0\n", world.gpush("exec", "echo $GPUSH_NODE").succeeded().out());
+  }
+
+  private static boolean isReady(World world) {
+    try {
+      List<Json> sessions = world.json("ps", "--json").items();
+      return sessions.getFirst().text("state").orElse("").equals("ready");
+    } catch (Exception failed) {
+      throw new AssertionError(failed);
+    }
   }
 
   private static Process ssh(World world, String terminal, String command, Path folder)
