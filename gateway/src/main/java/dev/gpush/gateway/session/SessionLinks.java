@@ -68,6 +68,7 @@ final class SessionLinks {
     try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
       connect(session, Optional.of(config), CONNECT_LIMIT);
     }
+    NodeLacks.of(session.links()).forEach(talk::say);
   }
 
   void connect(LiveSession session, Optional<Config> config, Duration limit)
