@@ -50,10 +50,11 @@ final class GatewayKilledIT {
             world.file("src/" + file + ".txt", where + "\n" + "x".repeat(random.nextInt(100_000)));
           }
         }
-        if (command.getFirst().equals("up") && random.nextBoolean()) {
+        if (kill > 0 && command.getFirst().equals("up") && random.nextBoolean()) {
           world.gpush("down").succeeded();
         }
         long pid = gateway(world);
+        System.err.println("kill " + kill + " during " + command.getFirst());
 
         Process interrupted = world.startGpush(command.toArray(String[]::new));
         CompletableFuture<byte[]> out = World.read(interrupted.getInputStream());
