@@ -33,16 +33,21 @@ final class World implements AutoCloseable {
   private final Path launcher;
   private final List<Process> started = new ArrayList<>();
 
-  private World(Path base) throws IOException {
+  private World(Path base, String home) throws IOException {
     this.base = base;
-    this.home = Files.createDirectories(base.resolve("home"));
+    this.home = base.resolve(home);
     this.project = Files.createDirectories(base.resolve("proj"));
     this.launcher = repository().resolve("gpush");
     Files.writeString(project.resolve("gpush.yaml"), "# a workspace of a test\n");
   }
 
   static World fresh() throws IOException {
-    return new World(Files.createTempDirectory("gpush-it-").toRealPath());
+    return withHome("home");
+  }
+
+  /** As {@link #fresh}, with a GPUSH_HOME of this name. */
+  static World withHome(String name) throws IOException {
+    return new World(Files.createTempDirectory("gpush-it-").toRealPath(), name);
   }
 
   /** The root of the checkout: the folder above src/test. */
@@ -61,6 +66,10 @@ final class World implements AutoCloseable {
 
   Path project() {
     return project;
+  }
+
+  Path launcher() {
+    return launcher;
   }
 
   Path sshConfig() {
@@ -267,11 +276,29 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** Where clients meet this home's gateway. */
+  private List<String> runtimeFolders() throws IOException {
+    try (Stream<Path> users = Files.list(Path.of("/tmp"))) {
+      var found = new ArrayList<String>();
+      for (Path user : users.filter(folder -> folder.toString().contains("/gpush-")).toList()) {
+        String[] names = user.toFile().list((_, name) -> name.startsWith("gateway-"));
+        for (String name : names == null ? new String[0] : names) {
+          Path folder = user.resolve(name);
+          if (read(folder.resolve("gateway.lock")).contains(base.toString())) {
+            found.add("runtime folder " + folder);
+          }
+        }
+      }
+      return found;
+    }
+  }
+
   /** What of gpush is still here once all sessions are down and the gateway is stopped. */
   List<String> leftovers() throws IOException {
     var left = new ArrayList<>(processes());
     agents().forEach(agent -> left.add("agent folder " + agent));
     left.addAll(nodeFolders());
+    left.addAll(runtimeFolders());
     return left;
   }
 

@@ -81,7 +81,27 @@ public final class GatewayRuns implements Runs {
   public Optional<Integer> follow(
       SessionName name, int run, Set<Integer> ranks, boolean follow, RunOutput output)
       throws InterruptedException {
-    return work(name).launcher().follow(run, ranks, follow, output);
+    LiveSession session = sessions.find(name);
+    try {
+      return work(name).launcher().follow(run, ranks, follow, output);
+    } catch (InterruptedException | IllegalStateException ended) {
+      requireThere(session, ended);
+      throw ended;
+    }
+  }
+
+  /** A session that ends interrupts what waits in it; to the client that is no interruption. */
+  private static void requireThere(LiveSession session, Exception ended) {
+    LedgerEntry entry = session.entry();
+    boolean isEnding =
+        switch (entry.state()) {
+          case RELEASING, RELEASED, LEAKED -> true;
+          case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED -> false;
+        };
+    if (isEnding) {
+      String why = entry.detail().isEmpty() ? "it was given back meanwhile" : entry.detail();
+      throw new GpushException(new SessionFailure.Gone(session.name().text(), why), ended);
+    }
   }
 
   @Override

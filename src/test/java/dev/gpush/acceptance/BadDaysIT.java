@@ -1,0 +1,473 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpush.core.json.Json;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Days on which something is missing, full, killed or changed behind our back: what failed, because
+ * of what and what to try is said, the exit status is right, and every {@link World} checks at its
+ * end that nothing is left running, reserved or lying about.
+ */
+@Timeout(300)
+final class BadDaysIT {
+  private static final Pattern THREE_PARTS =
+      Pattern.compile("(?s)(?:^|\n)gpush: [^\n]+\n  because .+\n  try: [^\n]+\n$");
+
+  /** Says its process and its supervisor, then waits for a file. */
+  private static final String WAIT =
+      """
+      import os, sys, time
+      print("up", os.getpid(), os.getppid(), flush=True)
+      while not os.path.exists("GO"):
+          time.sleep(0.02)
+      """;
+
+  private static void says(Result result, int exit, String... parts) {
+    result.exits(exit);
+    assertTrue(THREE_PARTS.matcher(result.err()).find(), result::toString);
+    for (String part : parts) {
+      assertTrue(result.err().contains(part), () -> "without " + part + ": " + result);
+    }
+  }
+
+  private static Result with(World world, Path folder, List<String> variables, String... words)
+      throws Exception {
+    var command = new ArrayList<String>(List.of("env", "-C", folder.toString()));
+    command.addAll(variables);
+    command.add(world.launcher().toString());
+    command.addAll(List.of(words));
+    return world.run(new byte[0], command.toArray(String[]::new));
+  }
+
+  private static void mount(World world, String... words) throws Exception {
+    var command = new ArrayList<String>(List.of("mount"));
+    command.addAll(List.of(words));
+    Result mounted = world.run(new byte[0], command.toArray(String[]::new));
+    assumeTrue(mounted.exit() == 0, () -> "nothing can be mounted here: " + mounted.err());
+  }
+
+  private static void unmount(World world, Path where) throws Exception {
+    world.run(new byte[0], "umount", "-l", where.toString()).succeeded();
+  }
+
+  @Test
+  void firstCommandsAtOnceGetOneGatewayAndOneGang() throws Exception {
+    try (World world = World.fresh()) {
+      var commands = new ArrayList<Process>();
+      for (String verb : List.of("ps", "up", "ps", "up", "ps")) {
+        commands.add(world.startGpush(verb));
+      }
+      for (Process command : commands) {
+        var err = World.read(command.getErrorStream());
+        command.getInputStream().readAllBytes();
+        assertEquals(0, command.waitFor(), () -> new String(err.join(), StandardCharsets.UTF_8));
+      }
+
+      String log = Files.readString(world.home().resolve("logs/gateway.log"));
+      assertEquals(1, log.lines().filter(line -> line.contains("gateway runs")).count(), log);
+      assertEquals(1, world.json("ps", "--json").items().size());
+      assertEquals(1, world.agents().size());
+
+      deadSocketsAreReplaced(world);
+    }
+  }
+
+  private static void deadSocketsAreReplaced(World world) throws Exception {
+    Path socket =
+        Path.of(
+            world
+                .json("gateway", "status", "--json")
+                .object("sockets")
+                .text("control")
+                .orElseThrow());
+    world.killGateway();
+    assertEquals(1, world.json("ps", "--json").items().size());
+    world.killGateway();
+    Files.delete(socket);
+    Files.writeString(socket, "no socket");
+
+    assertEquals(1, world.json("ps", "--json").items().size());
+    assertEquals(1, world.agents().size());
+  }
+
+  @Test
+  void aDeepHomeWithASpaceAndAQuoteIsWokenBySsh() throws Exception {
+    try (World world = World.withHome("o'brien's home/" + "deep".repeat(30))) {
+      world.gpush("up", "--nodes", "1").succeeded();
+      String config = world.sshConfig().toString();
+      world.killGateway();
+
+      Result woken =
+          world.run(new byte[0], "ssh", "-F", config, "devbox", "echo $GPUSH_NODE").succeeded();
+      Result unknown =
+          world.run(new byte[0], "ssh", "-F", config, "-l", "devbox-7", "devbox", "true");
+      Result other = world.run(new byte[0], "ssh", "-F", config, "-l", "nobody", "devbox", "true");
+
+      assertEquals("0\n", woken.out());
+      says(unknown, 255, "devbox has no node 7");
+      says(other, 255, "there is no session nobody", "you have devbox");
+      says(world.gpush("ssh", "--on", "7", "true"), 255, "devbox has no node 7");
+      world.run(new byte[0], "ssh", "-F", config, "devbox-7", "true").exits(255);
+    }
+  }
+
+  @Test
+  void aHomeThatCannotBeUsedIsNamed() throws Exception {
+    try (World world = World.fresh()) {
+      Path file = world.file("../file", "no folder").normalize();
+      Path readOnly = Files.createDirectory(world.project().resolveSibling("read only"));
+      for (Path home : List.of(file, file.resolve("home"))) {
+        cannotBeUsed(world, home);
+      }
+      mount(world, "-t", "tmpfs", "-o", "ro,size=64k", "gpush-test", readOnly.toString());
+      try {
+        cannotBeUsed(world, readOnly);
+      } finally {
+        unmount(world, readOnly);
+      }
+    }
+  }
+
+  private static void cannotBeUsed(World world, Path home) throws Exception {
+    List<String> variables = List.of("GPUSH_HOME=" + home);
+    String named = home.toString().replaceFirst("/home$", "");
+    says(with(world, world.project(), variables, "ps"), 3, named, "GPUSH_HOME");
+    says(with(world, world.project(), variables, "run", "x.py"), 255, named, "GPUSH_HOME");
+  }
+
+  @Test
+  void aPathWithoutShellAndAPythonThatDoesNotWork() throws Exception {
+    try (World world = World.fresh()) {
+      Path tools = tools(world, "find");
+      Files.createSymbolicLink(tools.resolve("python3"), realPython(world));
+      Path broken = script(world.file("broken", "#!/bin/sh\necho no libpython >&2\nexit 127\n"));
+      world.file("hello.py", "print('hello')\n");
+      List<String> path = List.of("PATH=" + tools);
+
+      with(world, world.project(), path, "up", "--nodes", "1").succeeded();
+      Result sum = with(world, world.project(), path, "exec", "echo $((1+1))").succeeded();
+      Result hello = with(world, world.project(), path, "run", "hello.py").succeeded();
+      Result again = with(world, world.project(), path, "run", "hello.py").succeeded();
+
+      assertEquals("2\n", sum.out());
+      assertTrue(hello.out().contains("hello"), hello::toString);
+      assertTrue(again.out().contains("hello"), again::toString);
+      says(
+          world.gpush("run", "--python", "./broken", "hello.py"),
+          255,
+          broken + " on node 0 does not work",
+          "no libpython");
+      says(world.gpush("run", "--python", "/nope", "hello.py"), 255, "none of these is there");
+    }
+  }
+
+  /** The program itself: a version manager's python3 is a script that needs more on PATH. */
+  private static Path realPython(World world) throws Exception {
+    String print = "import os, sys; print(os.path.realpath(sys.executable))";
+    return Path.of(world.run(new byte[0], "python3", "-c", print).succeeded().out().strip());
+  }
+
+  /** A folder with links to these programs and nothing else. */
+  private static Path tools(World world, String... names) throws Exception {
+    Path folder = Files.createDirectory(world.project().resolveSibling("tools"));
+    for (String name : names) {
+      Result found = world.run(new byte[0], "sh", "-c", "command -v " + name).succeeded();
+      Files.createSymbolicLink(folder.resolve(name), Path.of(found.out().strip()));
+    }
+    return folder;
+  }
+
+  private static Path script(Path file) {
+    assertTrue(file.toFile().setExecutable(true));
+    return file;
+  }
+
+  @Test
+  void aPythonTooOldForTheAgentIsTold() throws Exception {
+    try (World world = World.fresh()) {
+      Path tools = tools(world, "find");
+      Path old = script(world.file("../old", "#!/bin/sh\nexit 1\n").normalize());
+
+      says(hidden(world, tools, old), 3, "Python is too old", "3.6");
+      // Without a Python nobody can tell that nothing is there; the next gateway can.
+      world.gpush("gateway", "stop").succeeded();
+      World.until("the leak is cleaned", () -> hasNoSession(world));
+    }
+  }
+
+  private static boolean hasNoSession(World world) {
+    try {
+      return world.json("ps", "--json").items().isEmpty();
+    } catch (Exception failed) {
+      throw new IllegalStateException(failed);
+    }
+  }
+
+  /** {@code up} where this file is the system's Python: in a mount namespace of its own. */
+  private static Result hidden(World world, Path tools, Path python) throws Exception {
+    assumeTrue(Files.exists(Path.of("/usr/bin/python3")), "there is no /usr/bin/python3 to hide");
+    String script = "mount --bind \"$1\" \"$2\" || exit 99; shift 2; exec \"$@\"";
+    Result result =
+        world.run(
+            new byte[0],
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            script,
+            "sh",
+            python.toString(),
+            Path.of("/usr/bin/python3").toRealPath().toString(),
+            "env",
+            "PATH=" + tools,
+            world.launcher().toString(),
+            "up");
+    assumeTrue(
+        result.exit() != 99 && !result.err().contains("unshare"), () -> "no mounts: " + result);
+    return result;
+  }
+
+  @Test
+  void aFullDiskIsNamedAndLeavesNothing() throws Exception {
+    try (World world = World.fresh()) {
+      Path nodes = Files.createDirectories(world.home().resolve("nodes"));
+      mount(world, "-t", "tmpfs", "-o", "size=6m", "gpush-test", nodes.toString());
+      try {
+        Path big = Files.write(world.project().resolve("big.bin"), new byte[9_000_000]);
+
+        Result up = world.gpush("up", "--nodes", "1");
+
+        says(up, 1, nodes.toString(), "its disk is full", "make room there, then gpush up");
+        assertEquals(List.of(), world.json("ps", "--json").items());
+        assertEquals(List.of(), world.agents());
+        assertEquals(List.of(), world.nodeFolders());
+
+        Files.delete(big);
+        world.gpush("up", "--nodes", "1").succeeded();
+        Files.write(big, new byte[9_000_000]);
+        says(world.gpush("run", "true"), 255, nodes.toString(), "its disk is full");
+        world.gpush("exec", "true").succeeded();
+        Files.delete(big);
+        world.gpush("run", "true").succeeded();
+        world.gpush("down").succeeded();
+      } finally {
+        unmount(world, nodes);
+      }
+    }
+  }
+
+  /** A run of {@link #WAIT} whose rank has said who it is. */
+  private record Waiting(Process client, long rank, long supervisor) {
+    static Waiting in(World world) throws Exception {
+      world.file("wait.py", WAIT.replace("GO", world.home().resolve("go").toString()));
+      Process client = world.startGpush("run", "wait.py");
+      var lines =
+          new BufferedReader(
+              new InputStreamReader(client.getInputStream(), StandardCharsets.UTF_8));
+      String line = lines.readLine();
+      while (line != null && !line.contains("up ")) {
+        line = lines.readLine();
+      }
+      String[] words = Optional.ofNullable(line).orElseThrow().split(" ", -1);
+      return new Waiting(
+          client, Long.parseLong(words[words.length - 2]), Long.parseLong(words[words.length - 1]));
+    }
+
+    Result ended() throws Exception {
+      String err = new String(client.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+      assertTrue(client.waitFor(60, TimeUnit.SECONDS));
+      return new Result("run wait.py", client.exitValue(), "", err);
+    }
+  }
+
+  private static boolean isAlive(long pid) {
+    return ProcessHandle.of(pid).map(ProcessHandle::isAlive).orElse(false);
+  }
+
+  private static void kill(long pid) {
+    ProcessHandle.of(pid).orElseThrow().destroyForcibly();
+  }
+
+  @Test
+  void aKilledSupervisorAndAKilledAgentEndTheRunLoudly() throws Exception {
+    try (World world = World.fresh()) {
+      world.gpush("up", "--nodes", "1").succeeded();
+      Waiting first = Waiting.in(world);
+      kill(first.supervisor());
+      says(first.ended(), 255, "run 1 was lost on node 0");
+      World.until("the rank is gone", () -> !isAlive(first.rank()));
+      world.gpush("exec", "true").succeeded();
+
+      Waiting second = Waiting.in(world);
+      Path agent = world.agents().getFirst();
+      kill(Json.parse(Files.readString(agent.resolve("agent.json"))).number("pid").orElseThrow());
+      says(second.ended(), 255, "devbox is gone", "no agent any more on node 0");
+      World.until("the rank is gone", () -> !isAlive(second.rank()));
+      world.gpush("up", "--nodes", "1").succeeded();
+      assertEquals(1, world.json("ps", "--json").items().size());
+      world.gpush("exec", "true").succeeded();
+    }
+  }
+
+  @Test
+  void theLeaseEndsWithoutAGatewayOnceTheRunHasEnded() throws Exception {
+    try (World world = World.fresh()) {
+      Path late = world.home().resolve("late");
+      Path go = world.home().resolve("go");
+      world.file(
+          "late.py",
+          """
+          import os, time
+          time.sleep(4)
+          open("LATE", "w").close()
+          while not os.path.exists("GO"):
+              time.sleep(0.02)
+          """
+              .replace("LATE", late.toString())
+              .replace("GO", go.toString()));
+      world.gpush("up", "--nodes", "1", "--idle", "2s").succeeded();
+      world.gpush("run", "--detach", "late.py").succeeded();
+      world.killGateway();
+
+      World.until("the run is older than the idle time", () -> Files.exists(late));
+      assertEquals(1, world.agents().size(), "a run keeps its node");
+      Files.createFile(go);
+
+      World.until("the agent and its folders are gone", () -> isEmpty(world));
+      World.until("the next gateway knows", () -> hasNoSession(world));
+    }
+  }
+
+  private static boolean isEmpty(World world) {
+    try {
+      return world.agents().isEmpty() && world.nodeFolders().isEmpty();
+    } catch (java.io.IOException changing) {
+      return false;
+    }
+  }
+
+  @Test
+  void whatWasChangedOrMadeOnANodeIsTheirs() throws Exception {
+    try (World world = World.fresh()) {
+      world.file("a.txt", "one\n");
+      world.gpush("up", "--nodes", "1").succeeded();
+      world.gpush("exec", "echo theirs > a.txt; echo made there > result.txt").succeeded();
+      world.file("a.txt", "two\n");
+
+      Result blocked = world.gpush("run", "cat", "a.txt");
+      Result kept = world.gpush("exec", "cat a.txt").succeeded();
+      Result forced = world.gpush("run", "--overwrite", "cat", "a.txt").succeeded();
+
+      says(blocked, 255, "a.txt was changed there", "gpush run --overwrite cat a.txt");
+      assertEquals("theirs\n", kept.out());
+      assertTrue(forced.out().contains("two"), forced::toString);
+      assertTrue(forced.err().contains("what was overwritten is in "), forced::toString);
+      assertEquals("theirs\n", Files.readString(find(world, "trash").resolve("a.txt")));
+
+      Result down = world.gpush("down").succeeded();
+      assertTrue((down.out() + down.err()).contains("result.txt"), down::toString);
+      assertEquals("made there\n", Files.readString(find(world, "result.txt")));
+      deleteTree(world.home().resolve("nodes"));
+    }
+  }
+
+  /** The file of this name among what nodes have; of the trash, the one generation in it. */
+  private static Path find(World world, String name) throws Exception {
+    try (Stream<Path> files = Files.walk(world.home().resolve("nodes"))) {
+      Path found = files.filter(file -> file.endsWith(name)).findFirst().orElseThrow();
+      if (!Files.isDirectory(found)) {
+        return found;
+      }
+      try (Stream<Path> inside = Files.list(found)) {
+        return inside.findFirst().orElseThrow();
+      }
+    }
+  }
+
+  private static void deleteTree(Path folder) throws Exception {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  private static void interrupt(World world, Process client) throws Exception {
+    world.run(new byte[0], "kill", "-INT", Long.toString(client.pid())).succeeded();
+  }
+
+  @Test
+  void ctrlCEndsUpAndRunAndAClosedPipeEndsLogs() throws Exception {
+    try (World world = World.fresh()) {
+      Process up = world.startGpush("up", "--nodes", "8");
+      Path ledger = world.home().resolve("ledger");
+      World.until(
+          "the intent is written",
+          () ->
+              Optional.ofNullable(ledger.toFile().list()).map(all -> all.length > 0).orElse(false));
+      interrupt(world, up);
+      up.getErrorStream().readAllBytes();
+      assertEquals(130, up.waitFor());
+      assertEquals(List.of(), world.json("ps", "--json").items());
+      assertEquals(List.of(), world.agents());
+
+      world.gpush("up", "--nodes", "1").succeeded();
+      Waiting run = Waiting.in(world);
+      interrupt(world, run.client());
+      run.ended().exits(130);
+      World.until("the rank is gone", () -> !isAlive(run.rank()));
+      assertFalse(isAlive(run.supervisor()));
+      assertEquals(1, world.json("ps", "--json").items().size());
+
+      world.file("many.py", "for i in range(200000): print('line', i)\n");
+      world.gpush("run", "--detach", "many.py").succeeded();
+      String pipe = "\"$0\" logs -f | head -1; exit ${PIPESTATUS[0]}";
+      Result logs = world.run(new byte[0], "bash", "-c", pipe, world.launcher().toString());
+      assertEquals(1, logs.out().lines().count(), logs::toString);
+      assertEquals("", logs.err());
+      assertEquals(141, logs.exit());
+    }
+  }
+
+  @Test
+  void theHomeFolderAndTheRootAreNotSentWithoutAsking() throws Exception {
+    try (World world = World.fresh()) {
+      Path person = Files.createDirectory(world.project().resolveSibling("person"));
+      List<String> variables =
+          List.of("HOME=" + person, "XDG_CACHE_HOME=" + cache(), "GPUSH_REBUILD=0");
+
+      Result home = with(world, person, variables, "up");
+      Result root = with(world, Path.of("/"), variables, "up");
+      Result run = with(world, person, variables, "run", "true");
+
+      says(home, 1, person.toString(), "it is your home folder", "gpush up --yes");
+      says(root, 1, "it is the whole file system", "gpush up --yes");
+      says(run, 255, "it is your home folder", "--yes");
+      assertEquals(List.of(), world.json("ps", "--json").items());
+      assertEquals(List.of(), world.agents());
+    }
+  }
+
+  private static String cache() {
+    return Optional.ofNullable(System.getenv("XDG_CACHE_HOME"))
+        .orElse(System.getenv("HOME") + "/.cache");
+  }
+}
