@@ -33,8 +33,11 @@ final class World implements AutoCloseable {
   private final Path launcher;
   private final List<Process> started = new ArrayList<>();
 
-  private World(Path base, String home) throws IOException {
+  private final Map<String, String> environment;
+
+  private World(Path base, String home, Map<String, String> environment) throws IOException {
     this.base = base;
+    this.environment = Map.copyOf(environment);
     this.home = base.resolve(home);
     this.project = Files.createDirectories(base.resolve("proj"));
     this.launcher = repository().resolve("gpush");
@@ -42,12 +45,21 @@ final class World implements AutoCloseable {
   }
 
   static World fresh() throws IOException {
-    return withHome("home");
+    return fresh(Map.of());
   }
 
   /** As {@link #fresh}, with a GPUSH_HOME of this name. */
   static World withHome(String name) throws IOException {
-    return new World(Files.createTempDirectory("gpush-it-").toRealPath(), name);
+    return made(name, Map.of());
+  }
+
+  /** With these variables in the environment of all that is started. */
+  static World fresh(Map<String, String> environment) throws IOException {
+    return made("home", environment);
+  }
+
+  private static World made(String home, Map<String, String> environment) throws IOException {
+    return new World(Files.createTempDirectory("gpush-it-").toRealPath(), home, environment);
   }
 
   /** The root of the checkout: the folder above src/test. */
@@ -124,6 +136,7 @@ final class World implements AutoCloseable {
   Process start(Path folder, List<String> command) throws IOException {
     var builder = new ProcessBuilder(command).directory(folder.toFile());
     builder.environment().put("GPUSH_HOME", home.toString());
+    builder.environment().putAll(environment);
     builder.environment().remove("GPUSH_SESSION");
     Process process = builder.start();
     started.add(process);

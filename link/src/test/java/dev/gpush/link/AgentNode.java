@@ -1,5 +1,6 @@
 package dev.gpush.link;
 
+import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -106,6 +107,21 @@ final class AgentNode implements AutoCloseable {
   }
 
   Link link(String as, long term) {
+    return link(as, term, Clock.system(), LinkTiming.usual(), pipe -> pipe);
+  }
+
+  /** A link whose pipes have faults. */
+  Link link(Clock clock, LinkTiming timing, Disturbance disturbance) {
+    return link(incarnation, 1, clock, timing, disturbance);
+  }
+
+  /** What a test puts between the relay and the link. */
+  @FunctionalInterface
+  interface Disturbance {
+    Pipe over(ProcessPipe pipe) throws IOException, InterruptedException;
+  }
+
+  private Link link(String as, long term, Clock clock, LinkTiming timing, Disturbance disturbance) {
     PipeSource source =
         attempt -> {
           var pipe = spawn();
@@ -113,10 +129,21 @@ final class AgentNode implements AutoCloseable {
               pipe,
               header(attempt == PipeSource.Attempt.FIRST ? "start" : "attach", Json.object()));
           pipes.add(pipe);
-          return pipe;
+          return disturbance.over(pipe);
         };
     var identity = new LinkIdentity(NODE, "me@here", as, term, List.of("exec"));
-    return new Link(identity, source, tasks, Clock.system(), new Random(1), states::add);
+    return new Link(identity, source, tasks, clock, new Random(1), timing, states::add);
+  }
+
+  /** What the agent has written to its log; empty when all went well. */
+  String log() throws IOException {
+    try (var files = Files.walk(folder.resolve("a"))) {
+      var text = new StringBuilder();
+      for (Path file : files.filter(path -> path.endsWith("log")).toList()) {
+        text.append(Files.readString(file));
+      }
+      return text.toString();
+    }
   }
 
   @Override

@@ -14,6 +14,10 @@ final class ProcessPipe implements Pipe {
     this.process = new ProcessBuilder(command).start();
   }
 
+  long pid() {
+    return process.pid();
+  }
+
   @Override
   public OutputStream input() {
     return process.getOutputStream();

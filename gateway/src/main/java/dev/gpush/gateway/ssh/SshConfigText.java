@@ -63,7 +63,7 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
       Ciphers ^aes128-gcm@openssh.com
       Compression no
       ServerAliveInterval 15
-      ServerAliveCountMax 4
+      ServerAliveCountMax 40
       SendEnv LANG LC_* COLORTERM TERM_PROGRAM
       ForwardAgent no
       ForwardX11 no

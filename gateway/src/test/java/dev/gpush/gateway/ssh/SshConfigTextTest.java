@@ -52,7 +52,7 @@ class SshConfigTextTest {
           Ciphers ^aes128-gcm@openssh.com
           Compression no
           ServerAliveInterval 15
-          ServerAliveCountMax 4
+          ServerAliveCountMax 40
           SendEnv LANG LC_* COLORTERM TERM_PROGRAM
           ForwardAgent no
           ForwardX11 no
@@ -77,7 +77,7 @@ class SshConfigTextTest {
           Ciphers ^aes128-gcm@openssh.com
           Compression no
           ServerAliveInterval 15
-          ServerAliveCountMax 4
+          ServerAliveCountMax 40
           SendEnv LANG LC_* COLORTERM TERM_PROGRAM
           ForwardAgent no
           ForwardX11 no

@@ -1,0 +1,408 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The pipe between gateway and node stands still or breaks, and a real OpenSSH client does not
+ * notice. The pipes are the relays, children of the gateway. {@code -Dgpush.long=true} (the profile
+ * {@code long}) takes the sizes of the issue.
+ */
+@Timeout(1800)
+final class LinkFaultsIT {
+  private static final boolean LONG = Boolean.getBoolean("gpush.long");
+
+  /** Longer than the contact limit, so that the pipe is replaced, and then shorter. */
+  private static final List<Duration> FREEZES =
+      LONG
+          ? List.of(Duration.ofSeconds(60), Duration.ofSeconds(10))
+          : List.of(Duration.ofSeconds(5), Duration.ofSeconds(1));
+
+  private static final Map<String, String> RELAYS =
+      LONG ? Map.of("GPUSH_RELAY", "1") : Map.of("GPUSH_RELAY", "1", "GPUSH_LINK_CONTACT", "2s");
+
+  private static final int MEGABYTES = LONG ? 200 : 32;
+  private static final int CUTS = Integer.getInteger("gpush.cuts", LONG ? 100 : 5);
+  private static final int TWO_WAY_MEGABYTES = LONG ? 1_024 : 64;
+
+  private static final String WEB_SOCKET_SERVER =
+      """
+      import base64, hashlib, socket, struct, sys
+      server = socket.socket()
+      server.bind(("127.0.0.1", int(sys.argv[1])))
+      server.listen(5)
+      def exactly(count):
+          data = b""
+          while len(data) < count:
+              part = peer.recv(count - len(data))
+              if not part:
+                  sys.exit(0)
+              data += part
+          return data
+      peer, _ = server.accept()
+      head = b""
+      while not head.endswith(b"\\r\\n\\r\\n"):
+          head += exactly(1)
+      key = [l.split(b": ")[1] for l in head.split(b"\\r\\n") if l.lower().startswith(b"sec-websocket-key")][0]
+      sign = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
+      peer.sendall(b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\n"
+                   b"Sec-WebSocket-Accept: " + sign + b"\\r\\n\\r\\n")
+      while True:
+          first, second = exactly(2)
+          length = second & 127
+          mask = exactly(4)
+          text = bytes(b ^ mask[i % 4] for i, b in enumerate(exactly(length)))
+          peer.sendall(struct.pack("BB", first, length) + text)
+      """;
+
+  @Test
+  void clientsStandStillWhileThePipeDoesAndNoticeNothing() throws Exception {
+    try (World world = World.fresh(RELAYS)) {
+      Path go = world.home().resolve("go");
+      world.file("ws.py", WEB_SOCKET_SERVER);
+      world.file(
+          "count.py",
+          "import os, time\ni = 0\nwhile not os.path.exists(%s):\n".formatted(quoted(go))
+              + "    i += 1\n    print(i, flush=True)\n    time.sleep(0.02)\nprint('end', i)\n");
+      world.file(
+          "count.sh",
+          "i=0\nwhile [ ! -e %s ]; do i=$((i+1)); echo $i; sleep 0.02; done\n".formatted(quoted(go))
+              + "echo end $i\nexit 5\n");
+      world.gpush("up").succeeded();
+      world.gpush("run", "--detach", "count.py").succeeded();
+
+      Process counter = terminal(world, "sh", "count.sh");
+      CompletableFuture<byte[]> counted = World.read(counter.getInputStream());
+      Process logs = world.startGpush("logs", "-f");
+      CompletableFuture<byte[]> logged = World.read(logs.getInputStream());
+      try (var socket = WebSocket.through(world)) {
+        socket.echoes("before");
+        byte[] file = random(MEGABYTES << 20, 7);
+        Files.write(world.project().resolve("big.bin"), file);
+        String there = world.gpush("exec", "pwd").succeeded().out().strip();
+        world.bytes(file, 0, ssh(world, "cat > " + there + "/big.bin"));
+        Process download =
+            world.start(
+                world.project(), List.of(ssh(world, "cat big.bin || cat " + there + "/big.bin")));
+        InputStream coming = download.getInputStream();
+        byte[] head = coming.readNBytes(1 << 20);
+
+        for (Duration freeze : FREEZES) {
+          List<Long> frozen = relays(world);
+          assertTrue(!frozen.isEmpty(), "no relay to freeze");
+          signal("STOP", frozen);
+          socket.send("while frozen");
+          LockSupport.parkNanos(freeze.toNanos());
+          signal("CONT", frozen);
+          assertEquals("while frozen", socket.receive());
+          socket.echoes("after");
+          System.err.println(
+              "LinkFaultsIT froze "
+                  + frozen.size()
+                  + " pipe for "
+                  + freeze.toSeconds()
+                  + " s; the same pipe after it: "
+                  + relays(world).equals(frozen));
+        }
+
+        byte[] rest = coming.readAllBytes();
+        assertEquals(file.length, head.length + rest.length);
+        assertArrayEquals(sha(file), sha(head, rest));
+        assertTrue(download.waitFor(60, TimeUnit.SECONDS));
+        assertEquals(0, download.exitValue());
+      }
+      assertTrue(counter.isAlive(), "the ssh client has not noticed");
+      Files.createFile(go);
+      assertTrue(counter.waitFor(60, TimeUnit.SECONDS));
+      assertEquals(5, counter.exitValue());
+      isGapless(lines(counted.get()));
+      assertTrue(logs.waitFor(60, TimeUnit.SECONDS));
+      isGapless(lines(logged.get()));
+    }
+  }
+
+  @Test
+  void aTwoWayTransferLosesNothingThroughManyCuts() throws Exception {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.err.println(
+        "LinkFaultsIT seed " + seed + ", " + CUTS + " cuts (-Dgpush.seed, -Dgpush.cuts)");
+    try (World world = World.fresh(Map.of("GPUSH_RELAY", "1"))) {
+      world.gpush("up").succeeded();
+
+      long calm = transfer(world, seed, 0);
+      long cut = transfer(world, seed, CUTS);
+
+      double ratio = (double) cut / calm;
+      System.err.printf(
+          "LinkFaultsIT %d MB both ways: %d ms undisturbed, %d ms with %d cuts, ratio %.2f%n",
+          TWO_WAY_MEGABYTES, calm, cut, CUTS, ratio);
+      assertTrue(!LONG || ratio <= 2, "ratio " + ratio);
+    }
+  }
+
+  /** Through {@code cat} on the node and back; milliseconds. */
+  private static long transfer(World world, long seed, int cuts) throws Exception {
+    long begin = System.nanoTime();
+    long size = (long) TWO_WAY_MEGABYTES << 20;
+    Process cat = world.start(world.project(), List.of(ssh(world, "cat; exit 7")));
+    var sent =
+        CompletableFuture.supplyAsync(
+            () -> feed(cat.getOutputStream(), size, seed), task -> Thread.ofVirtual().start(task));
+    var chance = new Random(seed);
+    var digest = MessageDigest.getInstance("SHA-256");
+    int done = 0;
+    long received = 0;
+    try (var input = new DigestInputStream(cat.getInputStream(), digest)) {
+      var piece = new byte[64 << 10];
+      long next = place(size, done, cuts, chance);
+      for (int count = input.read(piece); count >= 0; count = input.read(piece)) {
+        received += count;
+        if (done < cuts && received >= next) {
+          World.until("a pipe to cut", () -> !relaysQuietly(world).isEmpty());
+          signal("KILL", relays(world));
+          done++;
+          next = place(size, done, cuts, chance);
+        }
+      }
+    }
+    assertEquals(size, received);
+    assertEquals(cuts, done);
+    assertArrayEquals(sent.get(), digest.digest());
+    assertTrue(cat.waitFor(60, TimeUnit.SECONDS));
+    assertEquals(7, cat.exitValue());
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+  }
+
+  private static long place(long size, int done, int cuts, Random chance) {
+    long part = size / (cuts + 1);
+    return part * done + 1 + (long) (chance.nextDouble() * part);
+  }
+
+  private static byte[] feed(OutputStream to, long size, long seed) {
+    try (to) {
+      var digest = MessageDigest.getInstance("SHA-256");
+      var random = new Random(seed);
+      var piece = new byte[64 << 10];
+      for (long left = size; left > 0; left -= piece.length) {
+        random.nextBytes(piece);
+        digest.update(piece);
+        to.write(piece);
+      }
+      return digest.digest();
+    } catch (IOException | java.security.NoSuchAlgorithmException broken) {
+      throw new IllegalStateException(broken);
+    }
+  }
+
+  private static String quoted(Path path) {
+    return "'" + path + "'";
+  }
+
+  private static String[] ssh(World world, String command) {
+    return new String[] {"ssh", "-F", world.sshConfig().toString(), "devbox", command};
+  }
+
+  /** An ssh client that has a terminal. */
+  private static Process terminal(World world, String... command) throws IOException {
+    var all =
+        new ArrayList<>(
+            List.of(
+                "python3",
+                "-c",
+                "import os, pty, sys; s = pty.spawn(sys.argv[1:]); sys.exit(os.WEXITSTATUS(s))",
+                "ssh",
+                "-tt",
+                "-F",
+                world.sshConfig().toString(),
+                "devbox"));
+    all.addAll(List.of(command));
+    return world.start(world.project(), all);
+  }
+
+  /** The gateway's children that lead to agents. */
+  private static List<Long> relays(World world) throws Exception {
+    return relays(world.gatewayPid());
+  }
+
+  private static List<Long> relays(long gateway) {
+    try (Stream<ProcessHandle> children = ProcessHandle.of(gateway).orElseThrow().children()) {
+      return children
+          .filter(ProcessHandle::isAlive)
+          .map(ProcessHandle::pid)
+          .filter(pid -> commandLine(pid).contains("gpush_agent"))
+          .toList();
+    }
+  }
+
+  private static List<Long> relaysQuietly(World world) {
+    try {
+      return relays(world);
+    } catch (Exception changing) {
+      return List.of();
+    }
+  }
+
+  private static String commandLine(long pid) {
+    try {
+      return Files.readString(Path.of("/proc/" + pid + "/cmdline"), StandardCharsets.ISO_8859_1);
+    } catch (IOException ended) {
+      return "";
+    }
+  }
+
+  private static void signal(String name, List<Long> pids) throws Exception {
+    var command = new ArrayList<>(List.of("kill", "-" + name));
+    pids.forEach(pid -> command.add(pid.toString()));
+    // One that was replaced meanwhile is gone: that is what the test is about.
+    new ProcessBuilder(command).redirectErrorStream(true).start().waitFor();
+  }
+
+  private static byte[] random(int size, long seed) {
+    var bytes = new byte[size];
+    new Random(seed).nextBytes(bytes);
+    return bytes;
+  }
+
+  private static byte[] sha(byte[]... parts) throws Exception {
+    var digest = MessageDigest.getInstance("SHA-256");
+    for (byte[] part : parts) {
+      digest.update(part);
+    }
+    return digest.digest();
+  }
+
+  private static List<String> lines(byte[] bytes) {
+    return new String(bytes, StandardCharsets.UTF_8)
+        .lines()
+        .map(line -> line.replaceFirst("^\\[0\\] ", "").strip())
+        .filter(line -> line.matches("[0-9]+|end [0-9]+"))
+        .toList();
+  }
+
+  private static void isGapless(List<String> lines) {
+    int last = lines.size() - 1;
+    for (int i = 0; i < last; i++) {
+      assertEquals(Integer.toString(i + 1), lines.get(i));
+    }
+    assertTrue(last > 20, lines::toString);
+    assertEquals("end " + last, lines.get(last));
+  }
+
+  /** A client of RFC 6455 with as much of it as the test needs, through {@code ssh -L}. */
+  private record WebSocket(Process server, Process forward, Socket socket)
+      implements AutoCloseable {
+    static WebSocket through(World world) throws Exception {
+      int here = freePort();
+      int there = freePort();
+      String folder = world.gpush("exec", "pwd").succeeded().out().strip();
+      Process server =
+          world.start(
+              world.project(), List.of(ssh(world, "python3 " + folder + "/ws.py " + there)));
+      Process forward =
+          world.start(
+              world.project(),
+              List.of(
+                  "ssh",
+                  "-F",
+                  world.sshConfig().toString(),
+                  "-N",
+                  "-o",
+                  "ExitOnForwardFailure=yes",
+                  "-L",
+                  here + ":127.0.0.1:" + there,
+                  "devbox"));
+      var open = new ArrayList<Socket>();
+      World.until("a handshake", () -> shake(here).map(open::add).orElse(false));
+      return new WebSocket(server, forward, open.getFirst());
+    }
+
+    private static java.util.Optional<Socket> shake(int port) {
+      try {
+        var socket = new Socket();
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1000);
+        socket
+            .getOutputStream()
+            .write(
+                ("GET / HTTP/1.1\r\n"
+                     + "Host: here\r\n"
+                     + "Upgrade: websocket\r\n"
+                     + "Connection: Upgrade\r\n"
+                     + "Sec-WebSocket-Version: 13\r\n"
+                     + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                    .getBytes(StandardCharsets.US_ASCII));
+        var head = new StringBuilder();
+        while (head.indexOf("\r\n\r\n") < 0) {
+          int next = socket.getInputStream().read();
+          if (next < 0) {
+            socket.close();
+            return java.util.Optional.empty();
+          }
+          head.append((char) next);
+        }
+        assertTrue(head.toString().contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), head::toString);
+        return java.util.Optional.of(socket);
+      } catch (IOException notYet) {
+        return java.util.Optional.empty();
+      }
+    }
+
+    void send(String text) throws IOException {
+      byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+      var frame = new byte[bytes.length + 6];
+      frame[0] = (byte) 0x81;
+      frame[1] = (byte) (0x80 | bytes.length);
+      // The mask is zero: it hides nothing from itself.
+      System.arraycopy(bytes, 0, frame, 6, bytes.length);
+      socket.getOutputStream().write(frame);
+    }
+
+    String receive() throws IOException {
+      byte[] head = socket.getInputStream().readNBytes(2);
+      assertEquals(2, head.length, "the connection has ended");
+      return new String(socket.getInputStream().readNBytes(head[1]), StandardCharsets.UTF_8);
+    }
+
+    void echoes(String text) throws IOException {
+      send(text);
+      assertEquals(text, receive());
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+      forward.destroy();
+      server.destroy();
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return probe.getLocalPort();
+    }
+  }
+}
