@@ -96,19 +96,16 @@ final class LinkFaultsIT {
       world.gpush("up").succeeded();
       world.gpush("run", "--detach", "count.py").succeeded();
 
-      Process counter = terminal(world, "sh", "count.sh");
+      String there = world.gpush("exec", "pwd").succeeded().out().strip();
+      Process counter = terminal(world, "sh " + there + "/count.sh");
       CompletableFuture<byte[]> counted = World.read(counter.getInputStream());
       Process logs = world.startGpush("logs", "-f");
       CompletableFuture<byte[]> logged = World.read(logs.getInputStream());
-      try (var socket = WebSocket.through(world)) {
+      try (var socket = WebSocket.through(world, there)) {
         socket.echoes("before");
         byte[] file = random(MEGABYTES << 20, 7);
-        Files.write(world.project().resolve("big.bin"), file);
-        String there = world.gpush("exec", "pwd").succeeded().out().strip();
-        world.bytes(file, 0, ssh(world, "cat > " + there + "/big.bin"));
-        Process download =
-            world.start(
-                world.project(), List.of(ssh(world, "cat big.bin || cat " + there + "/big.bin")));
+        Path big = Files.write(world.home().resolve("big.bin"), file);
+        Process download = world.start(world.project(), List.of(ssh(world, "cat " + quoted(big))));
         InputStream coming = download.getInputStream();
         byte[] head = coming.readNBytes(1 << 20);
 
@@ -316,10 +313,9 @@ final class LinkFaultsIT {
   /** A client of RFC 6455 with as much of it as the test needs, through {@code ssh -L}. */
   private record WebSocket(Process server, Process forward, Socket socket)
       implements AutoCloseable {
-    static WebSocket through(World world) throws Exception {
+    static WebSocket through(World world, String folder) throws Exception {
       int here = freePort();
       int there = freePort();
-      String folder = world.gpush("exec", "pwd").succeeded().out().strip();
       Process server =
           world.start(
               world.project(), List.of(ssh(world, "python3 " + folder + "/ws.py " + there)));
@@ -349,11 +345,11 @@ final class LinkFaultsIT {
             .getOutputStream()
             .write(
                 ("GET / HTTP/1.1\r\n"
-                     + "Host: here\r\n"
-                     + "Upgrade: websocket\r\n"
-                     + "Connection: Upgrade\r\n"
-                     + "Sec-WebSocket-Version: 13\r\n"
-                     + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+                        + "Host: here\r\n"
+                        + "Upgrade: websocket\r\n"
+                        + "Connection: Upgrade\r\n"
+                        + "Sec-WebSocket-Version: 13\r\n"
+                        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
                     .getBytes(StandardCharsets.US_ASCII));
         var head = new StringBuilder();
         while (head.indexOf("\r\n\r\n") < 0) {
