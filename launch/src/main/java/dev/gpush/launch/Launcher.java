@@ -182,7 +182,11 @@ public final class Launcher implements AutoCloseable {
   private List<List<Json>> listed() throws InterruptedException {
     var asking = new ArrayList<Callable<List<Json>>>();
     for (LaunchNode node : site.nodes()) {
-      asking.add(() -> node.calls().call("run.list", Json.object()).items());
+      if (node.calls().isLost()) {
+        asking.add(List::of);
+      } else {
+        asking.add(() -> node.calls().call("run.list", Json.object()).items());
+      }
     }
     return Together.all(tasks, "list", asking);
   }

@@ -19,6 +19,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
 
 /** A node behind a {@link Link}. */
 public final class LinkNode implements NodeCalls {
@@ -31,14 +32,22 @@ public final class LinkNode implements NodeCalls {
   private static final int FOLLOW_WINDOW = 256 * 1024;
 
   private final Link link;
+  private final BooleanSupplier lost;
   private final Tasks tasks;
 
   /**
+   * @param lost whether the backend has said that the node is gone
    * @param tasks for the limits of questions
    */
-  public LinkNode(Link link, Tasks tasks) {
+  public LinkNode(Link link, BooleanSupplier lost, Tasks tasks) {
     this.link = link;
+    this.lost = lost;
     this.tasks = tasks;
+  }
+
+  @Override
+  public boolean isLost() {
+    return lost.getAsBoolean();
   }
 
   @Override

@@ -13,6 +13,11 @@ import java.util.Map;
  * the agent refuses or the link is over; through a cut link they wait. Thread-safe.
  */
 public interface NodeCalls {
+  /** Whether the node is known to be gone for good; "cannot tell" is not lost. */
+  default boolean isLost() {
+    return false;
+  }
+
   /** A {@code call} stream of docs/technical/link.md. */
   Json call(String method, Json.Obj params) throws InterruptedException;
 

@@ -256,6 +256,17 @@ final class RunWatch {
   }
 
   private NodeEnd watchNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
+    try {
+      return followNode(part, onFailure);
+    } catch (GpushException unreachable) {
+      if (calls(part.node()).isLost()) {
+        return NodeEnd.lost();
+      }
+      throw unreachable;
+    }
+  }
+
+  private NodeEnd followNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
     var journal = new RunJournal(part.node(), 0);
     while (true) {
       var events = new Events(onFailure);

@@ -105,7 +105,7 @@ final class AgentGang implements AutoCloseable {
   Launcher launcher() {
     var reached = new ArrayList<LaunchNode>();
     for (int node = 0; node < nodes; node++) {
-      reached.add(new LaunchNode(info(node), new LinkNode(links.get(node), tasks)));
+      reached.add(new LaunchNode(info(node), new LinkNode(links.get(node), () -> false, tasks)));
     }
     var site =
         new LaunchSite(

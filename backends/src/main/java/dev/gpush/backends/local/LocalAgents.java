@@ -1,6 +1,7 @@
 package dev.gpush.backends.local;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
@@ -53,7 +54,8 @@ final class LocalAgents {
   record Lock(Path file, Gpu gpu) {}
 
   /** Starts the agent of one node, or finds it if it runs already. */
-  void start(GangRequest request, NodeInfo info, List<Lock> locks) throws IOException {
+  void start(GangRequest request, NodeInfo info, List<Lock> locks, PeerSecret secret)
+      throws IOException {
     try {
       Files.createDirectories(host.home().resolve("nodes"));
       Files.createDirectories(parent(info));
@@ -88,6 +90,7 @@ final class LocalAgents {
                     .toList(),
             "env", variables(request, info),
             "lease", request.lease().json(),
+            "peers", secret.onSameHost(),
             "hold_only", true,
             "request", kept);
     ask(

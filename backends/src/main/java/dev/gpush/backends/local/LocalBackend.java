@@ -196,40 +196,66 @@ public final class LocalBackend implements Backend {
           : new Observation.Exists();
     }
     // What is not listed may only be slow, or its folder gone and its name still there.
-    List<Callable<Optional<Observation>>> looks =
+    List<Callable<Observation>> looks =
         gang.nodes().stream()
             .filter(node -> !listed.containsKey(node.index()))
-            .<Callable<Optional<Observation>>>map(node -> () -> missing(gang, node.index()))
+            .<Callable<Observation>>map(node -> () -> look(gang, node.index()))
             .toList();
-    List<Observation> missing =
-        tasks.all("observe", looks).stream().flatMap(Optional::stream).toList();
-    return missing.stream()
-        .filter(each -> each instanceof Observation.CannotTell)
-        .findFirst()
-        .or(() -> missing.stream().findFirst())
-        .orElse(new Observation.Exists());
+    List<Observation> looked = tasks.all("observe", looks);
+    Optional<Observation> unknown =
+        looked.stream().filter(each -> each instanceof Observation.CannotTell).findFirst();
+    List<Integer> lost =
+        looked.stream()
+            .filter(each -> each instanceof Observation.Partly)
+            .flatMap(each -> ((Observation.Partly) each).lost().stream())
+            .toList();
+    if (unknown.isPresent()) {
+      return unknown.get();
+    }
+    if (lost.size() == gang.nodes().size()) {
+      return new Observation.Gone(noAgent(lost));
+    }
+    return lost.isEmpty() ? new Observation.Exists() : new Observation.Partly(lost, noAgent(lost));
   }
 
-  private Optional<Observation> missing(Gang gang, int node) throws InterruptedException {
+  private Observation look(Gang gang, int node) throws InterruptedException {
     try {
       agents.control(gang.id(), node, Json.object("do", "status"));
-      return Optional.empty();
+      return new Observation.Exists();
     } catch (GpushException failed) {
-      return Optional.of(
-          failed.failure() instanceof AgentFailure.NotThere
-              ? new Observation.Gone("no agent any more on node " + node)
-              : new Observation.CannotTell("node " + node + ": " + failed.failure()));
+      return failed.failure() instanceof AgentFailure.NotThere
+          ? new Observation.Partly(List.of(node), noAgent(List.of(node)))
+          : new Observation.CannotTell("node " + node + ": " + failed.failure());
     }
+  }
+
+  private static String noAgent(List<Integer> lost) {
+    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
   }
 
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     Json.Obj renew = terms.json().with("do", "renew");
-    List<Callable<Json>> questions =
+    List<Callable<Boolean>> questions =
         gang.nodes().stream()
-            .<Callable<Json>>map(node -> () -> agents.control(gang.id(), node.index(), renew))
+            .<Callable<Boolean>>map(node -> () -> renewed(gang, node.index(), renew))
             .toList();
-    uninterrupted(() -> tasks.all("renew", questions));
+    if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
+      throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
+    }
+  }
+
+  /** False for a node that is lost: the others are renewed all the same. */
+  private boolean renewed(Gang gang, int node, Json.Obj renew) throws InterruptedException {
+    try {
+      agents.control(gang.id(), node, renew);
+      return true;
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof AgentFailure.NotThere) {
+        return false;
+      }
+      throw failed;
+    }
   }
 
   @Override

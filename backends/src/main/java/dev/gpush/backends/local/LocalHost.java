@@ -3,6 +3,7 @@ package dev.gpush.backends.local;
 import dev.gpush.core.backend.Pipe;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 
@@ -20,6 +21,9 @@ public interface LocalHost {
 
   /** The environment of the gateway process, for PATH and the user's identity. */
   Map<String, String> environment();
+
+  /** Fit for secrets. */
+  SecureRandom random();
 
   Pipe spawn(List<String> arguments, Map<String, String> environment) throws IOException;
 }

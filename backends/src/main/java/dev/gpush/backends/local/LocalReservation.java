@@ -1,5 +1,6 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.NodeInfo;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -48,6 +50,7 @@ final class LocalReservation {
   private final LocalRelease release;
   private final Tasks tasks;
   private final GangRequest request;
+  private final PeerSecret secret;
 
   LocalReservation(
       String name,
@@ -66,6 +69,7 @@ final class LocalReservation {
     this.release = release;
     this.tasks = tasks;
     this.request = request;
+    this.secret = PeerSecret.random(host.random());
   }
 
   Gang take(Supplier<Plan> plan) throws InterruptedException {
@@ -78,6 +82,7 @@ final class LocalReservation {
         requireRoom(plan.get());
       }
       if (nodes.size() < request.nodes()) {
+        shareSecret(running.keySet());
         if (request.gpus().isNone()) {
           startCpuNodes(nodes);
         } else {
@@ -93,6 +98,13 @@ final class LocalReservation {
       if (!done) {
         rollBack(nodes);
       }
+    }
+  }
+
+  /** With what an earlier try has left: they know another secret, and who comes now only ours. */
+  private void shareSecret(Set<Integer> running) throws InterruptedException {
+    for (int node : running) {
+      agents.control(request.gang(), node, secret.onSameHost().with("do", "peers"));
     }
   }
 
@@ -170,7 +182,8 @@ final class LocalReservation {
     agents.start(
         request,
         info,
-        gpus.stream().map(gpu -> new LocalAgents.Lock(locks.file(gpu), gpu)).toList());
+        gpus.stream().map(gpu -> new LocalAgents.Lock(locks.file(gpu), gpu)).toList(),
+        secret);
     return true;
   }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,11 @@ public record SystemHost(
     implements LocalHost {
   public SystemHost {
     environment = Map.copyOf(environment);
+  }
+
+  @Override
+  public SecureRandom random() {
+    return new SecureRandom();
   }
 
   /** Starts in {@code /}: the folder that the gateway was started in may be gone. */

@@ -24,6 +24,7 @@ import dev.gpush.testkit.contract.BackendContract;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -252,6 +253,11 @@ final class LocalNodesTest {
 
   /** A machine on which every program is {@code true}. */
   private record RecordingHost(Path home, String path) implements LocalHost {
+    @Override
+    public SecureRandom random() {
+      return new SecureRandom();
+    }
+
     @Override
     public String name() {
       return "here";

@@ -100,6 +100,11 @@ final class LocalPlace implements BackendPlace {
   /** Starts everything through a command that becomes another user. */
   private record OtherUser(LocalHost real, List<String> prefix) implements LocalHost {
     @Override
+    public SecureRandom random() {
+      return real.random();
+    }
+
+    @Override
     public String name() {
       return real.name();
     }

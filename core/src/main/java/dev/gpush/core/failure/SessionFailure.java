@@ -17,6 +17,13 @@ public sealed interface SessionFailure extends Failure {
   /** The gang is not there any more; the session was ended because of it. */
   record Gone(String session, String reason) implements SessionFailure {}
 
+  /**
+   * Some nodes of the gang are gone for good; what runs on the others goes on.
+   *
+   * @param nodes "node 1", "nodes 1, 3"
+   */
+  record NodesLost(String session, String nodes, int of, String reason) implements SessionFailure {}
+
   /** Another command is at work on this session. */
   record Busy(String session, String doing) implements SessionFailure {}
 

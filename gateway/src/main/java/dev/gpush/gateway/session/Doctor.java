@@ -118,7 +118,7 @@ final class Doctor {
       case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
       case Observation.CannotTell(var reason) ->
           new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
-      case Observation.Exists _ ->
+      case Observation.Exists _, Observation.Partly _ ->
           new Finding(
               "bad",
               what,

@@ -116,7 +116,7 @@ public final class GatewayRuns implements Runs {
     try {
       if (session.workIfAny().isEmpty()) {
         try (LiveSession.Turn _ = session.begin("link", Talk.silent())) {
-          linker.ensure(session, Talk.silent());
+          linker.linked(session, Talk.silent());
         }
       }
     } catch (InterruptedException stop) {
@@ -138,9 +138,8 @@ public final class GatewayRuns implements Runs {
       throws InterruptedException {
     LiveSession session = sessions.find(name);
     work(name);
-    linker.ensure(session, Talk.silent());
     List<Integer> chosen = nodes.isEmpty() ? List.of(0) : nodes;
-    chosen.forEach(session::link);
+    linker.ensure(session, chosen, Talk.silent());
     try {
       return chosen.size() == 1
           ? one(session, chosen.getFirst(), words, tty, environment, streams)

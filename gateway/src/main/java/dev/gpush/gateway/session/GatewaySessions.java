@@ -94,7 +94,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
           continue;
         }
         session.requireUsable();
-        if (wentAway(session, talk) || replaced(session, request, config, wish, talk)) {
+        if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
           continue;
         }
         attach(session, request, talk);
@@ -103,16 +103,34 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  /** A gang that is not there any more is cleaned up and made again, because somebody asks. */
-  private boolean wentAway(LiveSession session, Talk talk) throws InterruptedException {
-    if (session.allUp()
-        || !(session.backend().observe(session.whateverIsThere())
-            instanceof Observation.Gone(var why))) {
+  /**
+   * A gang that is not there any more is cleaned up and made again, because somebody asks; one that
+   * is half there only if it may be replaced.
+   */
+  private boolean wentAway(LiveSession session, UpRequest request, Talk talk)
+      throws InterruptedException {
+    if (session.allUp()) {
       return false;
     }
-    talk.say(session.name() + " was gone: " + why);
-    endings.giveBack(session, why, talk);
-    return true;
+    return switch (session.backend().observe(session.whateverIsThere())) {
+      case Observation.Gone(var why) -> {
+        talk.say(session.name() + " was gone: " + why);
+        endings.giveBack(session, why, talk);
+        yield true;
+      }
+      case Observation.Partly partly -> {
+        session.lose(partly);
+        if (!request.replace()) {
+          session.requireWhole();
+        }
+        if (!request.yes()) {
+          Endings.confirmRuns(session, talk, "--yes");
+        }
+        endings.giveBack(session, partly.reason(), talk);
+        yield true;
+      }
+      case Observation.Exists _, Observation.CannotTell _ -> false;
+    };
   }
 
   /** Gives back what differs, if that was asked for; nothing is given back for what cannot be. */
@@ -326,8 +344,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   public void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
     try (LiveSession.Turn _ = session.begin("pull", talk)) {
-      linker.ensure(session, talk);
-      session.link(node);
+      session.requireUsable();
+      linker.ensure(session, List.of(node), talk);
       session.work().pull(node, path, talk);
     }
   }

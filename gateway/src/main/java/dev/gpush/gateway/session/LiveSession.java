@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
@@ -34,10 +35,11 @@ final class LiveSession implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: entry, links, work, doing, refused, isForgotten, isClosed, isObserved
+  // guarded by lock: entry, links, work, lost, doing, refused, isForgotten, isClosed, isObserved
   private LedgerEntry entry;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
+  private Optional<Observation.Partly> lost = Optional.empty();
   private String doing = "";
   private Optional<AgentFailure.Superseded> refused = Optional.empty();
   private boolean isForgotten;
@@ -194,6 +196,47 @@ final class LiveSession implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** The backend says that these nodes are gone for good: their links end, the others go on. */
+  void lose(Observation.Partly seen) {
+    List<Link> all;
+    lock.lock();
+    try {
+      lost = Optional.of(seen);
+      all = links;
+    } finally {
+      lock.unlock();
+    }
+    seen.lost().stream()
+        .filter(node -> node < all.size())
+        .map(all::get)
+        .filter(link -> !(link.state() instanceof LinkState.Over))
+        .forEach(link -> link.gone(seen.reason()));
+  }
+
+  boolean isLost(int node) {
+    return lost().map(seen -> seen.lost().contains(node)).orElse(false);
+  }
+
+  Optional<Observation.Partly> lost() {
+    lock.lock();
+    try {
+      return lost;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** For what needs the whole gang. */
+  void requireWhole() {
+    lost()
+        .ifPresent(
+            seen -> {
+              throw new GpushException(
+                  new SessionFailure.NodesLost(
+                      name().text(), seen.nodes(), gang().nodes().size(), seen.reason()));
+            });
   }
 
   LedgerEntry entry() {

@@ -171,10 +171,14 @@ final class Recovery {
       // Between two tries a command has linked it.
       return;
     }
-    if (session.backend().observe(session.gang()) instanceof Observation.Gone(var reason)) {
-      session.move(session.entry().in(SessionState.RELEASING, reason));
-      finishRelease(session);
-      return;
+    switch (session.backend().observe(session.gang())) {
+      case Observation.Gone(var reason) -> {
+        session.move(session.entry().in(SessionState.RELEASING, reason));
+        finishRelease(session);
+        return;
+      }
+      case Observation.Partly partly -> session.lose(partly);
+      case Observation.Exists _, Observation.CannotTell _ -> {}
     }
     try {
       linker.connect(session, Optional.empty(), CONNECT_LIMIT);

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -101,22 +102,26 @@ final class SessionLinks {
               state -> watch(session, state)));
     }
     session.linked(links, works.make(session, links, config));
-    var connecting = new ArrayList<Future<Boolean>>();
+    session.lost().ifPresent(session::lose);
+    var connecting = new TreeMap<Integer, Future<Boolean>>();
     for (Link link : links) {
+      if (session.isLost(link.node())) {
+        continue;
+      }
       Callable<Boolean> connect =
           () -> {
             link.connect();
             return true;
           };
-      connecting.add(tasks.fork("connect", connect));
+      connecting.put(link.node(), tasks.fork("connect", connect));
     }
     try {
-      for (int node = 0; node < links.size(); node++) {
-        await(connecting.get(node), node, limit);
+      for (var link : connecting.entrySet()) {
+        await(link.getValue(), link.getKey(), limit);
       }
       session.work().launcher().attach();
     } finally {
-      connecting.forEach(future -> future.cancel(true));
+      connecting.values().forEach(future -> future.cancel(true));
     }
   }
 
@@ -136,11 +141,27 @@ final class SessionLinks {
     }
   }
 
-  /**
-   * Before a command uses the nodes: a session that is taken over may still be linking; one that is
-   * over says why. Whoever calls it has the session's turn, or the session has links.
-   */
+  /** Before a command uses the whole gang; see {@link #linked}. */
   void ensure(LiveSession session, Talk talk) throws InterruptedException {
+    linked(session, talk);
+    session.requireWhole();
+    requireLinks(session, session.links());
+  }
+
+  /** Before a command uses some of the nodes; see {@link #linked}. */
+  void ensure(LiveSession session, List<Integer> nodes, Talk talk) throws InterruptedException {
+    linked(session, talk);
+    if (nodes.stream().anyMatch(session::isLost)) {
+      session.requireWhole();
+    }
+    requireLinks(session, nodes.stream().map(session::link).toList());
+  }
+
+  /**
+   * A session that is taken over may still be linking; one that is over says why. Whoever calls it
+   * has the session's turn, or the session has links.
+   */
+  void linked(LiveSession session, Talk talk) throws InterruptedException {
     session.requireUsable();
     session
         .superseded()
@@ -153,7 +174,10 @@ final class SessionLinks {
         connect(session, Optional.empty(), CONNECT_LIMIT);
       }
     }
-    for (Link link : session.links()) {
+  }
+
+  private static void requireLinks(LiveSession session, List<Link> links) {
+    for (Link link : links) {
       switch (link.state()) {
         case LinkState.Over(var reason) ->
             throw new GpushException(new SessionFailure.Gone(session.name().text(), reason));
@@ -193,6 +217,7 @@ final class SessionLinks {
         && session.entry().state() == SessionState.READY
         && (session.superseded().isPresent()
             || session.links().stream()
+                .filter(link -> !session.isLost(link.node()))
                 .map(Link::state)
                 .anyMatch(
                     state -> state instanceof LinkState.Cut || state instanceof LinkState.Over));
@@ -202,11 +227,15 @@ final class SessionLinks {
   private void observe(LiveSession session) {
     try {
       while (needsLook(session)) {
-        if (look(session) instanceof Observation.Gone(var reason)) {
-          // A command that waits for a link to come back has the turn that the clean-up needs.
-          session.links().forEach(link -> link.gone(reason));
-          ended.ended(session, reason);
-          return;
+        switch (look(session)) {
+          case Observation.Gone(var reason) -> {
+            // A command that waits for a link to come back has the turn that the clean-up needs.
+            session.links().forEach(link -> link.gone(reason));
+            ended.ended(session, reason);
+            return;
+          }
+          case Observation.Partly partly -> session.lose(partly);
+          case Observation.Exists _, Observation.CannotTell _ -> {}
         }
         Thread.sleep(observePause);
       }

@@ -33,10 +33,13 @@ final class SessionRoutes implements Routes {
       if (session.links().isEmpty()) {
         // It is just being made or taken over: its turn ends when it is linked.
         try (LiveSession.Turn _ = session.begin("ssh", Talk.silent())) {
-          linker.ensure(session, Talk.silent());
+          linker.linked(session, Talk.silent());
         }
       }
       int node = name.get().node();
+      if (session.isLost(node)) {
+        session.requireWhole();
+      }
       return new Route.Node(
           session.link(node),
           SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),

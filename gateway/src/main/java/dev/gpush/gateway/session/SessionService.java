@@ -12,15 +12,11 @@ import dev.gpush.gateway.ssh.PublishedSession;
 import dev.gpush.gateway.ssh.Routes;
 import dev.gpush.sync.GitPlaces;
 import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Everything about sessions in one gateway process, built and taken down in the right order. */
 public final class SessionService implements AutoCloseable {
-  /** Often against the shortest idle time that people give, seldom against what it costs. */
-  private static final Duration KEEP_PAUSE = Duration.ofSeconds(30);
-
   private final GatewaySessions sessions;
   private final GatewayRuns runs;
   private final Recovery recovery;
@@ -65,7 +61,6 @@ public final class SessionService implements AutoCloseable {
   /** Takes over what the last gateway left; returns at once, the work goes on. */
   public void recover() {
     recovery.start(sessions);
-    own.start("keep", new GangKeeper(sessions, KEEP_PAUSE)::keep);
   }
 
   public GatewaySessions sessions() {

@@ -142,12 +142,13 @@ final class SessionViews {
   }
 
   private Json status(LiveSession session) {
-    List<Link> links = session.links();
-    if (links.isEmpty() || !(links.getFirst().state() instanceof LinkState.Up)) {
+    // Node 0's agent decides for the gang; the others know what it said last.
+    Optional<Link> first =
+        session.links().stream().filter(link -> link.state() instanceof LinkState.Up).findFirst();
+    if (first.isEmpty()) {
       return Json.object();
     }
-    Future<Json> answer =
-        tasks.fork("status", () -> links.getFirst().call("status", Json.object()));
+    Future<Json> answer = tasks.fork("status", () -> first.get().call("status", Json.object()));
     try {
       return answer.get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException failed) {
@@ -191,16 +192,27 @@ final class SessionViews {
       return "held by " + other.get().holder() + "; this gateway looks on (gpush up takes it over)";
     }
     var parts = new ArrayList<String>();
+    session
+        .lost()
+        .ifPresent(
+            seen ->
+                parts.add(
+                    seen.nodes()
+                        + (seen.lost().size() == 1 ? " is" : " are")
+                        + " lost: "
+                        + seen.reason()));
     int index = 0;
     for (Link link : session.links()) {
       String text =
-          switch (link.state()) {
-            case LinkState.Up _ -> "";
-            case LinkState.Idle _ -> "not linked yet";
-            case LinkState.Cut(var reason) -> "link cut: " + reason;
-            case LinkState.Over(var reason) -> "link over: " + reason;
-            case LinkState.Refused(var failure) -> "refused: " + failure.kind();
-          };
+          session.isLost(index)
+              ? ""
+              : switch (link.state()) {
+                case LinkState.Up _ -> "";
+                case LinkState.Idle _ -> "not linked yet";
+                case LinkState.Cut(var reason) -> "link cut: " + reason;
+                case LinkState.Over(var reason) -> "link over: " + reason;
+                case LinkState.Refused(var failure) -> "refused: " + failure.kind();
+              };
       if (!text.isEmpty()) {
         parts.add("node " + index + " " + text);
       }

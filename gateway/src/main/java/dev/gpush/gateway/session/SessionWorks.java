@@ -46,7 +46,8 @@ final class SessionWorks {
     for (NodeInfo node : session.gang().nodes()) {
       Link link = links.get(node.index());
       syncNodes.add(new LinkSyncNode(node, link));
-      launchNodes.add(new LaunchNode(node, new LinkNode(link, tasks)));
+      launchNodes.add(
+          new LaunchNode(node, new LinkNode(link, () -> session.isLost(node.index()), tasks)));
     }
     Path files = new SessionFiles(home).of(entry);
     var site =

@@ -32,6 +32,11 @@ record RefusalText(String what, String because, String attempt) {
               "node " + node + " of " + session + " cannot be reached",
               clean(state),
               "gpush nodes -s " + session);
+      case SessionFailure.NodesLost(var session, var nodes, _, var reason) ->
+          new RefusalText(
+              session + " has lost " + nodes,
+              clean(reason),
+              "gpush up -s " + session + " --replace");
       case SessionFailure.Gone(var session, var reason) ->
           new RefusalText(session + " has ended", clean(reason), "gpush up -s " + session);
       case AgentFailure.LinkOver(var node, var reason) ->

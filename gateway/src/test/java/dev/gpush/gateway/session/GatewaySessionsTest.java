@@ -498,13 +498,14 @@ final class GatewaySessionsTest {
     SessionView made = up(ask(project, 2));
     GangId gang = rig.gang(made);
 
+    rig.site().kill(gang, 0);
     rig.site().kill(gang, 1);
     agent(made, 1).destroyForcibly();
 
     until("the session is over", () -> sessions.list().isEmpty());
     rig.assertNothingLeft(gateway);
     assertEquals(SessionState.RELEASED, recorded());
-    assertEquals("dead nodes: [1]", rig.ledger().load().getLast().detail());
+    assertEquals("dead nodes: [0, 1]", rig.ledger().load().getLast().detail());
     until(
         "the other agent ends too",
         () -> ProcessHandle.of(made.nodes().getFirst().agentPid()).isEmpty());

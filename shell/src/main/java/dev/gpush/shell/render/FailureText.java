@@ -142,6 +142,11 @@ public final class FailureText {
                   : replacing(session, differences));
       case SessionFailure.Gone(var session, var reason) ->
           Message.of(session + " is gone", reason, "gpush up -s " + session);
+      case SessionFailure.NodesLost(var session, var nodes, var of, var reason) ->
+          Message.of(
+              session + " has lost " + nodes + " of " + of,
+              reason + "; the others work on, ssh and exec reach them",
+              "gpush up -s " + session + " --replace");
       case SessionFailure.Busy(var session, var doing) ->
           Message.of(session + " is busy", "another command is at work: " + doing, typed.again());
       case SessionFailure.UnknownNode(var session, var node, var nodes) ->

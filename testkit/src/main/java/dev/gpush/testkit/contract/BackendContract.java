@@ -262,15 +262,23 @@ public interface BackendContract {
   }
 
   @Test
-  default void whatDiesIsGoneAndReleaseCleansUpAfterIt() throws Exception {
+  default void whatDiesIsNamedAndTheRestLivesOn() throws Exception {
     try (BackendPlace place = open()) {
-      Gang gang = place.backend().reserve(place.request(2, LONG));
+      Gang gang = place.backend().reserve(place.request(3, LONG));
 
-      place.kill(gang, 1);
+      for (int dead : List.of(1, 0)) {
+        place.kill(gang, dead);
 
-      Observation.Gone gone =
-          assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
-      assertTrue(gone.reason().contains("1"), gone::reason);
+        Observation.Partly partly =
+            assertInstanceOf(Observation.Partly.class, place.backend().observe(gang));
+        assertEquals(dead == 1 ? List.of(1) : List.of(0, 1), partly.lost());
+        assertTrue(partly.reason().contains("1"), partly::reason);
+        place.backend().renew(gang, LONG);
+      }
+      assertEquals(0, run(place.backend().spawn(gang, 2, List.of("true")), bytes("")).status());
+
+      place.kill(gang, 2);
+      assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
       released(place, gang);
     }
   }

@@ -1,6 +1,7 @@
 package dev.gpush.testkit.fake;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
@@ -21,11 +22,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
@@ -116,6 +120,7 @@ public final class FakeBackend implements Backend {
     if (agent.isEmpty()) {
       return;
     }
+    PeerSecret secret = PeerSecret.random(new SecureRandom());
     for (NodeInfo node : gang.nodes()) {
       Json.Obj start =
           Json.object(
@@ -130,6 +135,7 @@ public final class FakeBackend implements Backend {
               "locks", List.of(),
               "env", environment(request),
               "lease", request.lease().json(),
+              "peers", secret.onSameHost(),
               "hold_only", true,
               "request", Json.object());
       ask(agent.get(), gang, node.index(), Json.object("mode", "start", "start", start));
@@ -168,9 +174,12 @@ public final class FakeBackend implements Backend {
     if (holding.isEmpty()) {
       return new Observation.Gone("nothing is held under this name");
     }
-    return holding.get().dead().isEmpty()
-        ? new Observation.Exists()
-        : new Observation.Gone("dead nodes: " + holding.get().dead());
+    List<Integer> dead = List.copyOf(holding.get().dead());
+    String reason = "dead nodes: " + dead;
+    if (dead.size() == holding.get().gang().nodes().size()) {
+      return new Observation.Gone(reason);
+    }
+    return dead.isEmpty() ? new Observation.Exists() : new Observation.Partly(dead, reason);
   }
 
   @Override
@@ -179,8 +188,11 @@ public final class FakeBackend implements Backend {
     site.renew(gang.id(), terms);
     if (agent.isPresent()) {
       Json.Obj renew = terms.json().with("do", "renew");
+      Set<Integer> dead = site.find(gang.id()).map(Holding::dead).orElse(new TreeSet<>());
       for (NodeInfo node : gang.nodes()) {
-        ask(agent.get(), gang, node.index(), Json.object("mode", "control", "control", renew));
+        if (!dead.contains(node.index())) {
+          ask(agent.get(), gang, node.index(), Json.object("mode", "control", "control", renew));
+        }
       }
     }
     heedless(Operation.RENEW, Moment.AFTER);
