@@ -158,7 +158,7 @@ final class LocalGpusTest {
       Gang next = place.backend().reserve(place.request(1, "4", BackendContract.LONG));
 
       assertEquals(gang.nodes().getFirst().slots(), next.nodes().getFirst().slots());
-      assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
+      assertInstanceOf(Observation.Partly.class, place.backend().observe(gang));
       assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
       assertInstanceOf(Observation.Exists.class, place.backend().observe(next));
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
@@ -121,10 +122,11 @@ final class LocalNodesTest {
               Map.of("CUDA_VISIBLE_DEVICES", "0,1,2,3", "GPUSH_SESSION", "devbox"),
               Map.of("PATH", "/client/bin", "CONDA_PREFIX", "/conda", "SECRET", "x"));
       String workspace = folder.resolve("nodes/0123456789abcdef/0/project").toString();
+      var secret = PeerSecret.random(new SecureRandom());
 
-      agents.start(request, node(List.of("2", "5"), "H100", workspace), List.of());
-      agents.start(request, node(List.of("0"), "", workspace), List.of());
-      agents.start(request, node(List.of("1"), "AMD", workspace), List.of());
+      agents.start(request, node(List.of("2", "5"), "H100", workspace), List.of(), secret);
+      agents.start(request, node(List.of("0"), "", workspace), List.of(), secret);
+      agents.start(request, node(List.of("1"), "AMD", workspace), List.of(), secret);
 
       List<Map<String, String>> seen =
           recorder.asked.stream()

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
@@ -56,7 +57,7 @@ final class KilledGatewayTest {
         int nodes = 1 + random.nextInt(2);
         upAndPerhapsDown(rig, project, nodes);
         if (random.nextInt(4) == 0) {
-          loseANode(rig);
+          loseAGang(rig);
         }
         if (random.nextInt(3) == 0) {
           // This one dies while it recovers.
@@ -111,10 +112,12 @@ final class KilledGatewayTest {
     }
   }
 
-  private void loseANode(SessionRig rig) {
+  /** All nodes: a gang that has lost some is LostNodeTest's. */
+  private void loseAGang(SessionRig rig) {
     List<Discovered> held = rig.held();
     if (!held.isEmpty()) {
-      rig.site().kill(held.getFirst().gang().id(), 0);
+      Gang gang = held.getFirst().gang();
+      gang.nodes().forEach(node -> rig.site().kill(gang.id(), node.index()));
     }
   }
 
