@@ -11,7 +11,6 @@ Everything runs in a temporary home and is ended, by pid, when done. Rivals are 
 """
 import argparse
 import os
-import pwd
 import shutil
 import socket
 import statistics
@@ -19,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from rival import Sshd
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GPUSH = os.path.join(ROOT, "gpush")
@@ -60,42 +61,6 @@ def by_hand(script, folder):
     for rank in ranks:
         rank.communicate()
     return seen
-
-
-class Sshd:
-    """A local sshd of its own: key, port, configuration; ended by pid."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.user = pwd.getpwuid(os.getuid()).pw_name
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        for name in ("host", "user"):
-            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, name)], check=True)
-        shutil.copy(os.path.join(folder, "user.pub"), os.path.join(folder, "authorized"))
-        lines = ["Port %d" % self.port, "ListenAddress 127.0.0.1", "HostKey %s/host" % folder, "AuthorizedKeysFile %s/authorized" % folder,
-                 "StrictModes no", "UsePAM no", "PidFile none", "PermitRootLogin yes", "Subsystem sftp internal-sftp"]
-        with open(os.path.join(folder, "sshd_config"), "w") as out:
-            out.write("\n".join(lines) + "\n")
-        with open(os.path.join(folder, "ssh_config"), "w") as out:
-            out.write("Host rival\n HostName 127.0.0.1\n Port %d\n User %s\n IdentityFile %s/user\n IdentitiesOnly yes\n"
-                      " StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n Ciphers aes128-gcm@openssh.com\n"
-                      % (self.port, self.user, folder))
-        os.makedirs("/run/sshd", exist_ok=True)
-        self.process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", os.path.join(folder, "sshd_config")], stderr=subprocess.DEVNULL)
-        deadline = time.time() + 10
-        while time.time() < deadline:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        raise RuntimeError("sshd did not start")
-
-    def close(self):
-        self.process.terminate()
-        self.process.wait()
 
 
 def compare(name, ours, rival, rounds, unit="ms"):

@@ -1,0 +1,43 @@
+"""What gpush is measured against: OpenSSH's own sshd on this machine."""
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import time
+
+
+class Sshd:
+    """A local sshd of its own: key, port, configuration; ended by pid."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.user = pwd.getpwuid(os.getuid()).pw_name
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        for name in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, name)], check=True)
+        shutil.copy(os.path.join(folder, "user.pub"), os.path.join(folder, "authorized"))
+        lines = ["Port %d" % self.port, "ListenAddress 127.0.0.1", "HostKey %s/host" % folder, "AuthorizedKeysFile %s/authorized" % folder,
+                 "StrictModes no", "UsePAM no", "PidFile none", "PermitRootLogin yes", "Subsystem sftp internal-sftp"]
+        with open(os.path.join(folder, "sshd_config"), "w") as out:
+            out.write("\n".join(lines) + "\n")
+        with open(os.path.join(folder, "ssh_config"), "w") as out:
+            out.write("Host rival\n HostName 127.0.0.1\n Port %d\n User %s\n IdentityFile %s/user\n IdentitiesOnly yes\n"
+                      " StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n Ciphers aes128-gcm@openssh.com\n"
+                      % (self.port, self.user, folder))
+        os.makedirs("/run/sshd", exist_ok=True)
+        self.process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", os.path.join(folder, "sshd_config")], stderr=subprocess.DEVNULL)
+        deadline = time.time() + 10
+        while time.time() < deadline:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("sshd did not start")
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
