@@ -294,7 +294,7 @@ final class Connector {
     var session = new PipeSession(link, inbox, timing, clock, opened.orElseThrow());
     begin(session);
     try (Tasks threads = tasks.group("pipe")) {
-      threads.start("write", session::write);
+      threads.startOnThread("write", session::write);
       threads.start("watch", () -> watch(session));
       return talk(session, first);
     } finally {

@@ -83,7 +83,7 @@ public final class Link implements AutoCloseable {
    */
   public Json.Obj connect() throws IOException, InterruptedException {
     var answer = new CompletableFuture<Json.Obj>();
-    var running = tasks.fork("read", () -> connector.run(answer));
+    var running = tasks.forkOnThread("read", () -> connector.run(answer));
     try {
       return answer.get();
     } catch (InterruptedException stop) {

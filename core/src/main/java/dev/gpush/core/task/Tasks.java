@@ -12,9 +12,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 
 /**
- * A group of virtual threads with one owner and one end: {@link #close} interrupts all that still
- * run and waits for them. An uncaught failure of a started task goes to the handler given at the
- * start; that of a forked one to its {@link Future}.
+ * A group of threads, virtual ones mostly, with one owner and one end: {@link #close} interrupts
+ * all that still run and waits for them. An uncaught failure of a started task goes to the handler
+ * given at the start; that of a forked one to its {@link Future}.
  */
 public final class Tasks implements AutoCloseable {
   /**
@@ -92,14 +92,32 @@ public final class Tasks implements AutoCloseable {
     };
   }
 
+  /**
+   * As {@link #start}, on a thread of the system: for who reads or writes a pipe most of the time.
+   * A virtual thread that blocks there costs a second thread for as long as it does.
+   */
+  public void startOnThread(String task, Runnable work) {
+    launch(Thread.ofPlatform().daemon(), task, work);
+  }
+
+  /** As {@link #fork}, on a thread of the system; see {@link #startOnThread}. */
+  public <T> Future<T> forkOnThread(String task, Callable<T> work) {
+    var future = new FutureTask<T>(work);
+    launch(Thread.ofPlatform().daemon(), task, future);
+    return future;
+  }
+
   private void launch(String task, Runnable work) {
+    launch(Thread.ofVirtual(), task, work);
+  }
+
+  private void launch(Thread.Builder kind, String task, Runnable work) {
     if (closed) {
       throw new IllegalStateException("tasks are closed: " + name);
     }
     var started = new CompletableFuture<Thread>();
     Thread thread =
-        Thread.ofVirtual()
-            .name(name + "/" + task)
+        kind.name(name + "/" + task)
             .uncaughtExceptionHandler(handler)
             .unstarted(
                 () -> {
