@@ -1,16 +1,21 @@
 """Between a file descriptor and a stream: a Source reads the one and sends on the other, a Sink the other way round.
 Both obey the stream's credit: a Source stops reading when there is no room, a Sink grants what it has written."""
+import fcntl
 import os
 from collections import deque
 
 CHUNK = 131072
+FULL_PIPE = 65536       # what Linux gives a pipe; a read that brings so much found it full
+FAST = 1024 * 1024      # bytes after which a pipe that is found full is made wider, once
+WIDE = 4 * CHUNK        # fewer switches between its writer and us; never from the start: a user may have 64 MiB of pipes
+F_SETPIPE_SZ = 1031
 TINY = 4096     # pieces up to this that wait are joined: each alone would cost many times its bytes
 
 
 class Source:
     def __init__(self, loop, fd, stream, channel, on_end):
         self.loop, self.fd, self.stream, self.channel, self.on_end = loop, fd, stream, channel, on_end
-        self.over = False
+        self.over = self.widened = False
         self.bytes = 0
 
     def room(self):
@@ -31,11 +36,20 @@ class Source:
             data = b""
         if data:
             self.bytes += len(data)
+            if not self.widened and self.bytes > FAST and len(data) == FULL_PIPE:
+                self.widen()
             self.stream.send(self.channel, data)
         else:
             self.stop()
             self.stream.end(self.channel)
             self.on_end()
+
+    def widen(self):
+        self.widened = True
+        try:
+            fcntl.fcntl(self.fd, F_SETPIPE_SZ, WIDE)
+        except OSError:     # no pipe, or the user has no more
+            pass
 
     def stop(self):
         if not self.over:

@@ -1,0 +1,98 @@
+package dev.gpush.link;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The agent's own tests, {@code link/agent/tests}, each file in a Python of its own, with the seed
+ * and rounds of this build. Two at a time: most of their time they wait.
+ */
+@Timeout(600)
+class AgentSuiteTest {
+  private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong() >>> 1);
+  private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
+  private static final Path TESTS = Path.of("agent", "tests");
+  private static final long LIMIT_SECONDS = 300;
+
+  @TestFactory
+  List<DynamicTest> allOfTheAgentsTestsPass() throws IOException {
+    System.out.println("seed of the agent's tests: -Dgpush.seed=" + SEED);
+    List<String> modules;
+    try (Stream<Path> files = Files.list(TESTS)) {
+      modules =
+          files
+              .map(file -> String.valueOf(file.getFileName()))
+              .filter(name -> name.startsWith("test_") && name.endsWith(".py"))
+              .map(name -> name.substring(0, name.length() - ".py".length()))
+              .sorted()
+              .toList();
+    }
+    assertFalse(modules.isEmpty());
+    int half = (modules.size() + 1) / 2;
+    var tests = new ArrayList<DynamicTest>();
+    for (int i = 0; i < half; i++) {
+      List<String> pair =
+          i + half < modules.size()
+              ? List.of(modules.get(i), modules.get(i + half))
+              : List.of(modules.get(i));
+      tests.add(DynamicTest.dynamicTest(String.join(" and ", pair), () -> passAll(pair)));
+    }
+    return tests;
+  }
+
+  private static void passAll(List<String> modules) throws Exception {
+    List<Running> all = modules.stream().map(Running::new).toList();
+    for (Running running : all) {
+      running.assertPassed();
+    }
+  }
+
+  private static final class Running {
+    private final String module;
+    private final Path log;
+    private final Process process;
+
+    Running(String module) {
+      this.module = module;
+      try {
+        this.log = Files.createTempFile("gpush-" + module + "-", ".log");
+        var builder =
+            new ProcessBuilder("python3", "-B", "-m", "unittest", module)
+                .directory(TESTS.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile());
+        builder.environment().put("PYTHONPATH", "..");
+        builder.environment().put("SEED", Long.toString(SEED));
+        builder.environment().put("GPUSH_SEED", Long.toString(SEED));
+        builder.environment().put("ROUNDS", Integer.toString(ROUNDS));
+        this.process = builder.start();
+        process.getOutputStream().close();
+      } catch (IOException failed) {
+        throw new UncheckedIOException(failed);
+      }
+    }
+
+    void assertPassed() throws IOException, InterruptedException {
+      boolean isDone = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
+      process.destroyForcibly();
+      String said = Files.readString(log, StandardCharsets.UTF_8);
+      Files.delete(log);
+      assertEquals(0, isDone ? process.exitValue() : -1, module + ":\n" + said);
+      said.lines().filter(line -> line.contains("skipped=")).forEach(System.out::println);
+    }
+  }
+}
