@@ -4,7 +4,7 @@ import importlib
 import socket
 
 from . import facts, frames, processes
-from .link import Owner
+from .stream import Owner
 from .refused import Refused, of_os_error
 
 MAX_PORTS = 64

@@ -2,7 +2,7 @@
 import errno
 import socket
 
-from .link import Owner
+from .stream import Owner
 from .processes import Worker
 from .pumps import Sink, Source
 from .refused import Refused, of_os_error

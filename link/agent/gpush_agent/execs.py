@@ -6,7 +6,7 @@ import signal
 import traceback
 
 from . import processes, terminal
-from .link import Owner
+from .stream import Owner
 from .pumps import Sink, Source
 from .refused import Refused, of_os_error
 

@@ -5,7 +5,8 @@ import socket
 import stat
 
 from .dials import Connection, is_bytes, numeric
-from .link import MAX_STREAMS, Owner
+from .link import MAX_STREAMS
+from .stream import Owner
 from .loop import NO_ROOM
 from .refused import Refused, of_os_error
 

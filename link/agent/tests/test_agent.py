@@ -158,8 +158,12 @@ class ExecTest(NodeTest):
         out = client.run("ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/self/status; umask; pwd")[0].decode()
         self.assertIn("0 1 2 3 ", out)
         self.assertNotIn("4 ", out.splitlines()[0].partition("Sig")[0])
-        self.assertIn("SigBlk:\t0000000000000000", out)
-        self.assertIn("SigIgn:\t0000000000000000", out)
+        for line in out.splitlines():
+            if line.startswith("Sig"):
+                self.assertEqual(int(line.split()[1], 16) & ~LIBRARYS_OWN, 0, line)
+
+
+LIBRARYS_OWN = 3 << 31     # signals 32 and 33: nobody but the C library may touch them; a JVM leaves them ignored
 
 
 class PtyTest(NodeTest):

@@ -16,7 +16,8 @@ import zlib
 
 from client import Client, Cut, sources, text, until
 from gpush_agent import frames, link as numbers
-from gpush_agent.link import DEFAULT_WINDOW, FRAME_COST, MAX_STREAMS, SMALL_WINDOW, Link
+from gpush_agent.link import DEFAULT_WINDOW, FRAME_COST, MAX_STREAMS, Link
+from gpush_agent.stream import SMALL_WINDOW
 from gpush_agent.pumps import Sink
 from node import NodeTest, alive
 from test_link import Pair, Recorder

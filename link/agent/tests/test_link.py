@@ -6,7 +6,8 @@ import unittest
 
 import client
 from gpush_agent import frames
-from gpush_agent.link import DEFAULT_WINDOW, MAX_STREAMS, POOL, Link, Owner, Stream
+from gpush_agent.link import DEFAULT_WINDOW, MAX_STREAMS, Link
+from gpush_agent.stream import POOL, Owner, Stream
 
 
 class Recorder(Owner):
