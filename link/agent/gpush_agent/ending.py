@@ -56,9 +56,7 @@ class Ending:
             return
         if self.signalled is None:
             self.signalled = signal.SIGTERM
-            processes.kill(alive, signal.SIGTERM)
-            processes.kill(alive, signal.SIGHUP)
-            processes.kill(alive, signal.SIGCONT)
+            processes.kill(alive, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
         elif self.loop.clock() >= self.until:
             processes.kill(alive, signal.SIGKILL)
         self.loop.after(POLL, self.wait_for_children)

@@ -132,12 +132,13 @@ def members(session):
     return [pid for pid, (_, sid, state) in table().items() if sid == session and state != b"Z"]
 
 
-def kill(pids, number):
-    for pid in pids:
-        try:
-            os.kill(pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
+def kill(pids, *numbers):
+    for number in numbers:
+        for pid in pids:
+            try:
+                os.kill(pid, number)
+            except (ProcessLookupError, PermissionError):
+                pass
 
 
 class Worker:

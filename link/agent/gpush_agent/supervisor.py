@@ -448,8 +448,7 @@ class Supervisor:
             if rank.ended:
                 continue
             wanted = [rank.pid] if self.torchrun and not all_below else processes.members(rank.pid) or [rank.pid]
-            processes.kill(wanted, number)
-            processes.kill(wanted, signal.SIGCONT)
+            processes.kill(wanted, number, signal.SIGCONT)
         if all_below:
             processes.kill(processes.descendants(os.getpid()), number)
 
@@ -469,8 +468,7 @@ class Supervisor:
             self.finish()
             return
         if until is None:
-            processes.kill(alive, signal.SIGTERM)
-            processes.kill(alive, signal.SIGCONT)
+            processes.kill(alive, signal.SIGTERM, signal.SIGCONT)
             until = self.loop.clock() + LEFT_BEHIND
         elif self.loop.clock() >= until:
             processes.kill(alive, signal.SIGKILL)
