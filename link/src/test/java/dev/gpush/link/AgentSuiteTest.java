@@ -19,13 +19,14 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The agent's own tests, {@code link/agent/tests}, each file in a Python of its own, with the seed
- * and rounds of this build. Two at a time: most of their time they wait.
+ * and rounds of this build. A few at a time: most of their time they wait.
  */
 @Timeout(600)
 class AgentSuiteTest {
   private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong() >>> 1);
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
   private static final Path TESTS = Path.of("agent", "tests");
+  private static final int AT_ONCE = 4;
   private static final long LIMIT_SECONDS = 300;
 
   @TestFactory
@@ -42,14 +43,14 @@ class AgentSuiteTest {
               .toList();
     }
     assertFalse(modules.isEmpty());
-    int half = (modules.size() + 1) / 2;
+    int groups = (modules.size() + AT_ONCE - 1) / AT_ONCE;
     var tests = new ArrayList<DynamicTest>();
-    for (int i = 0; i < half; i++) {
-      List<String> pair =
-          i + half < modules.size()
-              ? List.of(modules.get(i), modules.get(i + half))
-              : List.of(modules.get(i));
-      tests.add(DynamicTest.dynamicTest(String.join(" and ", pair), () -> passAll(pair)));
+    for (int first = 0; first < groups; first++) {
+      var group = new ArrayList<String>();
+      for (int i = first; i < modules.size(); i += groups) {
+        group.add(modules.get(i));
+      }
+      tests.add(DynamicTest.dynamicTest(String.join(", ", group), () -> passAll(group)));
     }
     return tests;
   }
