@@ -72,8 +72,8 @@ final class FarFailureText {
       case AgentFailure.Superseded(var holder, _) ->
           Message.of(
               "another gateway holds these nodes",
-              holder + " has attached to them; this gateway only looks on",
-              "gpush up    # takes them over");
+              holder + " has attached to them; this gateway looks on until up takes them over",
+              "gpush up");
       case AgentFailure.NotThere(var gang, var node) ->
           Message.of(
               "node " + node + " has no agent",

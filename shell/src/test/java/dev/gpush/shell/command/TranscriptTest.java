@@ -526,7 +526,7 @@ final class TranscriptTest {
         List.of(
             "devbox [] [hostname, -f, --all]",
             "devbox [0, 1] [ls, -l]",
-            "devbox [1] [sh, -c, echo hi; exit 7]",
+            "devbox [1] [/bin/sh, -c, echo hi; exit 7]",
             "devbox [] [top]"),
         desk.runs.execs);
   }
