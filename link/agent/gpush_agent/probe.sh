@@ -8,7 +8,8 @@ loader=$1
 shift
 found=
 for python in "$@"; do
-  command -v "$python" >/dev/null 2>&1 || continue
+  # dash names a path whether it can be executed or not
+  path=$(command -v "$python" 2>/dev/null) && [ -x "$path" ] && [ ! -d "$path" ] || continue
   found=$python
   "$python" -I -S -B -c 'import sys, fcntl, json, select, selectors, signal, socket, struct, termios, zlib
 sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue

@@ -57,6 +57,10 @@ class StartTest(NodeTest):
         old = os.path.join(self.base, "old")
         with open(old, "w") as file:
             file.write("#!/bin/sh\nexit 1\n")
+        os.chmod(old, 0o644)
+        for there in (old, self.base):
+            _, code, error = after_preamble(spawn(self.header(), interpreters=[there]))
+            self.assertEqual((code, json.loads(error)["code"]), (97, "no-python"), there)
         os.chmod(old, 0o755)
         _, code, error = after_preamble(spawn(self.header(), interpreters=[old]))
         self.assertEqual((code, json.loads(error)["code"]), (98, "python-too-old"))
