@@ -67,13 +67,25 @@ final class LocalRelease {
       if (cause instanceof Error bug) {
         throw bug;
       }
-      throw notReleased(gang, String.valueOf(cause.getMessage()), cause);
+      throw notReleased(gang, reason(cause), cause);
     } catch (TimeoutException hangs) {
       String reason = "it is still there after " + limit.toSeconds() + " s";
       throw notReleased(gang, reason, hangs);
     } finally {
       work.cancel(true);
     }
+  }
+
+  /** What a ledger entry and a person are told. */
+  private static String reason(Throwable cause) {
+    return cause instanceof GpushException failed && isWithoutPython(failed)
+        ? "there is no Python here that the agent could use, so nobody can tell"
+        : String.valueOf(cause.getMessage());
+  }
+
+  private static boolean isWithoutPython(GpushException failed) {
+    return failed.failure() instanceof AgentFailure.NoPython
+        || failed.failure() instanceof AgentFailure.OldPython;
   }
 
   private GpushException notReleased(Gang gang, String reason, Throwable cause) {
@@ -94,11 +106,23 @@ final class LocalRelease {
     return List.copyOf(kept);
   }
 
-  /** Those that the caller knows; after a lost reply it knows none, the agents know themselves. */
+  /**
+   * Those that the caller knows; after a lost reply it knows none, the agents know themselves. A
+   * node's folder is made before its agent: where no Python can say, no folder says that none
+   * began.
+   */
   private List<NodeInfo> nodes(Gang gang) throws IOException {
-    return gang.nodes().isEmpty()
-        ? agents.of(gang.id()).values().stream().map(LocalAgents::info).toList()
-        : gang.nodes();
+    if (!gang.nodes().isEmpty()) {
+      return gang.nodes();
+    }
+    try {
+      return agents.of(gang.id()).values().stream().map(LocalAgents::info).toList();
+    } catch (GpushException failed) {
+      if (isWithoutPython(failed) && Files.notExists(folder.resolve(gang.id().text()))) {
+        return List.of();
+      }
+      throw failed;
+    }
   }
 
   /** The agent names what it keeps from the workspace on; a folder that is all foreign as one. */

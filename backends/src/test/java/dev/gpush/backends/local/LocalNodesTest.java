@@ -101,6 +101,17 @@ final class LocalNodesTest {
               .failure();
 
       assertInstanceOf(AgentFailure.NoPython.class, failure);
+      GangId id = place.request(1, "0", BackendContract.LONG).gang();
+      var unknown = new Gang(id, "local", List.of(), "");
+      assertEquals(List.of(), nothing.release(unknown, BackendContract.LIMIT));
+      Files.createDirectories(folder.resolve("home/nodes").resolve(id.text()));
+      assertEquals(
+          new BackendFailure.NotReleased(
+              "local",
+              id.text(),
+              "there is no Python here that the agent could use, so nobody can tell"),
+          assertThrows(GpushException.class, () -> nothing.release(unknown, BackendContract.LIMIT))
+              .failure());
     }
   }
 
@@ -242,7 +253,8 @@ final class LocalNodesTest {
     @Override
     public Json ask(Pipe pipe, Json.Obj header) {
       boolean isStart = header.text("mode").orElse("").equals("start");
-      if (isStart && !failures.isEmpty()) {
+      boolean isForAll = failures.stream().anyMatch(AgentFailure.NoPython.class::isInstance);
+      if (isForAll || (isStart && !failures.isEmpty())) {
         throw new GpushException(failures.getFirst());
       }
       asked.add(header);
