@@ -1,0 +1,1 @@
+echo "quota: 42 of 100 GB"
