@@ -79,8 +79,9 @@ class Terminal:
         return time.perf_counter() - start
 
     def close(self):
-        os.close(self.master)
+        self.process.terminate()    # a raw terminal has no end of file
         self.process.wait()
+        os.close(self.master)
 
 
 def main():
