@@ -76,14 +76,17 @@ def reserve_exit(folder):
 
 
 def write_exit(folder, value):
-    """Into the room that was reserved; blanks at the end are JSON, too."""
+    """Into the room that was reserved; blanks at the end are JSON, too. Where the folder was removed nobody is left to ask."""
     path = os.path.join(folder, "exit.json")
-    fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.pwrite(fd, json.dumps(value).encode(), 0)
-    finally:
-        os.close(fd)
-    os.rename(path + ".new", path)
+        fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(fd, json.dumps(value).encode(), 0)
+        finally:
+            os.close(fd)
+        os.rename(path + ".new", path)
+    except FileNotFoundError:
+        pass
 
 
 def clean_lost(state):

@@ -441,6 +441,14 @@ class LostTest(RunTest):
         self.script("pass\n")
         self.follow(self.start(self.spec())).finish()       # the slots are free
 
+    def test_ends_though_its_folder_was_removed(self):
+        self.script("with open('pid%d' % rank, 'w') as file:\n    file.write('%d\\n' % os.getpid())\ntime.sleep(1000)\n")
+        run = self.start(self.spec())
+        ranks_ = self.pids(run, "pid0") + self.pids(run, "pid1")
+        shutil.rmtree(self.state)
+        processes.kill(ranks_, signal.SIGKILL)
+        until(lambda: not alive(self.supervisors[-1]), what="the end of the supervisor")
+
     def test_run_survives_whoever_started_it(self):
         self.script("open('up%d' % rank, 'w').close()\nwhile not os.path.exists('go'):\n    time.sleep(0.01)\nprint('on')\n")
         reader, writer = os.pipe()
