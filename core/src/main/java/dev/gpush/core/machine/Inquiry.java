@@ -1,0 +1,89 @@
+package dev.gpush.core.machine;
+
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.task.Tasks;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Runs small programs of a machine for what they print; they may hang, or print without end. */
+public final class Inquiry {
+  /** Of each stream; what is beyond is read and dropped. A queue of ten thousand jobs fits. */
+  private static final int MOST_OUTPUT = 8 * 1024 * 1024;
+
+  private final Machine machine;
+  private final Tasks tasks;
+
+  public Inquiry(Machine machine, Tasks tasks) {
+    this.machine = machine;
+    this.tasks = tasks;
+  }
+
+  /** What a program that ended has said. */
+  public record Answer(int status, String output, String errors) {
+    public boolean succeeded() {
+      return status == 0;
+    }
+  }
+
+  /**
+   * Runs it to its end.
+   *
+   * @param input what it reads, then end of file
+   * @throws IOException when it cannot be started, or the way to it broke
+   * @throws TimeoutException when it was given up; it may have done its work all the same
+   */
+  public Answer ask(List<String> arguments, String input, Duration limit)
+      throws IOException, InterruptedException, TimeoutException {
+    Future<Answer> asked = tasks.fork("ask-" + machine.name(), () -> ask(arguments, input));
+    try {
+      return asked.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof IOException broken) {
+        throw broken;
+      }
+      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
+    } finally {
+      asked.cancel(true);
+    }
+  }
+
+  private Answer ask(List<String> arguments, String input) throws Exception {
+    try (Pipe pipe = machine.spawn(arguments)) {
+      List<Callable<String>> streams =
+          List.of(
+              () -> give(pipe.input(), input),
+              () -> take(pipe.output()),
+              () -> take(pipe.errors()));
+      List<String> said = tasks.all("ask-" + machine.name(), streams);
+      return new Answer(pipe.await(), said.get(1), said.get(2));
+    }
+  }
+
+  private static String give(OutputStream to, String input) {
+    try (to) {
+      to.write(input.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException notRead) {
+      // A program may end without reading; what it says tells.
+    }
+    return "";
+  }
+
+  private static String take(InputStream from) throws IOException {
+    var taken = new ByteArrayOutputStream();
+    byte[] part = new byte[16 * 1024];
+    for (int read = from.read(part); read >= 0; read = from.read(part)) {
+      taken.write(part, 0, Math.min(read, MOST_OUTPUT - taken.size()));
+    }
+    return taken.toString(StandardCharsets.UTF_8);
+  }
+}
