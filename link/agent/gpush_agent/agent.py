@@ -205,7 +205,9 @@ class Agent:
         self.identity = uuid.uuid4().hex
         self.term, self.incarnation, self.said_at = 0, "", 0
         self.boot = facts.boot()
+        self.devices = visible_devices(os.environ)
         self.execs = {}
+        self.alone = self.loop.clock()      # since when there is no link
         self.pipe, self.pipes = None, []
         self.link = self.fresh_link()
         self.ack_timer = None
@@ -217,7 +219,7 @@ class Agent:
                                  self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
         self.lease_timer = None
         self.peers = peers.Peers(self, config.get("peers"))
-        self.environment = environment.Environment(self, config.get("env"))
+        self.environment = environment.Environment(self, config.get("env"), config.get("env_over"))
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if 0 <= files < FEW_FILES:
             self.cannot("few-files", {"limit": files})
@@ -292,9 +294,14 @@ class Agent:
         if not self.ending:
             self.keeper.look()
         now = self.loop.clock()
-        if self.pipe is not None and now - self.pipe.heard >= PING_SECONDS and not self.link.control:
-            self.link.ping(int(now * 1000))
-        self.loop.after(WATCH_SECONDS, self.watch)
+        if self.pipe is not None:
+            if now - self.pipe.heard >= PING_SECONDS and not self.link.control:
+                self.link.ping(int(now * 1000))
+            self.alone = now
+        leave = self.config.get("leave_s")
+        if leave is not None and self.pipe is None and now - self.alone >= leave:
+            self.finish("left")
+        self.loop.after(WATCH_SECONDS if leave is None else min(WATCH_SECONDS, max(0.05, leave / 4.0)), self.watch)
 
     def check_folder(self):
         """Someone cleaned up under us: we make the folder again, so that we stay to be found."""
@@ -350,6 +357,7 @@ class Agent:
             self.pipes.remove(pipe)
         if pipe is self.pipe:
             self.pipe = None        # the link is cut; everything is kept
+            self.alone = self.loop.clock()
 
     def left(self, pipe):
         """The gateway has ended and will not resume: what its clients ran here is hung up, as sshd's end would do it."""
@@ -479,7 +487,7 @@ class Agent:
                  "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
-        value.update(self.lease.status(), peers=self.peers.status())
+        value.update(self.lease.status(), peers=self.peers.status(), devices=self.devices)
         return value
 
     def control(self, pipe, line):
@@ -533,6 +541,14 @@ class Agent:
         self.log("ending: " + why)
         self.peers.ends(why)
         self.final = Ending(self, why, answer)
+
+
+def visible_devices(env):
+    """The GPUs that a scheduler gave us, as its variable names them; None where it gave no such variable."""
+    for name in ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"):
+        if name in env:
+            return [word for word in env[name].split(",") if word and word != "NoDevFiles"]
+    return None
 
 
 def capabilities():

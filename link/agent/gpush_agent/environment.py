@@ -58,13 +58,15 @@ def capture(account):
 
 
 class Environment:
-    def __init__(self, agent, given):
+    def __init__(self, agent, given, over=None):
+        """`given`: the whole base; else it is captured, and `over` laid over what was found."""
         self.agent = agent
         self.base = None
+        self.over = dict(over or {})
         self.source = "given"
         self.waiting = []
         if given:
-            self.base = completed(cleaned(given), agent.account)
+            self.base = self.whole(given)
 
     def start(self):
         if self.base is None:
@@ -74,11 +76,15 @@ class Environment:
         self.source = "captured" if refused is None else "inherited"
         if refused is not None:
             self.agent.cannot("no-environment", {"shell": self.agent.account[2], "reason": refused.code})
-        found = result if refused is None else cleaned(dict(os.environ))
-        self.base = completed(found, self.agent.account)
+        self.base = self.whole(result if refused is None else dict(os.environ))
         waiting, self.waiting = self.waiting, []
         for call in waiting:
             call()
+
+    def whole(self, found):
+        env = completed(cleaned(found), self.agent.account)
+        env.update(self.over)
+        return env
 
     def when_ready(self, call):
         if self.base is None:

@@ -282,7 +282,10 @@ class Peers:
         if self.judge is None:
             return {"line": "none"}
         if self.agent.node == 0:
-            return {"line": "decides", "nodes": sorted(self.lines)}
+            value = {"line": "decides", "nodes": sorted(self.lines)}
+            if self.listener is not None:
+                value["port"] = self.listener.getsockname()[1]
+            return value
         value = {"line": "up" if 0 in self.lines else "down",
                  "heard_s_ago": round(self.loop.clock() - self.judge.heard, 3)}
         if self.problem and 0 not in self.lines:

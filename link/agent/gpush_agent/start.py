@@ -60,6 +60,8 @@ def modes(header, origin, fd_in, fd_out):
     preamble = (header["preamble"] + "\n").encode()
     config = dict(header.get("start") or {})
     config["gang"], config["node"] = header.get("gang", config.get("gang")), header.get("node", config.get("node"))
+    if header.get("node_from") is not None:
+        settle(config, header["node_from"])
     folder = Folder(config["gang"], config["node"], config.get("folder"))
     mode = header["mode"]
     if mode == "list":
@@ -79,6 +81,17 @@ def modes(header, origin, fd_in, fd_out):
         put(fd_out, preamble + line(answer))
         return 0
     raise Refused("bad-request", {"mode": str(mode)})
+
+
+def settle(config, variable):
+    """One header for all nodes of a gang: which of them this is, a variable of the scheduler says."""
+    number = os.environ.get(str(variable), "")
+    if not number.isdigit():
+        raise Refused("bad-request", {"node_from": str(variable)})
+    config["node"] = int(number)
+    if config.get("under"):
+        config["workspace"] = os.path.join(config["under"], number, config["project"])
+        config["state"] = config["workspace"] + ".gpush"
 
 
 def start(folder, config, origin, preamble, fd_in, fd_out):

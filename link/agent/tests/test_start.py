@@ -38,6 +38,26 @@ class StartTest(NodeTest):
         self.assertEqual(len(pids), 3)
         self.assertEqual(len(self.listed()["agents"]), 3)
 
+    def test_the_scheduler_says_which_node_this_is(self):
+        header = dict(self.header(hold_only=True), node_from="SLURM_NODEID")
+        del header["node"]
+        header["start"].update(under=os.path.join(self.base, "gang"), project="proj", env={}, env_over={"COLOUR": "red"})
+        environment = dict(os.environ, CUDA_VISIBLE_DEVICES="4,5")
+        for node in range(2):
+            answer = after_preamble(spawn(header, env=dict(environment, SLURM_NODEID=str(node))))[0]
+            status = json.loads(answer.decode())
+            self.assertEqual((status["node"], status["devices"]), (node, ["4", "5"]))
+            self.assertEqual(status["workspace"], os.path.join(self.base, "gang", str(node), "proj"))
+        self.assertEqual(after_preamble(spawn(header, env=dict(environment, SLURM_NODEID="x")))[1], 96)
+        self.assertEqual(self.client("attach", node=1).run("echo $COLOUR")[0], b"red\n")
+
+    def test_a_hub_leaves_after_its_pipe(self):
+        client = self.client(leave_s=0.2)
+        pid = self.control("status")["pid"]
+        self.assertEqual(client.run("sleep 0.6; echo still")[0], b"still\n")
+        client.end()
+        until(lambda: not alive(pid))
+
     def test_noise_of_a_login_shell_is_no_harm(self):
         blob = testclient.sources()
         header = dict(self.header(), preamble="ab" * 16, source=len(blob))

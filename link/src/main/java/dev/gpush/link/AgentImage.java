@@ -152,6 +152,23 @@ public final class AgentImage implements AgentProgram {
     begin(pipe, header, BEGIN_LIMIT);
   }
 
+  @Override
+  public byte[] packet(Json.Obj header) {
+    var packet = new ByteArrayOutputStream();
+    try {
+      write(packet, header.with("preamble", preamble()).with("source", source.length));
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    return packet.toByteArray();
+  }
+
+  private String preamble() {
+    var bytes = new byte[PREAMBLE_BYTES];
+    random.nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
   private void begin(Pipe pipe, Json.Obj header, Duration limit) throws IOException {
     var errors = new Tail();
     var stderr = tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors()));
@@ -192,9 +209,7 @@ public final class AgentImage implements AgentProgram {
 
   private boolean begin(Pipe pipe, Json.Obj header, Tail errors, Future<Boolean> stderr)
       throws IOException, InterruptedException, ExecutionException {
-    var bytes = new byte[PREAMBLE_BYTES];
-    random.nextBytes(bytes);
-    String preamble = HexFormat.of().formatHex(bytes);
+    String preamble = preamble();
     var noise = new Tail();
     boolean isThere;
     try {
@@ -276,8 +291,9 @@ public final class AgentImage implements AgentProgram {
     return facts.entries().isEmpty() ? code : code + " " + clean(facts.write());
   }
 
+  /** What carries the command (ssh, srun) may have had the very last word. */
   private static Json lastLine(String errors) {
-    List<String> lines = errors.lines().filter(line -> !line.isBlank()).toList();
+    List<String> lines = errors.lines().filter(line -> line.startsWith("{")).toList();
     if (lines.isEmpty()) {
       return Json.object();
     }

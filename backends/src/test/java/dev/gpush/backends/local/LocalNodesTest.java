@@ -251,6 +251,11 @@ final class LocalNodesTest {
     }
 
     @Override
+    public byte[] packet(Json.Obj header) {
+      throw new IllegalStateException("nobody starts agents later here");
+    }
+
+    @Override
     public Json ask(Pipe pipe, Json.Obj header) {
       boolean isStart = header.text("mode").orElse("").equals("start");
       boolean isForAll = failures.stream().anyMatch(AgentFailure.NoPython.class::isInstance);

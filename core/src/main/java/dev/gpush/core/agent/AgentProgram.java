@@ -31,4 +31,10 @@ public interface AgentProgram {
    * start with hold_only.
    */
   Json ask(Pipe pipe, Json.Obj header) throws IOException;
+
+  /**
+   * What {@link #begin} writes, for a script that starts agents when nobody is there to talk to
+   * them. The loader takes it on stdin.
+   */
+  byte[] packet(Json.Obj header);
 }

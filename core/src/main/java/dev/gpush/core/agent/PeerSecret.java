@@ -27,4 +27,17 @@ public final class PeerSecret {
   public Json.Obj onSameHost() {
     return Json.object("key", hex, "node0", "same-host");
   }
+
+  /**
+   * The same where nodes are hosts of their own: node 0 listens at a port that it chooses, and the
+   * others are told later where.
+   */
+  public Json.Obj onHosts() {
+    return Json.object("key", hex, "listen", Json.object("host", "0.0.0.0", "port", 0));
+  }
+
+  /** What the other nodes are told then: where node 0 listens. */
+  public static Json.Obj nodeZero(String host, int port) {
+    return Json.object("node0", Json.object("host", host, "port", port));
+  }
 }

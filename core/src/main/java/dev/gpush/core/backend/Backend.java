@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * A place that can grant gangs. Seven small things; everything above the pipe is the same for all
@@ -34,6 +35,19 @@ public interface Backend {
    * first try got. Local and ssh never wait; a queue is waited for until interrupted.
    */
   Gang reserve(GangRequest request) throws InterruptedException;
+
+  /**
+   * As {@link #reserve(GangRequest)}; whoever waits is told for what, whenever that changes: a few
+   * words that are complete without the words before.
+   */
+  default Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+    return reserve(request);
+  }
+
+  /** Whether a request that does not fit now may wait here for its turn. */
+  default boolean hasQueue() {
+    return false;
+  }
 
   Observation observe(Gang gang);
 

@@ -1,0 +1,32 @@
+package dev.gpush.core.machine;
+
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * The one way from words to a line for a POSIX shell. A shell gives exactly these words back, which
+ * is all that it is ever given of what came from elsewhere.
+ */
+public final class ShellQuote {
+  private static final Pattern SAFE = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
+
+  private ShellQuote() {}
+
+  /**
+   * One word.
+   *
+   * @throws IllegalArgumentException for a NUL, which no argument can hold
+   */
+  public static String of(String word) {
+    if (word.indexOf('\0') >= 0) {
+      throw new IllegalArgumentException("a NUL in a word");
+    }
+    return SAFE.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+  }
+
+  /** All words, separated by spaces. */
+  public static String join(List<String> words) {
+    return words.stream().map(ShellQuote::of).collect(Collectors.joining(" "));
+  }
+}
