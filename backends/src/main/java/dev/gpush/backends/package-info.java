@@ -1,4 +1,6 @@
-/** Adapters of the Backend port, one package each; none sees another. */
+/**
+ * Adapters of the Backend port, one package each; none sees another, all may stand on transport.
+ */
 @NullMarked
 package dev.gpush.backends;
 

@@ -90,4 +90,9 @@ public interface Backend {
   default List<String> interpreters(Gang gang) {
     return List.of("python3", "python");
   }
+
+  /** The ways that may need a person; {@code gpush login} opens those that are closed. */
+  default List<Gate> gates() {
+    return List.of();
+  }
 }

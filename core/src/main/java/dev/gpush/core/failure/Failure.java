@@ -10,6 +10,7 @@ public sealed interface Failure
         ConfigFailure,
         SessionFailure,
         BackendFailure,
+        MachineFailure,
         AgentFailure,
         SyncFailure,
         LaunchFailure,

@@ -1,4 +1,4 @@
-/** How a command talks to the person who typed it: text, questions, progress. */
+/** How a command talks to the person who typed it: text, questions, progress, programs. */
 @NullMarked
 package dev.gpush.core.talk;
 

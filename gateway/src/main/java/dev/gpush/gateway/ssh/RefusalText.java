@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
@@ -56,6 +57,11 @@ record RefusalText(String what, String because, String attempt) {
               "gpush up");
       case AgentFailure.Refused(var what, var code, var facts) ->
           refused(user, clean(what), code, facts);
+      case MachineFailure.NeedsYou(var machine, var login, var methods) ->
+          new RefusalText(
+              user + " needs you; nothing is lost",
+              machine + " asks for " + clean(methods),
+              "gpush login " + login);
       case Failure other ->
           new RefusalText(user + " cannot be used", clean(other.toString()), "gpush doctor");
     };

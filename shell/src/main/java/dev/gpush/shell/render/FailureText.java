@@ -9,6 +9,7 @@ import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -36,6 +37,7 @@ public final class FailureText {
       case ConfigFailure config -> config(config);
       case SessionFailure session -> session(session);
       case BackendFailure backend -> far.backend(backend);
+      case MachineFailure machine -> MachineFailureText.of(machine);
       case AgentFailure agent -> far.agent(agent);
       case SyncFailure sync -> far.sync(sync);
       case LaunchFailure launch -> far.launch(launch);

@@ -1,0 +1,17 @@
+package dev.gpush.backends.transport;
+
+import dev.gpush.core.backend.Pipe;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+
+/** Starts programs of this machine, found on the PATH of the given environment. */
+@FunctionalInterface
+public interface Launch {
+  /**
+   * Starts one.
+   *
+   * @throws java.nio.file.NoSuchFileException when it is not there
+   */
+  Pipe start(List<String> arguments, Map<String, String> environment) throws IOException;
+}

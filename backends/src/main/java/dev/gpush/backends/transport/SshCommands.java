@@ -1,0 +1,138 @@
+package dev.gpush.backends.transport;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The command lines of ssh for one destination, each with the reason for its options. */
+final class SshCommands {
+  /** Unanswered questions after which ssh gives a connection up. */
+  private static final int QUESTIONS = 3;
+
+  /** How long a connection without commands stays, so that the next need not wait. */
+  private static final Duration UNUSED = Duration.ofSeconds(60);
+
+  /** One that a person has opened: asked for once, it should do for the day's work. */
+  private static final Duration UNUSED_PERSONAL = Duration.ofHours(4);
+
+  private final OpenSshSettings settings;
+  private final Destination destination;
+
+  SshCommands(OpenSshSettings settings, Destination destination) {
+    this.settings = settings;
+    this.destination = destination;
+  }
+
+  /** What the user's configuration comes to for this machine, a line {@code key value} each. */
+  List<String> effective() {
+    var line = start();
+    line.add("-G");
+    return end(line);
+  }
+
+  /**
+   * Opens the shared connection and goes to the background once logged in, without a person.
+   * Nothing of the user's configuration may start to listen, run a command or ask.
+   */
+  List<String> open(Path socket, String hostKeys) {
+    var line = master(socket, hostKeys, settings.silence(), UNUSED);
+    option(line, "BatchMode=yes");
+    return end(line);
+  }
+
+  /** The same, asking whoever is at the terminal where it is run. */
+  List<String> openWithPerson(Path socket, String hostKeys) {
+    var line = master(socket, hostKeys, settings.personalSilence(), UNUSED_PERSONAL);
+    option(line, "BatchMode=no");
+    return end(line);
+  }
+
+  private List<String> master(Path socket, String hostKeys, Duration silence, Duration unused) {
+    var line = start();
+    line.addAll(List.of("-M", "-S", socket.toString(), "-f", "-N", "-T", "-a", "-x"));
+    option(line, "ControlPersist=" + unused.toSeconds());
+    option(line, "ConnectTimeout=" + settings.connectLimit().toSeconds());
+    option(line, "ConnectionAttempts=1");
+    option(line, "ServerAliveInterval=" + Math.max(1, silence.toSeconds() / QUESTIONS));
+    option(line, "ServerAliveCountMax=" + QUESTIONS);
+    option(line, "TCPKeepAlive=no");
+    option(line, "ClearAllForwardings=yes");
+    option(line, "RemoteCommand=none");
+    option(line, "PermitLocalCommand=no");
+    option(line, "Tunnel=no");
+    option(line, "LogLevel=ERROR");
+    option(line, "StrictHostKeyChecking=" + hostKeys);
+    return line;
+  }
+
+  /**
+   * Runs a command on the shared connection, and never opens one of its own: the configuration is
+   * not read, and where the connection is gone the way is a program that fails.
+   */
+  List<String> run(Path socket, String command) {
+    return List.of(
+        settings.program(),
+        "-F",
+        "/dev/null",
+        "-S",
+        socket.toString(),
+        "-o",
+        "ControlMaster=no",
+        "-o",
+        "ProxyCommand=false",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "LogLevel=ERROR",
+        "-T",
+        "-a",
+        "-x",
+        "-e",
+        "none",
+        "--",
+        "shared",
+        command);
+  }
+
+  /** Ends the shared connection. */
+  List<String> close(Path socket) {
+    return List.of(
+        settings.program(), "-F", "/dev/null", "-S", socket.toString(), "-O", "exit", "shared");
+  }
+
+  /**
+   * For what is started without a person: an ssh that a ProxyJump starts is not told to be quiet,
+   * and must find nobody to ask.
+   */
+  Map<String, String> alone() {
+    var variables = new LinkedHashMap<>(settings.environment());
+    variables.keySet().removeIf(name -> name.startsWith("SSH_ASKPASS"));
+    variables.put("SSH_ASKPASS", "/bin/false");
+    variables.put("SSH_ASKPASS_REQUIRE", "force");
+    variables.put("LC_ALL", "C");
+    return variables;
+  }
+
+  private List<String> start() {
+    var line = new ArrayList<String>();
+    line.add(settings.program());
+    settings.config().ifPresent(file -> line.addAll(List.of("-F", file.toString())));
+    destination.user().ifPresent(user -> line.addAll(List.of("-l", user)));
+    destination.port().ifPresent(port -> line.addAll(List.of("-p", port.toString())));
+    return line;
+  }
+
+  private List<String> end(List<String> line) {
+    line.add("--");
+    line.add(destination.host());
+    return List.copyOf(line);
+  }
+
+  private static void option(List<String> line, String option) {
+    line.add("-o");
+    line.add(option);
+  }
+}
