@@ -10,9 +10,8 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -149,7 +148,7 @@ final class AgentGang implements AutoCloseable {
   }
 
   private Pipe spawn() throws IOException {
-    return new ProcessPipe(new ProcessBuilder(image.arguments(List.of("python3"))).start());
+    return ProcessPipe.start(image.arguments(List.of("python3")));
   }
 
   @Override
@@ -165,33 +164,6 @@ final class AgentGang implements AutoCloseable {
           Files.deleteIfExists(file);
         }
       }
-    }
-  }
-
-  private record ProcessPipe(Process process) implements Pipe {
-    @Override
-    public OutputStream input() {
-      return process.getOutputStream();
-    }
-
-    @Override
-    public InputStream output() {
-      return process.getInputStream();
-    }
-
-    @Override
-    public InputStream errors() {
-      return process.getErrorStream();
-    }
-
-    @Override
-    public int await() throws InterruptedException {
-      return process.waitFor();
-    }
-
-    @Override
-    public void close() {
-      process.destroyForcibly();
     }
   }
 }

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -95,15 +96,27 @@ final class AgentNode implements AutoCloseable {
   }
 
   ProcessPipe spawn(List<String> interpreters) throws IOException {
-    return new ProcessPipe(image.arguments(interpreters));
+    return ProcessPipe.start(image.arguments(interpreters));
   }
 
   Json control(Json.Obj control) throws IOException {
     return image.ask(spawn(), header("control", control));
   }
 
+  /** For a test's own threads: they end with the node. */
+  Tasks tasks() {
+    return tasks;
+  }
+
   Link link() {
     return link(incarnation, 1);
+  }
+
+  /** A link that is up, on usual terms. */
+  Link connected() throws IOException, InterruptedException {
+    Link link = link();
+    link.connect();
+    return link;
   }
 
   Link link(String as, long term) {

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -31,21 +30,18 @@ import org.junit.jupiter.api.Timeout;
 /** The Java side against the real agent, over real processes. */
 @Timeout(60)
 class AgentProcessTest {
-  private final Tasks tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
   private AgentNode node;
   private Link link;
 
   @BeforeEach
   void startsAnAgent() throws Exception {
     node = new AgentNode();
-    link = node.link();
-    link.connect();
+    link = node.connected();
   }
 
   @AfterEach
   void releasesTheAgent() throws Exception {
     link.close();
-    tasks.close();
     node.close();
   }
 
@@ -121,7 +117,7 @@ class AgentProcessTest {
   void losesNothingWhenTheRelayIsDestroyed() throws Exception {
     int cuts = 5;
     var stream = exec("command", "cat");
-    var received = tasks.fork("receive", () -> sha(stream.output(0)));
+    var received = node.tasks().fork("receive", () -> sha(stream.output(0)));
     Future<byte[]> sent = feed(stream.input(), 40 << 20);
 
     for (int cut = 1; cut <= cuts; cut++) {
@@ -209,8 +205,7 @@ class AgentProcessTest {
     link.close();
     node.delete();
     node = new AgentNode();
-    link = node.link();
-    link.connect();
+    link = node.connected();
   }
 
   @Test
@@ -252,20 +247,21 @@ class AgentProcessTest {
   }
 
   private Future<byte[]> feed(OutputStream target, int size) {
-    return tasks.fork(
-        "feed",
-        () -> {
-          var random = new Random(7);
-          var digest = MessageDigest.getInstance("SHA-256");
-          var piece = new byte[100_000];
-          try (var output = new DigestOutputStream(target, digest)) {
-            for (int left = size; left > 0; left -= piece.length) {
-              random.nextBytes(piece);
-              output.write(piece, 0, Math.min(left, piece.length));
-            }
-          }
-          return digest.digest();
-        });
+    return node.tasks()
+        .fork(
+            "feed",
+            () -> {
+              var random = new Random(7);
+              var digest = MessageDigest.getInstance("SHA-256");
+              var piece = new byte[100_000];
+              try (var output = new DigestOutputStream(target, digest)) {
+                for (int left = size; left > 0; left -= piece.length) {
+                  random.nextBytes(piece);
+                  output.write(piece, 0, Math.min(left, piece.length));
+                }
+              }
+              return digest.digest();
+            });
   }
 
   private static byte[] sha(InputStream source) throws Exception {

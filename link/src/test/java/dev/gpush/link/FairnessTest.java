@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,21 +22,18 @@ import org.junit.jupiter.api.Timeout;
 class FairnessTest {
   private static final int ROUNDS = 3;
 
-  private final Tasks tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
   private AgentNode node;
   private Link link;
 
   @BeforeEach
   void startsAnAgent() throws Exception {
     node = new AgentNode();
-    link = node.link();
-    link.connect();
+    link = node.connected();
   }
 
   @AfterEach
   void releasesTheAgent() throws Exception {
     link.close();
-    tasks.close();
     node.close();
   }
 
@@ -82,7 +78,7 @@ class FairnessTest {
   @Test
   void twoHundredStreamsAtOnceEachGetTheirOwnBytes() throws Exception {
     try (var server = new ServerSocket(0, 200, InetAddress.getLoopbackAddress())) {
-      tasks.start("echo", () -> echo(server));
+      node.tasks().start("echo", () -> echo(server));
       var streams = new ArrayList<BlockingStream>();
       for (int i = 0; i < 200; i++) {
         streams.add(
@@ -109,7 +105,7 @@ class FairnessTest {
     try {
       while (true) {
         Socket socket = server.accept();
-        tasks.start("one", () -> echo(socket));
+        node.tasks().start("one", () -> echo(socket));
       }
     } catch (IOException closed) {
       // The test is over.

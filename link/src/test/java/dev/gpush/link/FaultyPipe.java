@@ -1,6 +1,7 @@
 package dev.gpush.link;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.testkit.fake.ProcessPipe;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -48,7 +48,6 @@ class LinkFaultsTest {
 
   private static final LinkTiming PATIENT = FAST.withContact(Duration.ofDays(1));
 
-  private final Tasks tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
   private final Recorder<FaultyPipe> pipes = new Recorder<>();
   private AgentNode node;
 
@@ -59,7 +58,6 @@ class LinkFaultsTest {
 
   @AfterEach
   void releasesTheAgent() throws Exception {
-    tasks.close();
     node.close();
   }
 
@@ -86,7 +84,7 @@ class LinkFaultsTest {
             pipe -> calm.get() ? new FaultyPipe(pipe) : faulty(pipe, random, faults))) {
       link.connect();
       for (int round = 0; round < ROUNDS || faults.get() < FAULTS; round++) {
-        try (var oracle = new Oracle(link, tasks, random.nextLong(), LONG ? 8 : 3)) {
+        try (var oracle = new Oracle(link, node.tasks(), random.nextLong(), LONG ? 8 : 3)) {
           oracle.start();
           calm.set(false);
           link.renewPipe();
@@ -125,24 +123,26 @@ class LinkFaultsTest {
   }
 
   private FaultyPipe laterStill(FaultyPipe pipe, long millis, boolean up, boolean down) {
-    tasks.start(
-        "freeze",
-        () -> {
-          LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
-          pipe.freezeUp(up);
-          pipe.freezeDown(down);
-        });
+    node.tasks()
+        .start(
+            "freeze",
+            () -> {
+              LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+              pipe.freezeUp(up);
+              pipe.freezeDown(down);
+            });
     return pipe;
   }
 
   /** The relay itself stands still, as a stopped ssh does. */
   private FaultyPipe laterStopped(ProcessPipe pipe, long millis) {
-    tasks.start(
-        "stop",
-        () -> {
-          LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
-          signal(pipe, "STOP");
-        });
+    node.tasks()
+        .start(
+            "stop",
+            () -> {
+              LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(millis));
+              signal(pipe, "STOP");
+            });
     return new FaultyPipe(pipe);
   }
 
@@ -226,21 +226,24 @@ class LinkFaultsTest {
     }
   }
 
+  /** The second pipe is asked for and never comes. */
+  private Link onePipeOnly(CountDownLatch asked) {
+    return node.link(
+        Clock.system(),
+        FAST,
+        pipe -> {
+          if (!pipes.all().isEmpty()) {
+            asked.countDown();
+            new CountDownLatch(1).await();
+          }
+          return recorded(new FaultyPipe(pipe));
+        });
+  }
+
   @Test
   void aSilentPipeThatAnswersBeforeThereIsAnotherIsKept() throws Exception {
-    var blocked = new CountDownLatch(1);
     var asked = new CountDownLatch(1);
-    try (Link link =
-        node.link(
-            Clock.system(),
-            FAST,
-            pipe -> {
-              if (!pipes.all().isEmpty()) {
-                asked.countDown();
-                blocked.await();
-              }
-              return recorded(new FaultyPipe(pipe));
-            })) {
+    try (Link link = onePipeOnly(asked)) {
       link.connect();
       var stream = cat(link);
       echoes(stream, "before");
@@ -258,17 +261,7 @@ class LinkFaultsTest {
   @Test
   void whenTheNodeIsGoneStreamsEndAlsoWhileAPipeIsBeingOpened() throws Exception {
     var asked = new CountDownLatch(1);
-    try (Link link =
-        node.link(
-            Clock.system(),
-            FAST,
-            pipe -> {
-              if (!pipes.all().isEmpty()) {
-                asked.countDown();
-                new CountDownLatch(1).await();
-              }
-              return recorded(new FaultyPipe(pipe));
-            })) {
+    try (Link link = onePipeOnly(asked)) {
       link.connect();
       var stream = cat(link);
       echoes(stream, "before");

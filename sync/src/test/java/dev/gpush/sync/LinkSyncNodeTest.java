@@ -11,9 +11,8 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -27,33 +26,6 @@ import org.junit.jupiter.api.Test;
 /** One push over a real link to a real agent, with a cut in the middle. */
 class LinkSyncNodeTest extends SyncFixture {
   private static final int LARGE = 3_000_000;
-
-  private record ProcessPipe(Process process) implements Pipe {
-    @Override
-    public OutputStream input() {
-      return process.getOutputStream();
-    }
-
-    @Override
-    public InputStream output() {
-      return process.getInputStream();
-    }
-
-    @Override
-    public InputStream errors() {
-      return process.getErrorStream();
-    }
-
-    @Override
-    public int await() throws InterruptedException {
-      return process.waitFor();
-    }
-
-    @Override
-    public void close() {
-      process.destroyForcibly();
-    }
-  }
 
   @Test
   void pushesOverALinkThatIsCutOnTheWay() throws Exception {
@@ -113,7 +85,7 @@ class LinkSyncNodeTest extends SyncFixture {
   }
 
   private static Pipe spawn(AgentImage image) throws IOException {
-    return new ProcessPipe(new ProcessBuilder(image.arguments(List.of("python3"))).start());
+    return ProcessPipe.start(image.arguments(List.of("python3")));
   }
 
   private static Json.Obj header(String mode, NodeInfo info, Path folder) {

@@ -1,6 +1,5 @@
 package dev.gpush.gateway.ssh;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -8,9 +7,8 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -97,8 +95,7 @@ final class AgentNode implements AutoCloseable {
   }
 
   private ProcessPipe spawn() throws IOException {
-    return new ProcessPipe(
-        new ProcessBuilder(image.arguments(List.of("python3", "python"))).start());
+    return ProcessPipe.start(image.arguments(List.of("python3", "python")));
   }
 
   private Link link() {
@@ -122,40 +119,5 @@ final class AgentNode implements AutoCloseable {
   public void close() throws IOException {
     link.close();
     control("release");
-  }
-
-  /** The relay: all state is in the agent. */
-  private record ProcessPipe(Process process) implements Pipe {
-    @Override
-    public OutputStream input() {
-      return process.getOutputStream();
-    }
-
-    @Override
-    public InputStream output() {
-      return process.getInputStream();
-    }
-
-    @Override
-    public InputStream errors() {
-      return process.getErrorStream();
-    }
-
-    @Override
-    public int await() throws InterruptedException {
-      return process.waitFor();
-    }
-
-    @Override
-    public void close() throws IOException {
-      process.destroyForcibly();
-      try {
-        process.getOutputStream().close();
-      } catch (IOException brokenPipe) {
-        // What could not be flushed has no reader any more.
-      }
-      process.getInputStream().close();
-      process.getErrorStream().close();
-    }
   }
 }

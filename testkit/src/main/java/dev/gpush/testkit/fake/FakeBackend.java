@@ -307,7 +307,7 @@ public final class FakeBackend implements Backend {
   }
 
   private static Pipe start(List<String> arguments) throws IOException {
-    return new ProcessPipe(new ProcessBuilder(arguments).start());
+    return ProcessPipe.start(arguments);
   }
 
   /** For operations that cannot say that they were interrupted. */

@@ -4,9 +4,18 @@ import dev.gpush.core.backend.Pipe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.util.List;
 
-/** A process of this machine as a pipe. */
-record ProcessPipe(Process process) implements Pipe {
+/** A process of this machine as a pipe: what a backend's spawn gives. */
+public record ProcessPipe(Process process) implements Pipe {
+  public static ProcessPipe start(List<String> command) throws IOException {
+    return new ProcessPipe(new ProcessBuilder(command).start());
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
   @Override
   public OutputStream input() {
     return process.getOutputStream();
@@ -27,6 +36,7 @@ record ProcessPipe(Process process) implements Pipe {
     return process.waitFor();
   }
 
+  /** The process first: closing a stream waits for whoever writes to it. */
   @Override
   public void close() throws IOException {
     process.destroyForcibly();
