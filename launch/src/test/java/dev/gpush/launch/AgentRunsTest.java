@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,17 +44,8 @@ final class AgentRunsTest {
   }
 
   private RunView launch(Optional<String> on, String... words) throws InterruptedException {
-    var request =
-        new RunRequest(
-            List.of(words),
-            gang.project(),
-            Optional.empty(),
-            Optional.empty(),
-            on,
-            Optional.empty(),
-            Map.of(),
-            false,
-            false);
+    RunRequest plain = Asked.run(gang.project(), words);
+    RunRequest request = on.map(slots -> Asked.on(slots, plain)).orElse(plain);
     return launcher.launch(
         request,
         new LaunchInput(1, Optional.of("python3"), Map.of("FROM", "client"), _ -> Optional.empty()),

@@ -15,6 +15,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,29 +82,11 @@ final class LauncherTest {
   }
 
   private RunRequest request(String... words) {
-    return new RunRequest(
-        List.of(words),
-        folder,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Map.of(),
-        false,
-        false);
+    return Asked.run(folder, words);
   }
 
-  private RunRequest on(String slots, boolean queue, String... words) {
-    return new RunRequest(
-        List.of(words),
-        folder,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.of(slots),
-        Optional.empty(),
-        Map.of(),
-        false,
-        queue);
+  private RunRequest on(String slots, String... words) {
+    return Asked.on(slots, request(words));
   }
 
   private LaunchInput input() {
@@ -287,7 +270,7 @@ final class LauncherTest {
 
   @Test
   void emptyWordsRepeatTheLastRunAsItWas() throws Exception {
-    launcher.launch(on("1:0", false, "train.py", "a b"), input(), talk);
+    launcher.launch(on("1:0", "train.py", "a b"), input(), talk);
     nodes.get(1).end(1, OK);
     follow(1).get();
 
@@ -301,16 +284,17 @@ final class LauncherTest {
 
   @Test
   void queuedRunStartsWhenTheSlotsAreFree() throws Exception {
-    launcher.launch(on("0", false, "train.py"), input(), talk);
+    launcher.launch(on("0", "train.py"), input(), talk);
     assertEquals(
         new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")),
-        failure(() -> launcher.launch(on("0:1", false, "train.py"), input(), talk)));
+        failure(() -> launcher.launch(on("0:1", "train.py"), input(), talk)));
     Future<RunView> second =
-        tasks.fork("second", () -> launcher.launch(on("0:1", true, "train.py"), input(), talk));
+        tasks.fork(
+            "second", () -> launcher.launch(Asked.queued(on("0:1", "train.py")), input(), talk));
     while (!talk.said().contains("waiting for run 1")) {
       Thread.onSpinWait();
     }
-    RunView beside = launcher.launch(on("1", false, "train.py"), input(), talk);
+    RunView beside = launcher.launch(on("1", "train.py"), input(), talk);
     nodes.get(0).end(1, OK);
 
     assertEquals(2, beside.number());

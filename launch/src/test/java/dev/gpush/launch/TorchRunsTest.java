@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.testkit.fixture.Asked;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,17 +29,7 @@ final class TorchRunsTest {
 
   private RunView launch(AgentGang gang, Launcher launcher, String chosen, String... words)
       throws InterruptedException {
-    var request =
-        new RunRequest(
-            List.of(words),
-            gang.project(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.of(chosen),
-            Map.of(),
-            false,
-            false);
+    RunRequest request = Asked.by(chosen, Asked.run(gang.project(), words));
     return launcher.launch(
         request, new LaunchInput(3, Optional.empty(), Map.of(), _ -> Optional.empty()), talk);
   }

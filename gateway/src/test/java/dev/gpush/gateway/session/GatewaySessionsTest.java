@@ -27,6 +27,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -386,34 +387,14 @@ final class GatewaySessionsTest {
   }
 
   private RunRequest run(String... words) {
-    return new RunRequest(
-        List.of(words),
-        project,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Map.of(),
-        false,
-        false);
+    return Asked.run(project, words);
   }
 
   @Test
   void aRunThatWaitsForSlotsDoesNotKeepTheSession() throws Exception {
     up(ask(project, 1));
     gateway.runs().launch(DEVBOX, run("sleep", "600"), Talk.silent());
-    RunRequest asked = run("sleep", "600");
-    var queued =
-        new RunRequest(
-            asked.words(),
-            project,
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Map.of(),
-            false,
-            true);
+    RunRequest queued = Asked.queued(run("sleep", "600"));
     var talk = FakeTalk.answering(true);
     Future<RunView> second = fork(() -> gateway.runs().launch(DEVBOX, queued, talk));
     until("it waits", () -> talk.lines().stream().anyMatch(line -> line.startsWith("waiting for")));

@@ -12,16 +12,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.ssh.Route;
+import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,7 +97,7 @@ final class LostNodeTest {
   @Test
   void aRunOnBothNodesIsLostAndStopsOnTheOther() throws Exception {
     SessionView made = gateway.sessions().up(ask(project, 2), Talk.silent());
-    RunView both = gateway.runs().launch(DEVBOX, run(), Talk.silent());
+    RunView both = gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
     Json.Obj asked = Json.object("run", both.number());
 
     lose(made);
@@ -122,18 +121,5 @@ final class LostNodeTest {
     // The pretended site cleans up after no dead node.
     assertEquals(1, gateway.sessions().down(DEVBOX, true, Talk.silent()).size());
     rig.assertNothingLeft(gateway);
-  }
-
-  private RunRequest run() {
-    return new RunRequest(
-        List.of("sleep", "600"),
-        project,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Map.of(),
-        false,
-        false);
   }
 }

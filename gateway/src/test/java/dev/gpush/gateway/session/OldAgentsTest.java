@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunOutput;
-import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
@@ -19,6 +18,7 @@ import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import dev.gpush.testkit.fake.FakeTrouble;
+import dev.gpush.testkit.fixture.Asked;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -143,22 +143,7 @@ final class OldAgentsTest {
 
   private static List<String> run(SessionService gateway, Path project, int status, String... words)
       throws Exception {
-    RunView run =
-        gateway
-            .runs()
-            .launch(
-                DEVBOX,
-                new RunRequest(
-                    List.of(words),
-                    project,
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    Optional.empty(),
-                    Map.of(),
-                    false,
-                    false),
-                Talk.silent());
+    RunView run = gateway.runs().launch(DEVBOX, Asked.run(project, words), Talk.silent());
     var lines = new ConcurrentLinkedQueue<String>();
     Optional<Integer> exit =
         gateway

@@ -198,68 +198,39 @@ final class SessionRig implements AutoCloseable {
   }
 
   static UpRequest ask(Path project, int nodes) {
-    return new UpRequest(
-        Optional.empty(),
-        project,
-        Optional.empty(),
-        Optional.of(nodes),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Map.of(),
-        false,
-        false,
-        false,
-        false);
+    UpRequest asked = ask(project);
+    return with(asked, Optional.of(nodes), asked.hardEnd(), asked.idle(), asked.replace());
   }
 
   static UpRequest replacing(UpRequest asked) {
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        asked.nodes(),
-        asked.gpus(),
-        asked.hardEnd(),
-        asked.idle(),
-        asked.python(),
-        asked.environment(),
-        true,
-        asked.attachOnly(),
-        asked.dryRun(),
-        asked.yes());
+    return with(asked, asked.nodes(), asked.hardEnd(), asked.idle(), true);
   }
 
   static UpRequest ending(UpRequest asked, Duration hardEnd) {
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        asked.nodes(),
-        asked.gpus(),
-        Optional.of(hardEnd),
-        asked.idle(),
-        asked.python(),
-        asked.environment(),
-        asked.replace(),
-        asked.attachOnly(),
-        asked.dryRun(),
-        asked.yes());
+    return with(asked, asked.nodes(), Optional.of(hardEnd), asked.idle(), asked.replace());
   }
 
   static UpRequest idling(UpRequest asked, Duration idle) {
+    return with(asked, asked.nodes(), asked.hardEnd(), Optional.of(idle), asked.replace());
+  }
+
+  private static UpRequest with(
+      UpRequest asked,
+      Optional<Integer> nodes,
+      Optional<Duration> hardEnd,
+      Optional<Duration> idle,
+      boolean replace) {
     return new UpRequest(
         asked.name(),
         asked.folder(),
         asked.backend(),
-        asked.nodes(),
+        nodes,
         asked.gpus(),
-        asked.hardEnd(),
-        Optional.of(idle),
+        hardEnd,
+        idle,
         asked.python(),
         asked.environment(),
-        asked.replace(),
+        replace,
         asked.attachOnly(),
         asked.dryRun(),
         asked.yes());
