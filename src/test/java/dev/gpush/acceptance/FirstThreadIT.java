@@ -134,28 +134,10 @@ final class FirstThreadIT {
     assertEquals(-1, Files.mismatch(local, back));
   }
 
-  private static int freePort() throws Exception {
-    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return probe.getLocalPort();
-    }
-  }
-
   private static void forwardReachesTheNode(World world) throws Exception {
-    int port = freePort();
+    int port = World.freePort();
     try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      Process forward =
-          world.start(
-              world.project(),
-              List.of(
-                  "ssh",
-                  "-F",
-                  world.sshConfig().toString(),
-                  "-N",
-                  "-o",
-                  "ExitOnForwardFailure=yes",
-                  "-L",
-                  port + ":127.0.0.1:" + server.getLocalPort(),
-                  "devbox"));
+      Process forward = world.forward(port, server.getLocalPort());
       var connected = new ArrayList<Socket>();
       World.until(
           "forward is up",

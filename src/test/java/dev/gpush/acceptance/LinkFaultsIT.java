@@ -9,7 +9,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -105,7 +104,7 @@ final class LinkFaultsIT {
         socket.echoes("before");
         byte[] file = random(MEGABYTES << 20, 7);
         Path big = Files.write(world.home().resolve("big.bin"), file);
-        Process download = world.start(world.project(), List.of(ssh(world, "cat " + quoted(big))));
+        Process download = world.start(world.project(), world.ssh("devbox", "cat " + quoted(big)));
         InputStream coming = download.getInputStream();
         byte[] head = coming.readNBytes(1 << 20);
 
@@ -166,7 +165,7 @@ final class LinkFaultsIT {
   private static long transfer(World world, long seed, int cuts) throws Exception {
     long begin = System.nanoTime();
     long size = (long) TWO_WAY_MEGABYTES << 20;
-    Process cat = world.start(world.project(), List.of(ssh(world, "cat; exit 7")));
+    Process cat = world.start(world.project(), world.ssh("devbox", "cat; exit 7"));
     var sent =
         CompletableFuture.supplyAsync(
             () -> feed(cat.getOutputStream(), size, seed), task -> Thread.ofVirtual().start(task));
@@ -220,10 +219,6 @@ final class LinkFaultsIT {
     return "'" + path + "'";
   }
 
-  private static String[] ssh(World world, String command) {
-    return new String[] {"ssh", "-F", world.sshConfig().toString(), "devbox", command};
-  }
-
   /** An ssh client that has a terminal. */
   private static Process terminal(World world, String... command) throws IOException {
     var all =
@@ -231,12 +226,8 @@ final class LinkFaultsIT {
             List.of(
                 "python3",
                 "-c",
-                "import os, pty, sys; s = pty.spawn(sys.argv[1:]); sys.exit(os.WEXITSTATUS(s))",
-                "ssh",
-                "-tt",
-                "-F",
-                world.sshConfig().toString(),
-                "devbox"));
+                "import os, pty, sys; s = pty.spawn(sys.argv[1:]); sys.exit(os.WEXITSTATUS(s))"));
+    all.addAll(world.ssh("-tt", "devbox"));
     all.addAll(List.of(command));
     return world.start(world.project(), all);
   }
@@ -314,24 +305,12 @@ final class LinkFaultsIT {
   private record WebSocket(Process server, Process forward, Socket socket)
       implements AutoCloseable {
     static WebSocket through(World world, String folder) throws Exception {
-      int here = freePort();
-      int there = freePort();
+      int here = World.freePort();
+      int there = World.freePort();
       Process server =
           world.start(
-              world.project(), List.of(ssh(world, "python3 " + folder + "/ws.py " + there)));
-      Process forward =
-          world.start(
-              world.project(),
-              List.of(
-                  "ssh",
-                  "-F",
-                  world.sshConfig().toString(),
-                  "-N",
-                  "-o",
-                  "ExitOnForwardFailure=yes",
-                  "-L",
-                  here + ":127.0.0.1:" + there,
-                  "devbox"));
+              world.project(), world.ssh("devbox", "python3 " + folder + "/ws.py " + there));
+      Process forward = world.forward(here, there);
       var open = new ArrayList<Socket>();
       World.until("a handshake", () -> shake(here).map(open::add).orElse(false));
       return new WebSocket(server, forward, open.getFirst());
@@ -393,12 +372,6 @@ final class LinkFaultsIT {
       socket.close();
       forward.destroy();
       server.destroy();
-    }
-  }
-
-  private static int freePort() throws IOException {
-    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return probe.getLocalPort();
     }
   }
 }

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,6 +143,25 @@ final class World implements AutoCloseable {
     Process process = builder.start();
     started.add(process);
     return process;
+  }
+
+  /** The words of {@code ssh} with these options and host, through this home's configuration. */
+  List<String> ssh(String... words) {
+    var command = new ArrayList<>(List.of("ssh", "-F", sshConfig().toString()));
+    command.addAll(List.of(words));
+    return command;
+  }
+
+  /** An ssh client that forwards a port of ours to one of node 0, until it is destroyed. */
+  Process forward(int here, int there) throws IOException {
+    String path = here + ":127.0.0.1:" + there;
+    return start(project, ssh("-N", "-o", "ExitOnForwardFailure=yes", "-L", path, "devbox"));
+  }
+
+  static int freePort() throws IOException {
+    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return probe.getLocalPort();
+    }
   }
 
   private List<String> command(String... arguments) {
