@@ -179,24 +179,15 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
   private SessionBook.Taken take(UpRequest request, Config config, Wish wish, Talk talk)
       throws InterruptedException {
-    while (true) {
-      Optional<SessionBook.Taken> made =
-          book.enter(
-              request.name(),
-              config.root(),
-              name -> {
-                Backend first = requests.candidates(config, wish).getFirst();
-                return new LiveSession(
-                    requests.intent(name, config, wish, first, request), first, ledger);
-              });
-      if (made.isPresent()) {
-        return made.get();
-      }
-      Optional<LiveSession> found = book.lookUp(request.name(), config.root());
-      if (found.isPresent()) {
-        return new SessionBook.Taken(found.get(), found.get().begin("up", talk), false);
-      }
-    }
+    return book.enter(
+        request.name(),
+        config.root(),
+        name -> {
+          Backend first = requests.candidates(config, wish).getFirst();
+          return new LiveSession(
+              requests.intent(name, config, wish, first, request), first, ledger);
+        },
+        talk);
   }
 
   private void make(LiveSession session, Config config, Wish wish, Talk talk)

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Talk;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,35 +34,27 @@ final class SessionBook {
   record Taken(LiveSession session, LiveSession.Turn turn, boolean isNew) {}
 
   /**
-   * The session of this name, or of this folder when no name is given; else a new one, whose turn
-   * is taken before anybody else hears of it.
-   *
-   * @return empty when it is there; its turn is still to be waited for
+   * The session of this name, or of this folder when no name is given, once its turn has come; else
+   * a new one, whose turn is taken before anybody else hears of it.
    */
-  Optional<Taken> enter(
-      Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker) {
+  Taken enter(
+      Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker, Talk talk)
+      throws InterruptedException {
+    LiveSession found;
     lock.lock();
     try {
-      if (there(name, root).isPresent()) {
-        return Optional.empty();
+      Optional<LiveSession> there = there(name, root);
+      if (there.isEmpty()) {
+        LiveSession made = maker.apply(name.orElseGet(this::freeName));
+        var taken = new Taken(made, made.beginFirst("up"), true);
+        live.put(made.name(), made);
+        return taken;
       }
-      LiveSession made = maker.apply(name.orElseGet(this::freeName));
-      var taken = new Taken(made, made.beginFirst("up"), true);
-      live.put(made.name(), made);
-      return Optional.of(taken);
+      found = there.get();
     } finally {
       lock.unlock();
     }
-  }
-
-  /** The session of this name, or of this folder when no name is given. */
-  Optional<LiveSession> lookUp(Optional<SessionName> name, Path root) {
-    lock.lock();
-    try {
-      return there(name, root);
-    } finally {
-      lock.unlock();
-    }
+    return new Taken(found, found.begin("up", talk), false);
   }
 
   /** This folder's session, or the only one that there is. */
