@@ -296,7 +296,7 @@ public final class LocalBackend implements Backend {
   @Override
   public Optional<Pipe> straight(Gang gang, int node) {
     return host.environment().getOrDefault(RELAY, "").isEmpty()
-        ? AgentSocket.of(gang.id(), node).connect()
+        ? NodeSocket.of(gang.id(), node).connect()
         : Optional.empty();
   }
 

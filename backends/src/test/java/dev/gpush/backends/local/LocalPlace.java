@@ -15,15 +15,11 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -37,8 +33,6 @@ import java.util.stream.Stream;
  */
 final class LocalPlace implements BackendPlace {
   static final int GPUS = 8;
-
-  private static final List<String> AGENT_BASES = List.of("/tmp", "/var/tmp", "/dev/shm");
 
   private final Path home;
   private final Path programs;
@@ -234,7 +228,7 @@ final class LocalPlace implements BackendPlace {
     String sockets = Files.readString(Path.of("/proc/net/unix"));
     for (GangRequest request : asked) {
       for (int node = 0; node < request.nodes(); node++) {
-        agents(request.gang() + "/" + node, sockets, left);
+        agent(request.gang(), node, sockets, left);
       }
     }
     lockHolders(left);
@@ -242,21 +236,18 @@ final class LocalPlace implements BackendPlace {
     return left;
   }
 
-  private void agents(String name, String sockets, List<String> left)
-      throws NoSuchAlgorithmException, IOException {
-    byte[] hash =
-        MessageDigest.getInstance("SHA-256").digest(name.getBytes(StandardCharsets.UTF_8));
-    String digest = HexFormat.of().formatHex(hash, 0, 6);
+  private void agent(GangId gang, int node, String sockets, List<String> left) throws IOException {
     String user = "gpush-" + Files.getAttribute(home, "unix:uid");
-    for (String base : AGENT_BASES) {
-      for (String file : List.of(digest, digest + ".start")) {
-        if (Files.exists(Path.of(base, user, file))) {
-          left.add("agent's folder of " + name);
+    String folder = NodeSocket.of(gang, node).name();
+    for (Path base : NodeSocket.BASES) {
+      for (String file : List.of(folder, folder + ".start")) {
+        if (Files.exists(base.resolve(user).resolve(file))) {
+          left.add("folder of the agent of " + gang + "/" + node);
         }
       }
     }
-    if (sockets.contains("@" + user + "-" + digest)) {
-      left.add("agent of " + name);
+    if (sockets.contains("@" + user + "-" + folder)) {
+      left.add("agent of " + gang + "/" + node);
     }
   }
 

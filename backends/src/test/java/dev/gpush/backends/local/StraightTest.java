@@ -50,7 +50,7 @@ final class StraightTest {
   void aFolderThatOthersCanUseIsNotTrusted() throws Exception {
     try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
       Gang gang = place.backend().reserve(place.request(1, "0", BackendContract.LONG));
-      Path agent = AgentSocket.of(gang.id(), 0).folder().orElseThrow();
+      Path agent = NodeSocket.of(gang.id(), 0).folder().orElseThrow();
 
       Files.setPosixFilePermissions(agent, PosixFilePermissions.fromString("rwxr-xr-x"));
       assertEquals(Optional.empty(), place.backend().straight(gang, 0));

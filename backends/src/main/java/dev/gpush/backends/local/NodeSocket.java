@@ -23,8 +23,9 @@ import java.util.Optional;
  * The socket of an agent on this machine, where the link's specification says it is. Spares the
  * relay: one process, two copies and four switches of task for everything that is sent.
  */
-final class AgentSocket {
-  private static final List<Path> BASES =
+final class NodeSocket {
+  /** Where folders of agents are looked for, in this order. */
+  static final List<Path> BASES =
       List.of(Path.of("/tmp"), Path.of("/var/tmp"), Path.of("/dev/shm"));
 
   /** As small as the relay's: what lies in buffers there, nothing urgent can overtake any more. */
@@ -34,19 +35,24 @@ final class AgentSocket {
 
   private final String name;
 
-  private AgentSocket(String name) {
+  private NodeSocket(String name) {
     this.name = name;
   }
 
-  static AgentSocket of(GangId gang, int node) {
+  static NodeSocket of(GangId gang, int node) {
     try {
       byte[] hash =
           MessageDigest.getInstance("SHA-256")
               .digest((gang.text() + "/" + node).getBytes(StandardCharsets.UTF_8));
-      return new AgentSocket(HexFormat.of().formatHex(hash, 0, NAME_BYTES));
+      return new NodeSocket(HexFormat.of().formatHex(hash, 0, NAME_BYTES));
     } catch (NoSuchAlgorithmException impossible) {
       throw new IllegalStateException(impossible);
     }
+  }
+
+  /** The name of the agent's folder in that of its user. */
+  String name() {
+    return name;
   }
 
   /** Empty when there is none that surely is ours: the relay finds out why. */
