@@ -2,6 +2,7 @@
 import fcntl
 import importlib
 import os
+import select
 import signal
 import traceback
 
@@ -334,11 +335,21 @@ class Exec(Owner):
             self.timer = None
             if self.over:
                 return
-            if self.stream.queued or self.stream.room() <= 0 or seen != sum(source.bytes for source in self.sources):
+            if (self.stream.queued or self.stream.room() <= 0 or seen != sum(source.bytes for source in self.sources)
+                    or self.has_more()):
+                self.room()
                 self.linger()
             else:
                 self.finish()
         self.timer = self.loop.after(LINGER, again)
+
+    def has_more(self):
+        """Whether something waits to be read: the credit for it may have come only just now."""
+        poll = select.poll()
+        for source in self.sources:
+            if not source.over:
+                poll.register(source.fd, select.POLLIN)
+        return bool(poll.poll(0))
 
     def finish(self):
         self.over = True
