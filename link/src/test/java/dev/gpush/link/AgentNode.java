@@ -5,6 +5,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.testkit.fake.ProcessPipe;
+import dev.gpush.testkit.fake.SocketPipe;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -15,7 +16,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 
 /** A node in a temporary folder with a real agent, which is released at the end. */
 final class AgentNode implements AutoCloseable {
@@ -27,7 +30,15 @@ final class AgentNode implements AutoCloseable {
   private final String gang = hex();
   private final String incarnation = hex();
   private final Recorder<LinkState> states = new Recorder<>();
-  private final Recorder<ProcessPipe> pipes = new Recorder<>();
+  private final Recorder<Pipe> pipes = new Recorder<>();
+
+  /** How pipes get to the agent. */
+  enum Reach {
+    /** Through a process, as everywhere. */
+    RELAY,
+    /** Through its own socket, as on this machine. */
+    STRAIGHT
+  }
 
   AgentNode() throws IOException {
     // Short, because a socket's path has at most 107 bytes.
@@ -59,7 +70,8 @@ final class AgentNode implements AutoCloseable {
     return states;
   }
 
-  Recorder<ProcessPipe> pipes() {
+  /** Relays, or connections. */
+  Recorder<Pipe> pipes() {
     return pipes;
   }
 
@@ -69,26 +81,24 @@ final class AgentNode implements AutoCloseable {
         "gang", gang,
         "node", NODE,
         "interpreters", List.of("python3"),
-        "start",
-            Json.object(
-                "owner", "me",
-                "holder", "me@here",
-                "nodes", 1,
-                "name", "devbox",
-                "folder", List.of(folder.resolve("a").toString()),
-                "workspace", folder.resolve("ws").toString(),
-                "state", folder.resolve("ws.gpush").toString(),
-                "env",
-                    Json.object(
-                        "PATH",
-                        System.getenv("PATH"),
-                        "HOME",
-                        folder.toString(),
-                        "LANG",
-                        "C.UTF-8"),
-                "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
-                "request", Json.object("gpus", 0)),
+        "start", start(),
         "control", control);
+  }
+
+  private Json.Obj start() {
+    return Json.object(
+        "owner", "me",
+        "holder", "me@here",
+        "nodes", 1,
+        "name", "devbox",
+        "folder", List.of(folder.resolve("a").toString()),
+        "workspace", folder.resolve("ws").toString(),
+        "state", folder.resolve("ws.gpush").toString(),
+        "env",
+            Json.object(
+                "PATH", System.getenv("PATH"), "HOME", folder.toString(), "LANG", "C.UTF-8"),
+        "lease", Json.object("hard_s", 300, "idle_s", 300, "unclaimed_s", 120),
+        "request", Json.object("gpus", 0));
   }
 
   ProcessPipe spawn() throws IOException {
@@ -120,32 +130,56 @@ final class AgentNode implements AutoCloseable {
   }
 
   Link link(String as, long term) {
-    return link(as, term, Clock.system(), LinkTiming.usual(), pipe -> pipe);
+    return link(as, term, Reach.RELAY, Clock.system(), LinkTiming.usual(), pipe -> pipe);
   }
 
   /** A link whose pipes have faults. */
   Link link(Clock clock, LinkTiming timing, Disturbance disturbance) {
-    return link(incarnation, 1, clock, timing, disturbance);
+    return link(Reach.RELAY, clock, timing, disturbance);
   }
 
-  /** What a test puts between the relay and the link. */
+  Link link(Reach reach, Clock clock, LinkTiming timing, Disturbance disturbance) {
+    return link(incarnation, 1, reach, clock, timing, disturbance);
+  }
+
+  /** What a test puts between agent and link. */
   @FunctionalInterface
   interface Disturbance {
-    Pipe over(ProcessPipe pipe) throws IOException, InterruptedException;
+    Pipe over(Pipe pipe) throws IOException, InterruptedException;
   }
 
-  private Link link(String as, long term, Clock clock, LinkTiming timing, Disturbance disturbance) {
+  private Link link(
+      String as, long term, Reach reach, Clock clock, LinkTiming timing, Disturbance disturbance) {
     PipeSource source =
         attempt -> {
-          var pipe = spawn();
-          image.begin(
-              pipe,
-              header(attempt == PipeSource.Attempt.FIRST ? "start" : "attach", Json.object()));
+          boolean isFirst = attempt == PipeSource.Attempt.FIRST;
+          Pipe pipe = reach == Reach.RELAY ? relayed(isFirst) : straight(isFirst);
           pipes.add(pipe);
           return disturbance.over(pipe);
         };
     var identity = new LinkIdentity(NODE, "me@here", as, term, List.of("exec"));
     return new Link(identity, source, tasks, clock, new Random(1), timing, states::add);
+  }
+
+  private Pipe relayed(boolean isFirst) throws IOException {
+    var pipe = spawn();
+    image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
+    return pipe;
+  }
+
+  private Pipe straight(boolean isFirst) throws IOException {
+    if (isFirst && socket().isEmpty()) {
+      Json.Obj header = header("start", Json.object());
+      image.ask(spawn(), header.with("start", start().with("hold_only", true)));
+    }
+    return SocketPipe.to(
+        socket().orElseThrow(() -> new IOException("no agent's socket in " + folder)));
+  }
+
+  private Optional<Path> socket() throws IOException {
+    try (Stream<Path> files = Files.walk(folder.resolve("a"))) {
+      return files.filter(file -> file.endsWith("agent.sock")).findFirst();
+    }
   }
 
   /** What the agent has written to its log; empty when all went well. */

@@ -1,24 +1,24 @@
 package dev.gpush.link;
 
 import dev.gpush.core.backend.Pipe;
-import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A byte-level proxy around a relay, under the test's control: either way is cut after so many
- * bytes or at a place in a frame, stands still, or trickles.
+ * A byte-level proxy around a pipe to an agent, under the test's control: either way is cut after
+ * so many bytes or at a place in a frame, stands still, or trickles.
  */
 final class FaultyPipe implements Pipe {
-  private static final int HEADER = 20;
-
-  private final ProcessPipe pipe;
+  private final Pipe pipe;
   private final Way up;
   private final Way down;
   private final OutputStream input;
@@ -41,6 +41,13 @@ final class FaultyPipe implements Pipe {
     }
   }
 
+  /** A whole frame that has passed. */
+  record Passed(int kind, int stream, int length) {
+    boolean isData() {
+      return kind == FrameKind.DATA.code();
+    }
+  }
+
   /** One direction: knows where in its frames it is. */
   private static final class Way {
     private final ReentrantLock lock = new ReentrantLock();
@@ -51,10 +58,9 @@ final class FaultyPipe implements Pipe {
     // guarded by lock
     private boolean frozen;
     private boolean closed;
-    private long frames;
+    private final ByteBuffer header = ByteBuffer.allocate(Limits.HEADER_BYTES);
+    private final List<Passed> passed = new ArrayList<>();
     private long left;
-    private int headerBytes;
-    private long length;
     private long afterFrames;
 
     Way(End end, long delayMicros) {
@@ -112,33 +118,46 @@ final class FaultyPipe implements Pipe {
       }
     }
 
+    boolean isAtItsEnd() {
+      lock.lock();
+      try {
+        return isOver();
+      } finally {
+        lock.unlock();
+      }
+    }
+
     private boolean isOver() {
-      return frames >= end.frames() && afterFrames >= end.bytes();
+      return passed.size() >= end.frames() && afterFrames >= end.bytes();
+    }
+
+    List<Passed> passed() {
+      lock.lock();
+      try {
+        return List.copyOf(passed);
+      } finally {
+        lock.unlock();
+      }
     }
 
     private void step(byte next) {
-      if (frames >= end.frames()) {
+      if (passed.size() >= end.frames()) {
         afterFrames++;
       }
-      if (headerBytes < HEADER) {
-        if (headerBytes < 4) {
-          length = length << 8 | Byte.toUnsignedLong(next);
-        }
-        if (++headerBytes == HEADER) {
-          left = length;
-        }
+      if (header.hasRemaining()) {
+        header.put(next);
+        left = header.getInt(0);
       } else {
         left--;
       }
-      if (headerBytes == HEADER && left == 0) {
-        headerBytes = 0;
-        length = 0;
-        frames++;
+      if (!header.hasRemaining() && left == 0) {
+        passed.add(new Passed(header.get(4), header.getInt(8), header.getInt(0)));
+        header.clear();
       }
     }
   }
 
-  FaultyPipe(ProcessPipe pipe, End up, End down, long delayMicros) {
+  FaultyPipe(Pipe pipe, End up, End down, long delayMicros) {
     this.pipe = pipe;
     this.up = new Way(up, delayMicros);
     this.down = new Way(down, delayMicros);
@@ -147,7 +166,7 @@ final class FaultyPipe implements Pipe {
   }
 
   /** Without faults until the test makes one. */
-  FaultyPipe(ProcessPipe pipe) {
+  FaultyPipe(Pipe pipe) {
     this(pipe, End.never(), End.never(), 0);
   }
 
@@ -157,6 +176,16 @@ final class FaultyPipe implements Pipe {
 
   void freezeDown(boolean stands) {
     down.freeze(stands);
+  }
+
+  /** The frames that have gone to the agent. */
+  List<Passed> wentUp() {
+    return up.passed();
+  }
+
+  /** The frames that have come from the agent. */
+  List<Passed> cameDown() {
+    return down.passed();
   }
 
   private final class Up extends OutputStream {
@@ -170,8 +199,10 @@ final class FaultyPipe implements Pipe {
       int count = up.pass(source, offset, length);
       pipe.input().write(source, offset, count);
       pipe.input().flush();
-      if (count < length) {
+      if (up.isAtItsEnd()) {
         pipe.close();
+      }
+      if (count < length) {
         throw new IOException("cut on the way up");
       }
     }
@@ -186,13 +217,13 @@ final class FaultyPipe implements Pipe {
 
     @Override
     public int read(byte[] target, int offset, int length) throws IOException {
-      int came = pipe.output().read(target, offset, length);
-      if (came < 0) {
-        return -1;
-      }
-      int count = down.pass(target, offset, came);
-      if (count > 0 || came == 0) {
-        return count;
+      // Looked at first, or the cut would wait for something else to come.
+      if (!down.isAtItsEnd()) {
+        int came = pipe.output().read(target, offset, length);
+        int count = came < 0 ? came : down.pass(target, offset, came);
+        if (count != 0 || came == 0) {
+          return count;
+        }
       }
       pipe.close();
       if (down.end.isClean()) {

@@ -3,8 +3,10 @@ package dev.gpush.link;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
@@ -12,11 +14,24 @@ import java.util.function.Predicate;
 final class Recorder<T> {
   private static final Duration DEADLINE = Duration.ofSeconds(20);
 
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
+
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
 
   // guarded by lock
   private final List<T> all = new ArrayList<>();
+
+  /** Looks until it holds: what happens in another process cannot tell us. */
+  static void until(String what, Callable<Boolean> holds) throws Exception {
+    long start = System.nanoTime();
+    while (!holds.call()) {
+      if (System.nanoTime() - start > DEADLINE.toNanos()) {
+        throw new AssertionError("not within " + DEADLINE.toSeconds() + " s: " + what);
+      }
+      LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+    }
+  }
 
   void add(T item) {
     lock.lock();
