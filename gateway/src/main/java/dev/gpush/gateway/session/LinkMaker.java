@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Makes the link to one node: the backend spawns the relay, the agent's loader attaches it, the
- * link speaks.
+ * Makes the link to one node: the backend spawns a relay to the agent there, and the link speaks
+ * through it.
  */
 final class LinkMaker {
   private static final List<String> CAPABILITIES =
@@ -62,19 +62,43 @@ final class LinkMaker {
       if (straight.isPresent()) {
         return straight.get();
       }
-      Pipe pipe = backend.spawn(gang, node.index(), agent.arguments(backend.interpreters(gang)));
-      boolean begun = false;
-      try {
-        agent.begin(
-            pipe, Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index()));
-        begun = true;
-        return pipe;
-      } finally {
-        if (!begun) {
-          closeQuietly(pipe);
-        }
+      List<String> interpreters = backend.interpreters(gang);
+      Pipe relay =
+          backend.spawn(
+              gang, node.index(), agent.relayArguments(interpreters, gang.id(), node.index()));
+      if (begins(relay, () -> agent.beginRelay(relay))) {
+        return relay;
       }
+      // Not to be found at a glance: the loader knows where else to look, and why it is not there.
+      Pipe loader = backend.spawn(gang, node.index(), agent.arguments(interpreters));
+      Json.Obj header =
+          Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index());
+      begins(
+          loader,
+          () -> {
+            agent.begin(loader, header);
+            return true;
+          });
+      return loader;
     };
+  }
+
+  /** A pipe is left open only if something began on it. */
+  private static boolean begins(Pipe pipe, Beginning beginning) throws IOException {
+    boolean begun = false;
+    try {
+      begun = beginning.begin();
+      return begun;
+    } finally {
+      if (!begun) {
+        closeQuietly(pipe);
+      }
+    }
+  }
+
+  @FunctionalInterface
+  private interface Beginning {
+    boolean begin() throws IOException;
   }
 
   /** The first failure is the one that is told. */

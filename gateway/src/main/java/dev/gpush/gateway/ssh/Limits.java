@@ -30,9 +30,6 @@ final class Limits {
   /** The largest packet that a client may send: half as many packets as with the usual 32 KiB. */
   static final int PACKET_BYTES = 64 << 10;
 
-  /** Read from the socket at once; as large as a packet. */
-  static final int READ_BYTES = 64 << 10;
-
   /**
    * Packets of one channel that are encrypted and not yet with the kernel: enough to keep it busy,
    * and few enough that a slow client costs little.

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
 import java.util.List;
@@ -50,6 +51,7 @@ public final class SshGateway implements AutoCloseable {
     Tasks own = tasks.group("ssh");
     for (int port : ports.candidates()) {
       SshServer server = server(identity, host, user, new Connections(own, routes));
+      server.setIoServiceFactoryFactory(new SocketServices(own));
       if (listens(server, port)) {
         ports.remember(port);
         var config = new SshConfig(settings, keys.userKeyFile(), identity, port);

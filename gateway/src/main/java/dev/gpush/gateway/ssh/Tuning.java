@@ -6,8 +6,7 @@ import org.apache.sshd.server.SshServer;
 
 /**
  * SSHD's settings where its own would hurt: it ends connections that are idle for ten minutes and
- * clients that are asleep for thirty seconds, waits for more keystrokes before it sends one, and
- * has a small window.
+ * clients that are asleep for thirty seconds, and has a small window.
  */
 final class Tuning {
   private Tuning() {}
@@ -17,18 +16,14 @@ final class Tuning {
 
     // Nobody is sent away for being quiet, asleep or slow; a dead client's socket closes by itself.
     CoreModuleProperties.IDLE_TIMEOUT.set(server, Duration.ZERO);
-    CoreModuleProperties.NIO2_READ_TIMEOUT.set(server, Duration.ZERO);
-    CoreModuleProperties.NIO2_MIN_WRITE_TIMEOUT.set(server, Limits.NEVER);
     CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(server, Limits.NEVER);
     CoreModuleProperties.CHANNEL_CLOSE_TIMEOUT.set(server, Limits.NEVER);
 
     CoreModuleProperties.AUTH_TIMEOUT.set(server, Limits.LOGIN);
     CoreModuleProperties.MAX_AUTH_REQUESTS.set(server, Limits.AUTHENTICATION_ATTEMPTS);
 
-    CoreModuleProperties.TCP_NODELAY.set(server, true);
     CoreModuleProperties.WINDOW_SIZE.set(server, Limits.WINDOW_BYTES);
     CoreModuleProperties.MAX_PACKET_SIZE.set(server, (long) Limits.PACKET_BYTES);
-    CoreModuleProperties.NIO2_READ_BUFFER_SIZE.set(server, Limits.READ_BYTES);
     // Noise against traffic analysis has no use on the loopback interface.
     CoreModuleProperties.IGNORE_MESSAGE_FREQUENCY.set(server, 0L);
   }

@@ -11,8 +11,8 @@
  * dev.gpush.gateway.ssh.SshGateway} puts it together; {@link dev.gpush.gateway.ssh.SshConfig}
  * writes what ssh clients read.
  *
- * <p>Threads: SSHD calls from its few I/O threads and a link from its reading thread; nothing here
- * blocks them. Only routes are looked up on virtual threads of their own.
+ * <p>Threads: SSHD calls from the two threads of a connection and a link from its reading thread;
+ * nothing here blocks them. Only routes are looked up on virtual threads of their own.
  */
 @NullMarked
 package dev.gpush.gateway.ssh;
