@@ -73,7 +73,7 @@ def modes(header, origin, fd_in, fd_out):
     if sock is None:
         return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
     if mode == "attach":
-        relay.run(sock, fd_in, fd_out, preamble)
+        relay_to(sock, fd_in, fd_out, preamble)
     if mode == "control":
         answer = ask(sock, header.get("control") or {}, CONTROL_SECONDS)
         if answer is None:
@@ -112,7 +112,14 @@ def start(folder, config, origin, preamble, fd_in, fd_out):
             return fail(DIED, Refused("died", {}))
         put(fd_out, preamble + line(dict(answer, started=made is not None)))
         return 0
-    relay.run(sock, fd_in, fd_out, preamble)
+    relay_to(sock, fd_in, fd_out, preamble)
+
+
+def relay_to(sock, fd_in, fd_out, preamble):
+    try:
+        relay.run(sock, fd_in, fd_out, preamble)
+    except RuntimeError:
+        raise Refused("limit", {"errno": "EAGAIN"})
 
 
 class Launch:

@@ -53,6 +53,16 @@ def spawn(header, env=None, interpreters=None, extra=None, prefix=(), **options)
     return process
 
 
+def relay(name, base, interpreters=None):
+    """Starts the relay's own program as a gateway does that comes back; `base`: where agents of tests have their folders."""
+    shell = text("relay.sh").replace('"$relay" "$name"', '"$relay" "$name" "%s"' % base)
+    process = subprocess.Popen(["sh", "-c", shell, "sh", text("relay.py"), name] + (interpreters or [sys.executable]),
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    process.preamble = uuid.uuid4().hex
+    process.stdin.write((process.preamble + "\n").encode())
+    return process
+
+
 def after_preamble(process):
     """Everything on stdout after the preamble, once the process has ended; (bytes, exit code, last line of stderr)."""
     process.stdin.close()

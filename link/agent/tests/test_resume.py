@@ -4,8 +4,9 @@ import os
 import random
 import unittest
 
-from client import Client, Cut, until
+from client import Client, Cut, after_preamble, relay, until
 from gpush_agent import frames
+from gpush_agent.folder import digest
 from node import NodeTest, alive
 
 
@@ -36,6 +37,28 @@ class ResumeTest(NodeTest):
                 self.assertTrue(client.welcome["resumed"])
         self.assertGreater(cuts, 3)
         self.assertEqual((stream.closed, got.hexdigest()), ({"exit": 0}, wanted.hexdigest()))
+
+    def test_the_relay_alone_is_enough_to_come_back(self):
+        client = self.client()
+        stream = client.exec(command="cat")
+        for number in range(3):
+            client.cut()
+            client.connect(relay(digest(self.gang, 0), self.agents))
+            self.assertTrue(client.welcome["resumed"])
+            stream.send(b"%d\n" % number)
+        stream.end()
+        self.assertEqual((stream.finish(), bytes(stream.out[0])), ({"exit": 0}, b"0\n1\n2\n"))
+
+    def test_the_relay_finds_nothing_where_nothing_or_not_only_we_are(self):
+        name = digest(self.gang, 0)
+        self.assertEqual(after_preamble(relay(name, self.agents))[:2], (b"", 94))
+        self.client()
+        self.assertEqual(after_preamble(relay(name, self.agents, ["no-such-python"]))[:2], (b"", 97))
+        for folder in (os.path.join(self.agents, "gpush-%d" % os.getuid()), os.path.join(self.agents, "gpush-%d" % os.getuid(), name)):
+            os.chmod(folder, 0o711)
+            self.assertEqual(after_preamble(relay(name, self.agents))[:2], (b"", 94), folder)
+            os.chmod(folder, 0o700)
+        self.assertEqual(after_preamble(relay(name, self.agents))[1], 0)
 
     def test_typing_survives_cuts(self):
         client = self.client()

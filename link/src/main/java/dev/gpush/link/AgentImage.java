@@ -1,6 +1,8 @@
 package dev.gpush.link;
 
+import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
@@ -20,11 +22,13 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.zip.DeflaterOutputStream;
 
@@ -63,11 +67,16 @@ public final class AgentImage implements AgentProgram {
 
   private static final int PREAMBLE_BYTES = 16;
 
+  /** With which our own programs end when they cannot do what they are for. */
+  private static final Set<Integer> OWN_STATUS = Set.of(94, 95, 96, 97, 98);
+
   private final Tasks tasks;
   private final RandomGenerator random;
   private final String probe;
   private final String loader;
   private final byte[] source;
+  private final String relayProbe = resource("relay.sh");
+  private final String relay = resource("relay.py");
 
   /**
    * @param tasks for reading the pipes' stderr and for time limits
@@ -148,6 +157,28 @@ public final class AgentImage implements AgentProgram {
   }
 
   @Override
+  public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
+    var arguments =
+        new ArrayList<>(
+            List.of("/bin/sh", "-c", relayProbe, "sh", relay, AgentFolder.name(gang, node)));
+    arguments.addAll(interpreters);
+    return List.copyOf(arguments);
+  }
+
+  @Override
+  public boolean beginRelay(Pipe pipe) throws IOException {
+    Start start =
+        start(pipe, BEGIN_LIMIT, preamble -> (preamble + "\n").getBytes(StandardCharsets.US_ASCII));
+    if (start.isThere()) {
+      return true;
+    }
+    if (OWN_STATUS.contains(start.status())) {
+      return false;
+    }
+    throw new GpushException(failure(start.status(), Json.object(), start.errors(), start.noise()));
+  }
+
+  @Override
   public void begin(Pipe pipe, Json.Obj header) throws IOException {
     begin(pipe, header, BEGIN_LIMIT);
   }
@@ -170,9 +201,27 @@ public final class AgentImage implements AgentProgram {
   }
 
   private void begin(Pipe pipe, Json.Obj header, Duration limit) throws IOException {
+    Start start =
+        start(
+            pipe,
+            limit,
+            preamble -> whole(header.with("preamble", preamble).with("source", source.length)));
+    if (!start.isThere()) {
+      throw new GpushException(failure(start.status(), header, start.errors(), start.noise()));
+    }
+  }
+
+  /** How a command has begun: with the preamble, or it ended with this status and these words. */
+  private record Start(boolean isThere, int status, String errors, String noise) {}
+
+  /**
+   * @param first what goes to the command first, by the preamble that it is to say
+   */
+  private Start start(Pipe pipe, Duration limit, Function<String, byte[]> first)
+      throws IOException {
     var errors = new Tail();
     var stderr = tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors()));
-    within(limit, pipe, tasks.fork("agent-begin", () -> begin(pipe, header, errors, stderr)));
+    return within(limit, pipe, tasks.fork("agent-begin", () -> start(pipe, first, errors, stderr)));
   }
 
   @Override
@@ -207,34 +256,36 @@ public final class AgentImage implements AgentProgram {
     }
   }
 
-  private boolean begin(Pipe pipe, Json.Obj header, Tail errors, Future<Boolean> stderr)
+  private Start start(
+      Pipe pipe, Function<String, byte[]> first, Tail errors, Future<Boolean> stderr)
       throws IOException, InterruptedException, ExecutionException {
     String preamble = preamble();
     var noise = new Tail();
     boolean isThere;
     try {
-      write(pipe.input(), header.with("preamble", preamble).with("source", source.length));
+      pipe.input().write(first.apply(preamble));
+      pipe.input().flush();
       isThere = noise.readTo(pipe.output(), (preamble + "\n").getBytes(StandardCharsets.US_ASCII));
     } catch (IOException broken) {
       // The command may have ended before it read all: its status says more than the broken pipe.
       isThere = false;
     }
     if (isThere) {
-      return true;
+      return new Start(true, 0, "", "");
     }
     int status = pipe.await();
     stderr.get();
-    throw new GpushException(failure(status, header, errors.text(), noise.text()));
+    return new Start(false, status, errors.text(), noise.text());
   }
 
-  private void write(OutputStream input, Json.Obj header) throws IOException {
+  /** The loader's header and the agent's source. */
+  private byte[] whole(Json.Obj header) {
     byte[] json = header.write().getBytes(StandardCharsets.UTF_8);
     var all = new ByteArrayOutputStream();
     all.writeBytes(String.format("%08x", json.length).getBytes(StandardCharsets.US_ASCII));
     all.writeBytes(json);
     all.writeBytes(source);
-    all.writeTo(input);
-    input.flush();
+    return all.toByteArray();
   }
 
   private static Json answer(InputStream output) throws IOException {

@@ -40,7 +40,7 @@ final class Connector {
   private final ArrayDeque<LinkState> untold = new ArrayDeque<>();
   private boolean telling;
   private Optional<PipeSession> current = Optional.empty();
-  private boolean wasUseful;
+  private Optional<Long> usefulNanos = Optional.empty();
   private boolean finished;
   private String agent = "";
   private int protocolErrors;
@@ -68,6 +68,11 @@ final class Connector {
   /** The lock is held. */
   LinkState state() {
     return state;
+  }
+
+  /** There is something to write. The lock is held. */
+  void workIsDue() {
+    current.ifPresent(PipeSession::workIsDue);
   }
 
   Duration silence() {
@@ -182,7 +187,7 @@ final class Connector {
         throw new GpushException(new AgentFailure.LinkOver(identity.node(), reason));
       }
       become(end);
-      dialer.pause(lastWasUseful());
+      dialer.pause(lastUseful());
     }
   }
 
@@ -195,11 +200,11 @@ final class Connector {
     }
   }
 
-  private boolean lastWasUseful() {
+  private Optional<Long> lastUseful() {
     link.lock();
     try {
-      boolean was = wasUseful;
-      wasUseful = false;
+      Optional<Long> was = usefulNanos;
+      usefulNanos = Optional.empty();
       return was;
     } finally {
       link.unlock();
@@ -301,7 +306,7 @@ final class Connector {
       link.lock();
       try {
         current = Optional.empty();
-        wasUseful = session.wasUseful();
+        usefulNanos = session.usefulNanos();
       } finally {
         link.unlock();
       }

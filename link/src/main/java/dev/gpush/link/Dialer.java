@@ -165,17 +165,17 @@ final class Dialer {
   /**
    * Waits before the next pipe, unless there is a reason not to.
    *
-   * @param wasUseful whether the last pipe carried something: the pauses start afresh. Being
-   *     greeted is not enough, or an agent that ends every pipe at once would be called five times
-   *     a second
+   * @param usefulNanos how long the last pipe lived, if it carried something: the pauses start
+   *     afresh, and what it lived counts as waited. Being greeted is not enough, or an agent that
+   *     ends every pipe at once would be called five times a second
    */
-  void pause(boolean wasUseful) throws InterruptedException {
-    waits(nextPause(wasUseful), () -> isTooLate() || spare.isPresent(), this::hurry);
+  void pause(Optional<Long> usefulNanos) throws InterruptedException {
+    waits(nextPause(usefulNanos), () -> isTooLate() || spare.isPresent(), this::hurry);
   }
 
-  private long nextPause(boolean wasUseful) {
-    pauseNanos = wasUseful ? timing.firstPause().toNanos() : longer(pauseNanos);
-    return jittered(pauseNanos);
+  private long nextPause(Optional<Long> usefulNanos) {
+    pauseNanos = usefulNanos.isPresent() ? timing.firstPause().toNanos() : longer(pauseNanos);
+    return jittered(pauseNanos) - usefulNanos.orElse(0L);
   }
 
   private long longer(long pause) {

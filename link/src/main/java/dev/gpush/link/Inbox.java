@@ -86,8 +86,9 @@ final class Inbox {
     }
     unacknowledgedFrames++;
     unacknowledgedBytes += frame.length();
-    boolean isFirst = unacknowledgedFrames == 1;
-    if (isCountDue() || (isFirst && nanos + Limits.ACK_NANOS - writerWakesNanos < 0)) {
+    if (isCountDue()) {
+      link.workIsDue();
+    } else if (unacknowledgedFrames == 1 && nanos + Limits.ACK_NANOS - writerWakesNanos < 0) {
       link.work().signal();
     }
   }

@@ -58,6 +58,12 @@ final class Limits {
   /** What goes ahead of bulk: a keystroke, an echo, a request line. */
   static final int SMALL_FRAME = 4 << 10;
 
+  /** Acknowledgements, credits and the like that are written with one small frame. */
+  static final int WORDS = 16;
+
+  /** Room for a small frame and the words before it. */
+  static final int SMALL_WRITE = SMALL_FRAME + (WORDS + 3) * (HEADER_BYTES + Long.BYTES);
+
   /**
    * After so many urgent and small frames one piece of bulk goes, so that chatter cannot starve a
    * transfer.
@@ -74,7 +80,7 @@ final class Limits {
   static final int ACK_FRAMES = 64;
 
   /** … or so many bytes … */
-  static final int ACK_BYTES = 256 << 10;
+  static final int ACK_BYTES = 512 << 10;
 
   /** … or so long after a sequenced frame. */
   static final long ACK_NANOS = 50_000_000L;

@@ -144,8 +144,7 @@ public final class Link implements AutoCloseable {
         throw refused(request, Json.object("bytes", open.length()));
       }
       stream.receiver(receiver);
-      outbox.add(stream, open);
-      work.signal();
+      enqueue(stream, open);
     } finally {
       lock.unlock();
     }
@@ -282,6 +281,11 @@ public final class Link implements AutoCloseable {
     return lock.newCondition();
   }
 
+  /** Something is to be written, now or by the writer. */
+  void workIsDue() {
+    connector.workIsDue();
+  }
+
   /** What the writer waits for. */
   Condition work() {
     return work;
@@ -327,12 +331,12 @@ public final class Link implements AutoCloseable {
 
   void enqueue(LinkStream stream, Frame frame) {
     outbox.add(stream, frame);
-    work.signal();
+    connector.workIsDue();
   }
 
   void creditIsDue(LinkStream stream) {
     outbox.addCredit(stream);
-    work.signal();
+    connector.workIsDue();
   }
 
   /** Both sides are done with it, or the peer never was: the number is free. */

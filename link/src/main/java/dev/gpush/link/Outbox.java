@@ -96,6 +96,18 @@ final class Outbox {
         && ready.isEmpty();
   }
 
+  /**
+   * Whether all that waits is at most one small frame of a stream, and words of the link itself.
+   */
+  boolean isLittle() {
+    return replay.isEmpty()
+        && ready.isEmpty()
+        && small.size() <= 1
+        && small.stream().allMatch(next -> next.frame().length() <= Limits.SMALL_FRAME)
+        && control.size() + credits.size() <= Limits.WORDS
+        && control.stream().allMatch(word -> word.length() <= Long.BYTES);
+  }
+
   /** Only what starts a pipe; nothing of a stream may go before the peer has said hello. */
   void takeControl(List<Frame> batch) {
     batch.addAll(control);

@@ -4,8 +4,10 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.function.BooleanSupplier;
 
@@ -36,6 +38,10 @@ final class PipeSession {
   private final Condition changed;
 
   // guarded by the link's lock
+  private final FrameCodec codec = new FrameCodec();
+  private final ByteBuffer little = ByteBuffer.allocate(Limits.SMALL_WRITE);
+  private final List<Frame> left = new ArrayList<>();
+  private boolean writerWaits;
   private boolean greeting = true;
   private boolean ended;
   private boolean writeFailed;
@@ -82,12 +88,17 @@ final class PipeSession {
     link.work().signal();
   }
 
-  /** Whether it has carried something either way, or at least has lasted. The lock is held. */
-  boolean wasUseful() {
-    return !greeting
-        && (inbox.last() != lastAtGreeting
+  /**
+   * How long it has lived since the agent's answer, if it has carried something either way, or at
+   * least has lasted. The lock is held.
+   */
+  Optional<Long> usefulNanos() {
+    long lived = clock.nanos() - greetedNanos;
+    boolean wasUseful =
+        inbox.last() != lastAtGreeting
             || link.outbox().acknowledged() != acknowledgedAtGreeting
-            || clock.nanos() - greetedNanos >= timing.lastPause().toNanos());
+            || lived >= timing.lastPause().toNanos();
+    return !greeting && wasUseful ? Optional.of(lived) : Optional.empty();
   }
 
   /** Ends the pipe; whoever reads or writes it finds out by itself. The first reason stays. */
@@ -164,11 +175,17 @@ final class PipeSession {
   private void stopWriting() {
     link.lock();
     try {
+      writeHasFailed();
+    } finally {
+      link.unlock();
+    }
+  }
+
+  private void writeHasFailed() {
+    if (!writeFailed) {
       writeFailed = true;
       writeFailedNanos = clock.nanos();
       changed.signalAll();
-    } finally {
-      link.unlock();
     }
   }
 
@@ -176,12 +193,15 @@ final class PipeSession {
   private boolean take(List<Frame> batch) throws InterruptedException {
     link.lockInterruptibly();
     try {
-      while (!ended) {
+      while (!ended && !writeFailed) {
         long now = clock.nanos();
         if (greeting) {
           link.outbox().takeControl(batch);
-        } else {
+        } else if (left.isEmpty()) {
           takeFrames(batch, now);
+        } else {
+          batch.addAll(left);
+          left.clear();
         }
         if (!batch.isEmpty()) {
           return true;
@@ -191,12 +211,51 @@ final class PipeSession {
                 ? timing.greeting().toNanos()
                 : Math.max(1, Math.min(inbox.contact().untilPing(now), inbox.untilAck(now)));
         inbox.writerWakes(now + wait);
+        writerWaits = true;
         link.work().awaitNanos(wait);
+        writerWaits = false;
       }
       return false;
     } finally {
       link.unlock();
     }
+  }
+
+  /**
+   * There is something to write. A keystroke, credit and the like are written by who brings them,
+   * if the pipe takes them at once: waking the writer takes longer than all else that happens to
+   * them here. The lock is held, so the writer, which waits, cannot begin meanwhile.
+   */
+  void workIsDue() {
+    boolean isOurs =
+        writerWaits
+            && !greeting
+            && !ended
+            && !writeFailed
+            && left.isEmpty()
+            && link.outbox().isLittle();
+    if (!isOurs || !writeLittle()) {
+      link.work().signal();
+    }
+  }
+
+  /** False when the writer has to go on, or to end. */
+  private boolean writeLittle() {
+    takeFrames(left, clock.nanos());
+    little.clear();
+    for (Frame frame : left) {
+      codec.encodeHeader(frame, little);
+      little.put(frame.payload());
+    }
+    try {
+      if (pipe.offer(little.flip())) {
+        left.clear();
+        return true;
+      }
+    } catch (IOException broken) {
+      writeHasFailed();
+    }
+    return false;
   }
 
   private void takeFrames(List<Frame> batch, long now) {

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Pipe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,6 +30,9 @@ final class FakePipe implements Pipe {
   private static final class Channel {
     private static final int CAPACITY = 64 << 10;
 
+    /** Every third, as if the pipe were full, so that all tests go both ways. */
+    private static final int REFUSED_OFFER = 3;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final CountDownLatch failed = new CountDownLatch(1);
@@ -39,6 +43,7 @@ final class FakePipe implements Pipe {
     private long read;
     private long breakAfter;
     private boolean closed;
+    private int offers;
 
     Channel(long breakAfter) {
       this.breakAfter = breakAfter;
@@ -71,6 +76,20 @@ final class FakePipe implements Pipe {
           ring[(int) (written++ % CAPACITY)] = source[offset + i];
         }
         changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    boolean offer(ByteBuffer bytes) throws IOException {
+      lock.lock();
+      try {
+        boolean isTaken =
+            ++offers % REFUSED_OFFER != 0 && CAPACITY - (written - read) >= bytes.remaining();
+        if (isTaken) {
+          write(bytes.array(), bytes.arrayOffset() + bytes.position(), bytes.remaining());
+        }
+        return isTaken;
       } finally {
         lock.unlock();
       }
@@ -143,6 +162,11 @@ final class FakePipe implements Pipe {
   @Override
   public OutputStream input() {
     return toAgent.output();
+  }
+
+  @Override
+  public boolean offer(ByteBuffer bytes) throws IOException {
+    return toAgent.offer(bytes);
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
 import java.io.IOException;
@@ -7,15 +8,11 @@ import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,8 +28,6 @@ final class NodeSocket {
   /** As small as the relay's: what lies in buffers there, nothing urgent can overtake any more. */
   private static final int BUFFER = 131_072;
 
-  private static final int NAME_BYTES = 6;
-
   private final String name;
 
   private NodeSocket(String name) {
@@ -40,14 +35,7 @@ final class NodeSocket {
   }
 
   static NodeSocket of(GangId gang, int node) {
-    try {
-      byte[] hash =
-          MessageDigest.getInstance("SHA-256")
-              .digest((gang.text() + "/" + node).getBytes(StandardCharsets.UTF_8));
-      return new NodeSocket(HexFormat.of().formatHex(hash, 0, NAME_BYTES));
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException(impossible);
-    }
+    return new NodeSocket(AgentFolder.name(gang, node));
   }
 
   /** The name of the agent's folder in that of its user. */

@@ -246,6 +246,16 @@ final class LocalNodesTest {
     }
 
     @Override
+    public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public boolean beginRelay(Pipe pipe) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
     public void begin(Pipe pipe, Json.Obj header) {
       throw new IllegalStateException("nobody attaches here");
     }

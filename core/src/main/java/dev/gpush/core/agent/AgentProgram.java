@@ -1,5 +1,6 @@
 package dev.gpush.core.agent;
 
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
@@ -25,6 +26,17 @@ public interface AgentProgram {
    *     dev.gpush.core.failure.AgentFailure} when the loader refused
    */
   void begin(Pipe pipe, Json.Obj header) throws IOException;
+
+  /** The command of a relay to an agent that runs: a fraction of the loader's time and bytes. */
+  List<String> relayArguments(List<String> interpreters, GangId gang, int node);
+
+  /**
+   * Reads up to and including the preamble of a relay; what follows on the pipe are frames.
+   *
+   * @return false when it found no agent; {@link #begin} with mode attach looks more closely and
+   *     tells why
+   */
+  boolean beginRelay(Pipe pipe) throws IOException;
 
   /**
    * {@link #begin}, then the one JSON line of the answer; the pipe is closed. For control, list and

@@ -3,6 +3,7 @@ package dev.gpush.core.backend;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 
 /**
  * A spawned command: its three streams and its end. Reading and writing block. {@link #close} ends
@@ -11,6 +12,17 @@ import java.io.OutputStream;
  */
 public interface Pipe extends AutoCloseable {
   OutputStream input();
+
+  /**
+   * Writes all of a few bytes at once if that needs no waiting; may be called by one thread at a
+   * time, and not while another writes to {@link #input}.
+   *
+   * @return false when nothing was written: the pipe is full, or cannot tell
+   * @throws IOException when it broke, perhaps in the middle: it is of no more use
+   */
+  default boolean offer(ByteBuffer bytes) throws IOException {
+    return false;
+  }
 
   InputStream output();
 
