@@ -185,13 +185,7 @@ public final class AgentImage implements AgentProgram {
 
   @Override
   public byte[] packet(Json.Obj header) {
-    var packet = new ByteArrayOutputStream();
-    try {
-      write(packet, header.with("preamble", preamble()).with("source", source.length));
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
-    }
-    return packet.toByteArray();
+    return whole(header.with("preamble", preamble()).with("source", source.length));
   }
 
   private String preamble() {
