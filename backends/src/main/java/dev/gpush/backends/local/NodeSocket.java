@@ -50,7 +50,7 @@ final class NodeSocket {
       return Optional.empty();
     }
     try {
-      return Optional.of(new SocketPipe(open(folder.get().resolve("agent.sock"))));
+      return Optional.of(open(folder.get().resolve("agent.sock")));
     } catch (IOException notThere) {
       return Optional.empty();
     }
@@ -82,15 +82,16 @@ final class NodeSocket {
             .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
   }
 
-  private static SocketChannel open(Path socket) throws IOException {
+  private static Pipe open(Path socket) throws IOException {
     SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
     boolean isOpen = false;
     try {
       channel.setOption(StandardSocketOptions.SO_SNDBUF, BUFFER);
       channel.setOption(StandardSocketOptions.SO_RCVBUF, BUFFER);
       channel.connect(UnixDomainSocketAddress.of(socket));
+      Pipe pipe = new SocketPipe(channel);
       isOpen = true;
-      return channel;
+      return pipe;
     } finally {
       if (!isOpen) {
         channel.close();

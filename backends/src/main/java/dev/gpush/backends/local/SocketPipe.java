@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -78,8 +79,12 @@ final class SocketPipe implements Pipe {
 
   /** Until it is ready; a pipe that was closed meanwhile, or whose thread is to stop, is over. */
   private void await(Selector ready) throws IOException {
-    ready.select();
-    ready.selectedKeys().clear();
+    try {
+      ready.select();
+      ready.selectedKeys().clear();
+    } catch (ClosedSelectorException closed) {
+      throw new AsynchronousCloseException();
+    }
     if (Thread.currentThread().isInterrupted()) {
       close();
       throw new ClosedByInterruptException();

@@ -1,0 +1,127 @@
+package dev.gpush.backends.local;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real sockets: what waits, what does not, and how each ends. */
+@Timeout(60)
+final class SocketPipeTest {
+  /** More than the kernel takes for a peer that does not read. */
+  private static final int MUCH = 4 << 20;
+
+  private final Tasks tasks = Tasks.named("test", (thread, failure) -> failure.printStackTrace());
+  @TempDir private Path folder;
+  private SocketPipe pipe;
+  private SocketChannel peer;
+
+  @BeforeEach
+  void connects() throws IOException {
+    var address = UnixDomainSocketAddress.of(folder.resolve("s"));
+    try (var listening = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      listening.bind(address);
+      SocketChannel channel = SocketChannel.open(address);
+      peer = listening.accept();
+      pipe = new SocketPipe(channel);
+    }
+  }
+
+  @AfterEach
+  void closes() throws IOException {
+    pipe.close();
+    peer.close();
+    tasks.close();
+  }
+
+  @Test
+  void bytesPassWholeBothWays() throws Exception {
+    byte[] bytes = new byte[MUCH];
+    new Random(1).nextBytes(bytes);
+    Future<Boolean> up = tasks.fork("up", () -> written(bytes));
+    assertArrayEquals(bytes, Channels.newInputStream(peer).readNBytes(MUCH));
+    assertTrue(up.get());
+
+    Future<byte[]> down = tasks.fork("down", () -> pipe.output().readAllBytes());
+    Channels.newOutputStream(peer).write(bytes);
+    peer.close();
+    assertArrayEquals(bytes, down.get());
+  }
+
+  private boolean written(byte[] bytes) throws IOException {
+    pipe.input().write(bytes);
+    return true;
+  }
+
+  @Test
+  void anOfferIsTakenWholeOrNotAtAll() throws IOException {
+    byte[] little = new byte[4096];
+    int taken = 0;
+    while (pipe.offer(ByteBuffer.wrap(little))) {
+      taken += little.length;
+    }
+    assertTrue(taken > 0 && taken < MUCH, () -> "taken without a reader");
+    assertFalse(pipe.offer(ByteBuffer.wrap(little)));
+
+    Channels.newInputStream(peer).readNBytes(taken);
+    assertTrue(pipe.offer(ByteBuffer.wrap(little)));
+  }
+
+  /** Both ways of being waited for; each time at another moment of the waiting. */
+  @RepeatedTest(50)
+  void whoWaitsIsToldThatThePipeWasClosed() throws Exception {
+    var begun = new CountDownLatch(2);
+    Future<Integer> reads =
+        tasks.forkOnThread(
+            "read",
+            () -> {
+              begun.countDown();
+              return pipe.output().read();
+            });
+    Future<Boolean> writes =
+        tasks.forkOnThread(
+            "write",
+            () -> {
+              begun.countDown();
+              return written(new byte[MUCH]);
+            });
+    begun.await();
+    pipe.close();
+
+    assertInstanceOf(
+        IOException.class, assertThrows(ExecutionException.class, reads::get).getCause());
+    assertInstanceOf(
+        IOException.class, assertThrows(ExecutionException.class, writes::get).getCause());
+    assertEquals(0, pipe.await());
+    assertThrows(IOException.class, () -> pipe.offer(ByteBuffer.allocate(1)));
+  }
+
+  @Test
+  void whoIsInterruptedStopsWaiting() {
+    Future<Integer> reads = tasks.forkOnThread("read", () -> pipe.output().read());
+    tasks.close();
+    assertThrows(ExecutionException.class, reads::get);
+  }
+}
