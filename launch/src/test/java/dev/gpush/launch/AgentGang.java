@@ -10,6 +10,7 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.Interpreters;
 import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -124,7 +125,7 @@ final class AgentGang implements AutoCloseable {
         "mode", mode,
         "gang", gang,
         "node", node,
-        "interpreters", List.of("python3"),
+        "interpreters", Interpreters.inOrder(),
         "start",
             Json.object(
                 "owner", "me",
@@ -148,7 +149,7 @@ final class AgentGang implements AutoCloseable {
   }
 
   private Pipe spawn() throws IOException {
-    return ProcessPipe.start(image.arguments(List.of("python3")));
+    return ProcessPipe.start(image.arguments(Interpreters.inOrder()));
   }
 
   @Override

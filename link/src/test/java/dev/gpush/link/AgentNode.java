@@ -24,6 +24,9 @@ import java.util.stream.Stream;
 final class AgentNode implements AutoCloseable {
   private static final int NODE = 0;
 
+  /** A version manager's python3 is a script that takes longer than the agent needs to start. */
+  static final List<String> PYTHONS = List.of("/usr/bin/python3", "python3", "python");
+
   private final Path folder;
   private final Tasks tasks;
   private final AgentImage image;
@@ -80,7 +83,7 @@ final class AgentNode implements AutoCloseable {
         "mode", mode,
         "gang", gang,
         "node", NODE,
-        "interpreters", List.of("python3"),
+        "interpreters", PYTHONS,
         "start", start(),
         "control", control);
   }
@@ -102,7 +105,7 @@ final class AgentNode implements AutoCloseable {
   }
 
   ProcessPipe spawn() throws IOException {
-    return spawn(List.of("python3", "python"));
+    return spawn(PYTHONS);
   }
 
   ProcessPipe spawn(List<String> interpreters) throws IOException {

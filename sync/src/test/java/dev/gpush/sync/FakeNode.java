@@ -1,6 +1,7 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.testkit.fake.Interpreters;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
@@ -91,7 +92,8 @@ final class FakeNode implements SyncNode {
 
   private static Process python(String program, String... arguments) throws IOException {
     var command =
-        new ArrayList<>(List.of("python3", "-I", "-S", "-B", "-c", program, agent().toString()));
+        new ArrayList<>(
+            List.of(Interpreters.first(), "-I", "-S", "-B", "-c", program, agent().toString()));
     command.addAll(List.of(arguments));
     return new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }

@@ -11,6 +11,7 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.Interpreters;
 import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -85,7 +86,7 @@ class LinkSyncNodeTest extends SyncFixture {
   }
 
   private static Pipe spawn(AgentImage image) throws IOException {
-    return ProcessPipe.start(image.arguments(List.of("python3")));
+    return ProcessPipe.start(image.arguments(Interpreters.inOrder()));
   }
 
   private static Json.Obj header(String mode, NodeInfo info, Path folder) {
@@ -97,7 +98,7 @@ class LinkSyncNodeTest extends SyncFixture {
         "node",
         0,
         "interpreters",
-        List.of("python3"),
+        Interpreters.inOrder(),
         "start",
         Json.object(
             "owner", "me",

@@ -7,6 +7,7 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.Interpreters;
 import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -89,13 +90,13 @@ final class AgentNode implements AutoCloseable {
         "mode", mode,
         "gang", gang,
         "node", 0,
-        "interpreters", List.of("python3"),
+        "interpreters", Interpreters.inOrder(),
         "start", start,
         "control", control);
   }
 
   private ProcessPipe spawn() throws IOException {
-    return ProcessPipe.start(image.arguments(List.of("python3", "python")));
+    return ProcessPipe.start(image.arguments(Interpreters.inOrder()));
   }
 
   private Link link() {

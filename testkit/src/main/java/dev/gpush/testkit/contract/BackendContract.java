@@ -332,18 +332,22 @@ public interface BackendContract {
         Tasks tasks = Tasks.named("interrupted", (_, _) -> {})) {
       for (int round = 0; round < 3; round++) {
         GangRequest request = place.request(place.capacity(), LONG);
+        var begun = new CountDownLatch(1);
         var ended = new CountDownLatch(1);
         var granted = new ArrayList<Gang>();
         Future<Boolean> reservation =
             tasks.fork(
                 "reserve-" + round,
                 () -> {
+                  begun.countDown();
                   try {
                     return granted.add(place.backend().reserve(request));
                   } finally {
                     ended.countDown();
                   }
                 });
+        // What is cancelled before it began never ends.
+        assertTrue(begun.await(LIMIT.toSeconds(), TimeUnit.SECONDS));
         try {
           reservation.get(random.nextInt(600), TimeUnit.MILLISECONDS);
         } catch (TimeoutException now) {

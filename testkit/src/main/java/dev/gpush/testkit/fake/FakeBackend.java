@@ -154,6 +154,11 @@ public final class FakeBackend implements Backend {
     return variables;
   }
 
+  @Override
+  public List<String> interpreters(Gang gang) {
+    return Interpreters.inOrder();
+  }
+
   private Json ask(AgentProgram program, Gang gang, int node, Json.Obj header) {
     Json.Obj whole = header.with("gang", gang.id().text()).with("node", node);
     try (Pipe pipe = start(program.arguments(interpreters(gang)))) {
