@@ -20,6 +20,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Days on which something is missing, full, killed or changed behind our back: what failed, because
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.Timeout;
  * end that nothing is left running, reserved or lying about.
  */
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
 final class BadDaysIT {
   private static final Pattern THREE_PARTS =
       Pattern.compile("(?s)(?:^|\n)gpush: [^\n]+\n  because .+\n  try: [^\n]+\n$");

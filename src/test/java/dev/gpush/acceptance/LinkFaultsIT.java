@@ -26,6 +26,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The pipe between gateway and node stands still or breaks, and a real OpenSSH client does not
@@ -33,6 +35,7 @@ import org.junit.jupiter.api.Timeout;
  * {@code long}) takes the sizes of the issue.
  */
 @Timeout(1800)
+@Execution(ExecutionMode.CONCURRENT)
 final class LinkFaultsIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

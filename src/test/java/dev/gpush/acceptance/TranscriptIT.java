@@ -12,6 +12,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * User stories as they look in a terminal, one file each in {@code resources/transcripts}: {@code
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
  * writes what was seen.
  */
 @Timeout(240)
+@Execution(ExecutionMode.CONCURRENT)
 final class TranscriptIT {
   private static final boolean WRITES = "write".equals(System.getProperty("gpush.golden"));
 

@@ -14,11 +14,14 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Which Python, what it says of itself, and whether the script needs torch. */
+@Execution(ExecutionMode.CONCURRENT)
 final class PythonTest {
   private static final List<String> ACTIVE = List.of("@venv", "@conda", "python3", "python");
 

@@ -26,9 +26,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The Java side against the real agent, over real processes. */
 @Timeout(60)
+@Execution(ExecutionMode.CONCURRENT)
 class AgentProcessTest {
   private AgentNode node;
   private Link link;
@@ -242,7 +245,7 @@ class AgentProcessTest {
               GpushException.class,
               () -> node.image().begin(pipe, node.header("start", Json.object())));
 
-      assertEquals(new AgentFailure.NoPython(List.of("python3")), failed.failure());
+      assertEquals(new AgentFailure.NoPython(AgentNode.PYTHONS), failed.failure());
     }
   }
 

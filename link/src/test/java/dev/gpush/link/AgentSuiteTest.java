@@ -8,7 +8,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -16,17 +15,19 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The agent's own tests, {@code link/agent/tests}, each file in a Python of its own, with the seed
- * and rounds of this build. A few at a time: most of their time they wait.
+ * and rounds of this build.
  */
 @Timeout(600)
+@Execution(ExecutionMode.CONCURRENT)
 class AgentSuiteTest {
   private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong() >>> 1);
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
   private static final Path TESTS = Path.of("agent", "tests");
-  private static final int AT_ONCE = 4;
   private static final long LIMIT_SECONDS = 300;
 
   @TestFactory
@@ -43,23 +44,9 @@ class AgentSuiteTest {
               .toList();
     }
     assertFalse(modules.isEmpty());
-    int groups = (modules.size() + AT_ONCE - 1) / AT_ONCE;
-    var tests = new ArrayList<DynamicTest>();
-    for (int first = 0; first < groups; first++) {
-      var group = new ArrayList<String>();
-      for (int i = first; i < modules.size(); i += groups) {
-        group.add(modules.get(i));
-      }
-      tests.add(DynamicTest.dynamicTest(String.join(", ", group), () -> passAll(group)));
-    }
-    return tests;
-  }
-
-  private static void passAll(List<String> modules) throws Exception {
-    List<Running> all = modules.stream().map(Running::new).toList();
-    for (Running running : all) {
-      running.assertPassed();
-    }
+    return modules.stream()
+        .map(module -> DynamicTest.dynamicTest(module, () -> new Running(module).assertPassed()))
+        .toList();
   }
 
   private static final class Running {

@@ -16,9 +16,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Many streams of one link with a real agent: none slows another, and each costs what it may. */
 @Timeout(180)
+@Isolated("it compares speeds")
 class FairnessTest {
   private static final int ROUNDS = 3;
 

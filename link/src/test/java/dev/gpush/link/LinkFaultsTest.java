@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * run and {@code -Dgpush.rounds=N} makes it longer (the profile {@code long} does).
  */
 @Timeout(900)
+@Execution(ExecutionMode.CONCURRENT)
 class LinkFaultsTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

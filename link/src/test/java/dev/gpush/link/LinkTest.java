@@ -26,11 +26,14 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The link against an agent in memory. */
 @Timeout(60)
+@Execution(ExecutionMode.CONCURRENT)
 class LinkTest {
   private static final Json.Obj ECHO = Json.object("type", "echo");
   private static final FakeAgent.Habits GOOD = FakeAgent.Habits.good();

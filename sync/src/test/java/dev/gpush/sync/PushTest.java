@@ -21,10 +21,13 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Whole pushes to the real node side. */
+@Execution(ExecutionMode.CONCURRENT)
 class PushTest extends SyncFixture {
 
   @ParameterizedTest

@@ -27,8 +27,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What is sent, against git itself and against the rules of product.md. */
+@Execution(ExecutionMode.CONCURRENT)
 class ScanTest {
   private static final int TREES = Integer.getInteger("gpush.trees", 40);
   private static final int EXPLAINED = 10;

@@ -29,8 +29,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** One GPU never belongs to two gangs: of two homes, of two users, after a crash. */
+@Execution(ExecutionMode.CONCURRENT)
 final class LocalGpusTest {
   private static final int TURNS = Integer.getInteger("gpush.race.turns", 4);
 

@@ -32,8 +32,11 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** CPU nodes, what a node starts from, and machines on which none can be. */
+@Execution(ExecutionMode.CONCURRENT)
 final class LocalNodesTest {
   @TempDir private Path folder;
 

@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
+@ResourceLock(SshRig.NAME)
 final class OpenSshTest implements TransportContract {
   @Override
   public TransportPlace open(SshRig rig) throws Exception {

@@ -25,8 +25,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A gang that lost a node: it is said, the others work on, and nothing is given back for it. */
+@Execution(ExecutionMode.CONCURRENT)
 final class LostNodeTest {
   private static final SessionFailure.NodesLost LOST =
       new SessionFailure.NodesLost("devbox", "node 1", 2, "dead nodes: [1]");

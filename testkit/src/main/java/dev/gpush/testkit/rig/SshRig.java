@@ -14,6 +14,9 @@ import java.util.Optional;
 
 /** The ssh hosts of {@code src/test/rigs/ssh}; its first comment says what each host is. */
 public final class SshRig {
+  /** For {@code @ResourceLock}: its hosts are the same for all who use it. */
+  public static final String NAME = "rig ssh";
+
   private final Path config;
 
   private SshRig(Path config) {
