@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -29,10 +30,12 @@ import java.util.stream.Stream;
 final class World implements AutoCloseable {
   private static final long COMMAND_SECONDS = 120;
 
+  /** Ready to start at once, or tests side by side would wait for each other there and say so. */
+  private static final Path LAUNCHER = prepared(repository().resolve("gpush"));
+
   private final Path base;
   private final Path home;
   private final Path project;
-  private final Path launcher;
   private final List<Process> started = new ArrayList<>();
 
   private final Map<String, String> environment;
@@ -42,8 +45,27 @@ final class World implements AutoCloseable {
     this.environment = Map.copyOf(environment);
     this.home = base.resolve(home);
     this.project = Files.createDirectories(base.resolve("proj"));
-    this.launcher = repository().resolve("gpush");
     Files.writeString(project.resolve("gpush.yaml"), "# a workspace of a test\n");
+  }
+
+  private static Path prepared(Path launcher) {
+    try {
+      Path home = Files.createTempDirectory("gpush-it-");
+      var builder = new ProcessBuilder(launcher.toString(), "gateway", "status");
+      builder.environment().put("GPUSH_HOME", home.resolve("home").toString());
+      builder
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start()
+          .waitFor();
+      Files.delete(home);
+      return launcher;
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(stop);
+    }
   }
 
   static World fresh() throws IOException {
@@ -83,7 +105,7 @@ final class World implements AutoCloseable {
   }
 
   Path launcher() {
-    return launcher;
+    return LAUNCHER;
   }
 
   Path sshConfig() {
@@ -165,7 +187,7 @@ final class World implements AutoCloseable {
   }
 
   private List<String> command(String... arguments) {
-    var command = new ArrayList<>(List.of(launcher.toString()));
+    var command = new ArrayList<>(List.of(LAUNCHER.toString()));
     command.addAll(List.of(arguments));
     return command;
   }
