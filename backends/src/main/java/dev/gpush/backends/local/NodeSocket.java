@@ -3,11 +3,16 @@ package dev.gpush.backends.local;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -27,6 +32,11 @@ final class NodeSocket {
 
   /** As small as the relay's: what lies in buffers there, nothing urgent can overtake any more. */
   private static final int BUFFER = 131_072;
+
+  private static final int PART = 64 << 10;
+
+  /** A release names what it keeps. */
+  private static final int MOST_ANSWER = 4 << 20;
 
   private final String name;
 
@@ -52,6 +62,36 @@ final class NodeSocket {
     try {
       return Optional.of(open(folder.get().resolve("agent.sock")));
     } catch (IOException notThere) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Asks the agent one thing, as the loader's control does: one line of JSON there, one back.
+   *
+   * @return empty when there is none, or it ended meanwhile: the loader finds out
+   */
+  Optional<Json> ask(Json.Obj question) throws IOException {
+    Optional<Pipe> connected = connect();
+    if (connected.isEmpty()) {
+      return Optional.empty();
+    }
+    try (Pipe pipe = connected.get()) {
+      pipe.input().write((question.write() + "\n").getBytes(StandardCharsets.UTF_8));
+      var answer = new ByteArrayOutputStream();
+      byte[] part = new byte[PART];
+      int read = pipe.output().read(part);
+      while (read > 0 && answer.size() <= MOST_ANSWER) {
+        answer.write(part, 0, read);
+        if (part[read - 1] == '\n') {
+          return Optional.of(Json.parse(answer.toString(StandardCharsets.UTF_8)));
+        }
+        read = pipe.output().read(part);
+      }
+      return Optional.empty();
+    } catch (ClosedByInterruptException stop) {
+      throw stop;
+    } catch (IOException | JsonSyntaxException ended) {
       return Optional.empty();
     }
   }
