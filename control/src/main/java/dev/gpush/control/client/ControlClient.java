@@ -23,8 +23,13 @@ public final class ControlClient {
   private final GatewayDoor door;
 
   public ControlClient(Origin origin) {
+    this(origin, GatewayDoor.GREETING_MILLIS);
+  }
+
+  /** For tests: with less patience for a gateway that does not greet. */
+  ControlClient(Origin origin, long greetingMillis) {
     this.origin = origin;
-    this.door = new GatewayDoor(origin);
+    this.door = new GatewayDoor(origin, greetingMillis);
   }
 
   /** Carries out one command on the console's streams and gives its exit status. */

@@ -22,6 +22,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The way to the gateway of a home: connects, starts it when there is none, and settles with one of
@@ -35,17 +37,22 @@ final class GatewayDoor {
   private static final long END_NANOS = 10_000_000_000L;
 
   /** A gateway greets at once; one that is silent for this long hangs or is stopped. */
-  private static final long GREETING_MILLIS = 10_000;
+  static final long GREETING_MILLIS = 10_000;
 
   private static final long POLL_MILLIS = 10;
 
   /** More hand-overs than this within one command mean that two builds fight over the home. */
   private static final int HANDOVERS = 3;
 
-  private final Origin origin;
+  /** How its lock file names a process; see {@link GatewayLock}. */
+  private static final Pattern PID = Pattern.compile("pid=(\\d+)");
 
-  GatewayDoor(Origin origin) {
+  private final Origin origin;
+  private final long greetingMillis;
+
+  GatewayDoor(Origin origin, long greetingMillis) {
     this.origin = origin;
+    this.greetingMillis = greetingMillis;
   }
 
   /** Our way in: a running gateway that understands us, or one started now. */
@@ -87,13 +94,19 @@ final class GatewayDoor {
     } catch (IOException noSockets) {
       throw cannotReach(noSockets);
     }
+    // Also over connecting: a gateway that is stopped accepts nobody, and its queue has an end.
+    var watchdog = new Watchdog(channel, greetingMillis);
     try {
       channel.connect(UnixDomainSocketAddress.of(socket));
     } catch (IOException absent) {
+      watchdog.done();
       closeQuietly(channel);
+      if (watchdog.hasBitten()) {
+        throw silent();
+      }
       return Optional.empty(); // No socket, or a dead one that the next gateway replaces.
     }
-    return greet(channel);
+    return greet(channel, watchdog);
   }
 
   /** Whether this gateway can carry out our requests. */
@@ -257,8 +270,7 @@ final class GatewayDoor {
     }
   }
 
-  private Optional<Visit> greet(SocketChannel channel) throws ClientException {
-    var watchdog = new Watchdog(channel, GREETING_MILLIS);
+  private Optional<Visit> greet(SocketChannel channel, Watchdog watchdog) throws ClientException {
     var reader = new FrameReader(channel);
     var writer = new FrameWriter(channel);
     boolean greeted = false;
@@ -277,10 +289,7 @@ final class GatewayDoor {
       return Optional.of(visit);
     } catch (IOException cut) {
       if (watchdog.hasBitten()) {
-        throw ClientException.environment(
-            "the gateway does not answer",
-            "its process hangs or is stopped (" + holder(folder().lock()) + ")",
-            "kill -9 its process, then gpush ps");
+        throw silent();
       }
       return Optional.empty();
     } finally {
@@ -322,6 +331,17 @@ final class GatewayDoor {
     } catch (IOException none) {
       throw cannotReach(none);
     }
+  }
+
+  private ClientException silent() throws ClientException {
+    String holder = holder(folder().lock());
+    Matcher named = PID.matcher(holder);
+    String pid = named.find() ? named.group(1) : "PID";
+    return ClientException.environment(
+        "the gateway does not answer",
+        "its process hangs or is stopped (" + holder + ")",
+        "kill -CONT %s; gpush ps    # or kill -9 %s: sessions and runs go on without it"
+            .formatted(pid, pid));
   }
 
   private ClientException tooSlow() {

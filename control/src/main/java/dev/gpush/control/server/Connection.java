@@ -1,5 +1,6 @@
 package dev.gpush.control.server;
 
+import dev.gpush.control.wire.Facts;
 import dev.gpush.control.wire.Fields;
 import dev.gpush.control.wire.Frame;
 import dev.gpush.control.wire.FrameReader;
@@ -28,6 +29,8 @@ final class Connection {
   private static final int BUG = 4;
   private static final int ENVIRONMENT = 3;
   private static final int INTERRUPTED = 130;
+
+  private static final List<String> SIGNAL_NAMES = List.of("INT", "TERM", "HUP");
 
   /** Signals under way to a slow listener; more would only say the same again. */
   private static final int SIGNALS = 16;
@@ -212,16 +215,48 @@ final class Connection {
     switch (frame.kind()) {
       case INPUT -> invocation.input().receive(frame.payload());
       case INPUT_END -> invocation.input().end();
-      case SIGNAL -> signal(invocation, frame.fields().text());
+      case SIGNAL -> signal(invocation, name(frame.fields()));
       case SIZE -> {
         Fields size = frame.fields();
-        invocation.resize(size.number(), size.number());
+        int columns = size.count(Facts.MOST_CELLS);
+        int rows = size.count(Facts.MOST_CELLS);
+        size.end();
+        invocation.resize(columns, rows);
         signal(invocation, "WINCH");
       }
-      case SPAWNED, ANSWER -> invocation.answers().receive(frame);
-      case BROKEN -> invocation.breakOutput(frame.fields().number());
+      case SPAWNED -> {
+        Fields status = frame.fields();
+        status.number();
+        status.end();
+        invocation.answers().receive(frame);
+      }
+      case ANSWER -> {
+        Fields answer = frame.fields();
+        answer.flag();
+        answer.text();
+        answer.end();
+        invocation.answers().receive(frame);
+      }
+      case BROKEN -> {
+        Fields broken = frame.fields();
+        int stream = broken.count(2);
+        broken.end();
+        if (stream == 0) {
+          throw new ProtocolException("only output is broken");
+        }
+        invocation.breakOutput(stream);
+      }
       default -> throw new ProtocolException(frame + " where a client never sends it");
     }
+  }
+
+  private static String name(Fields fields) throws ProtocolException {
+    String name = fields.text();
+    fields.end();
+    if (!SIGNAL_NAMES.contains(name)) {
+      throw new ProtocolException("no client sends this signal");
+    }
+    return name;
   }
 
   /**

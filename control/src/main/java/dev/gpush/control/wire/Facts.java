@@ -12,6 +12,9 @@ import java.util.Map;
  */
 public record Facts(
     boolean in, boolean out, boolean err, int columns, int rows, String type, int colours) {
+  /** The most columns or rows: the kernel keeps them in 16 bits. */
+  public static final int MOST_CELLS = 65_535;
+
   private static final int TRUE_COLOURS = 1 << 24;
 
   /** No terminal anywhere. */
@@ -65,9 +68,9 @@ public record Facts(
         fields.flag(),
         fields.flag(),
         fields.flag(),
-        fields.number(),
-        fields.number(),
+        fields.count(MOST_CELLS),
+        fields.count(MOST_CELLS),
         fields.text(),
-        fields.number());
+        fields.count(TRUE_COLOURS));
   }
 }

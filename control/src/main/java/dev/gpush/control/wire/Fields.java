@@ -27,6 +27,15 @@ public final class Fields {
     }
   }
 
+  /** A number from 0 to this one. */
+  public int count(int most) throws ProtocolException {
+    int number = number();
+    if (number < 0 || number > most) {
+      throw new ProtocolException(number + " where at most " + most + " can be");
+    }
+    return number;
+  }
+
   public long longNumber() throws ProtocolException {
     try {
       return bytes.getLong();

@@ -4,11 +4,12 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Takes frames off a channel. A length is checked against its kind's limit before a byte is set
- * aside for it.
+ * Takes frames off a channel. A length is checked against its kind's limit, and is only a promise:
+ * memory is set aside as bytes come.
  */
 public final class FrameReader {
   /** Length and kind. */
@@ -41,16 +42,25 @@ public final class FrameReader {
       throw new ProtocolException(
           kind.get() + " of " + length + " bytes; the limit is " + kind.get().limit());
     }
-    byte[] payload = new byte[length];
-    int taken = Math.min(length, buffer.remaining());
-    buffer.get(payload, 0, taken);
-    ByteBuffer rest = ByteBuffer.wrap(payload, taken, length - taken);
-    while (rest.hasRemaining()) {
-      if (channel.read(rest) < 0) {
-        throw new EOFException("closed inside " + kind.get());
+    return Optional.of(new Frame(kind.get(), payload(kind.get(), length)));
+  }
+
+  private byte[] payload(Kind kind, int length) throws IOException {
+    byte[] payload = new byte[length <= Kind.CHUNK ? length : Kind.SMALL];
+    int size = Math.min(payload.length, buffer.remaining());
+    buffer.get(payload, 0, size);
+    while (size < length) {
+      if (size == payload.length) {
+        payload = Arrays.copyOf(payload, Math.min(length, 2 * size));
       }
+      int room = Math.min(payload.length - size, Kind.CHUNK);
+      int count = channel.read(ByteBuffer.wrap(payload, size, room));
+      if (count < 0) {
+        throw new EOFException("closed inside " + kind);
+      }
+      size += count;
     }
-    return Optional.of(new Frame(kind.get(), payload));
+    return payload;
   }
 
   private boolean fill() throws IOException {

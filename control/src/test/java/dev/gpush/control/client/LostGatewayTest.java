@@ -10,15 +10,25 @@ import dev.gpush.control.wire.FrameReader;
 import dev.gpush.control.wire.FrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
+import dev.gpush.control.wire.Payload;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,6 +39,15 @@ import org.junit.jupiter.api.io.TempDir;
 /** Gateways that end in the middle of something. */
 @Timeout(60)
 class LostGatewayTest {
+  private static final int ROUNDS = Integer.getInteger("gpush.rounds", 60);
+
+  private static final String SILENT =
+      """
+      gpush: the gateway does not answer
+        because its process hangs or is stopped (host=here pid=4711 home=/h)
+        try: kill -CONT 4711; gpush ps    # or kill -9 4711: sessions and runs go on without it
+      """;
+
   @TempDir private Path temporary;
 
   private Path home;
@@ -105,6 +124,91 @@ class LostGatewayTest {
   }
 
   @Test
+  void namesAGatewayThatIsStopped() throws IOException {
+    Files.writeString(folder.lock(), "host=here pid=4711 home=/h\n");
+
+    Captured answer = impatient().capture(List.of("ps"));
+
+    assertEquals(3, answer.status());
+    assertEquals(SILENT, answer.err());
+    Files.delete(folder.lock());
+  }
+
+  /** Nobody accepts, so those who came before and went still stand in the queue. */
+  @Test
+  void namesAGatewayThatIsStoppedAlsoWhenItsQueueIsFull() throws IOException {
+    Files.writeString(folder.lock(), "host=here pid=4711 home=/h\n");
+    var queue = new ArrayList<SocketChannel>();
+    for (boolean fits = true; fits; ) {
+      SocketChannel next = SocketChannel.open(StandardProtocolFamily.UNIX);
+      next.configureBlocking(false);
+      queue.add(next);
+      try {
+        fits = next.connect(UnixDomainSocketAddress.of(folder.socket()));
+      } catch (IOException full) {
+        fits = false;
+      }
+    }
+
+    Captured answer = impatient().capture(List.of("run", "train.py"));
+
+    assertEquals(255, answer.status());
+    assertEquals(SILENT, answer.err());
+    for (SocketChannel each : queue) {
+      each.close();
+    }
+    Files.delete(folder.lock());
+  }
+
+  /** Frames of a gateway with some of their bytes changed, after a good greeting. */
+  @Test
+  void takesNoNonsenseFromAGateway() throws IOException {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.err.println("LostGatewayTest seed " + seed + " (-Dgpush.seed)");
+    var random = new Random(seed);
+    for (int round = 0; round < ROUNDS; round++) {
+      byte[] said = disturbed(random);
+      var served = answer(Greeting.of("b", home.toString(), 1).frame(), said);
+
+      Captured answer = client().capture(List.of("ps"));
+
+      served.join();
+      boolean isOwnFailure = answer.err().contains("gpush: the gateway was lost while the command");
+      assertEquals(
+          isOwnFailure ? 3 : exit(said),
+          answer.status(),
+          () -> "seed " + seed + ": " + HexFormat.of().formatHex(said) + " gave " + answer);
+    }
+  }
+
+  /** The status at the end of what was said; another number when that is none. */
+  private static int exit(byte[] said) throws IOException {
+    var reader = new FrameReader(Channels.newChannel(new ByteArrayInputStream(said)));
+    for (var next = reader.next(); next.isPresent(); next = reader.next()) {
+      if (next.get().kind() == Kind.EXIT) {
+        return next.get().fields().number();
+      }
+    }
+    throw new AssertionError("it has no end, and the client took it");
+  }
+
+  private static byte[] disturbed(Random random) throws IOException {
+    var bytes = new ByteArrayOutputStream();
+    var writer = new FrameWriter(Channels.newChannel(bytes));
+    writer.write(new Frame(Kind.OUTPUT, "out".getBytes(StandardCharsets.UTF_8)));
+    writer.write(new Payload().number(1_000).frame(Kind.WANT));
+    writer.write(new Frame(Kind.ERROR, "what".getBytes(StandardCharsets.UTF_8)));
+    writer.write(new Payload().text("sure?").flag(false).frame(Kind.ASK));
+    writer.write(new Payload().flag(true).frame(Kind.RAW));
+    writer.write(new Payload().number(7).frame(Kind.EXIT));
+    byte[] said = bytes.toByteArray();
+    for (int change = random.nextInt(3); change >= 0; change--) {
+      said[random.nextInt(said.length)] = (byte) random.nextInt();
+    }
+    return random.nextInt(3) == 0 ? Arrays.copyOf(said, random.nextInt(said.length)) : said;
+  }
+
+  @Test
   void replacesADeadSocket() throws IOException {
     socket.close(); // Its file stays, as after kill -9.
 
@@ -176,6 +280,11 @@ class LostGatewayTest {
     assertFalse(Files.exists(folder.path()));
   }
 
+  private ControlClient impatient() {
+    return new ControlClient(
+        new Origin(home, "b", home, Map.of(), 1, List.of("/nonexistent/gateway")), 300);
+  }
+
   private ControlClient client() {
     return new ControlClient(
         new Origin(home, "b", home, Map.of(), 1, List.of("/nonexistent/gateway")));
@@ -187,7 +296,12 @@ class LostGatewayTest {
 
   /** Says one frame, waits for the client's request, and goes. */
   private void answer(Frame frame) {
-    CompletableFuture.runAsync(
+    answer(frame, new byte[0]);
+  }
+
+  /** As well, but says these bytes before it goes. */
+  private CompletableFuture<Void> answer(Frame frame, byte[] then) {
+    return CompletableFuture.runAsync(
         () -> {
           try (SocketChannel client = socket.accept()) {
             new FrameWriter(client).write(frame);
@@ -195,6 +309,7 @@ class LostGatewayTest {
             while (reader.next().filter(next -> next.kind() != Kind.REQUEST).isPresent()) {
               // The greeting.
             }
+            client.write(ByteBuffer.wrap(then));
           } catch (IOException failed) {
             throw new IllegalStateException(failed);
           }
