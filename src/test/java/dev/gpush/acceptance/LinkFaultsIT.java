@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -85,39 +84,18 @@ final class LinkFaultsIT {
   @Test
   void clientsStandStillWhileThePipeDoesAndNoticeNothing() throws Exception {
     try (World world = World.fresh(RELAYS)) {
-      Path go = world.home().resolve("go");
       world.file("ws.py", WEB_SOCKET_SERVER);
-      world.file(
-          "count.py",
-          "import os, time\ni = 0\nwhile not os.path.exists(%s):\n".formatted(quoted(go))
-              + "    i += 1\n    print(i, flush=True)\n    time.sleep(0.02)\nprint('end', i)\n");
-      world.file(
-          "count.sh",
-          "i=0\nwhile [ ! -e %s ]; do i=$((i+1)); echo $i; sleep 0.02; done\n".formatted(quoted(go))
-              + "echo end $i\nexit 5\n");
       world.gpush("up").succeeded();
-      world.gpush("run", "--detach", "count.py").succeeded();
-
-      String there = world.gpush("exec", "pwd").succeeded().out().strip();
-      Process counter = terminal(world, "sh " + there + "/count.sh");
-      CompletableFuture<byte[]> counted = World.read(counter.getInputStream());
-      Process logs = world.startGpush("logs", "-f");
-      CompletableFuture<byte[]> logged = World.read(logs.getInputStream());
-      try (var socket = WebSocket.through(world, there)) {
+      Traffic traffic = Traffic.begin(world, MEGABYTES);
+      try (var socket = WebSocket.through(world, Traffic.folder(world))) {
         socket.echoes("before");
-        byte[] file = random(MEGABYTES << 20, 7);
-        Path big = Files.write(world.home().resolve("big.bin"), file);
-        Process download = world.start(world.project(), world.ssh("devbox", "cat " + quoted(big)));
-        InputStream coming = download.getInputStream();
-        byte[] head = coming.readNBytes(1 << 20);
-
         for (Duration freeze : FREEZES) {
           List<Long> frozen = relays(world);
           assertTrue(!frozen.isEmpty(), "no relay to freeze");
-          signal("STOP", frozen);
+          World.signal("STOP", frozen);
           socket.send("while frozen");
           LockSupport.parkNanos(freeze.toNanos());
-          signal("CONT", frozen);
+          World.signal("CONT", frozen);
           assertEquals("while frozen", socket.receive());
           socket.echoes("after");
           System.err.println(
@@ -128,20 +106,8 @@ final class LinkFaultsIT {
                   + " s; the same pipe after it: "
                   + relays(world).equals(frozen));
         }
-
-        byte[] rest = coming.readAllBytes();
-        assertEquals(file.length, head.length + rest.length);
-        assertArrayEquals(sha(file), sha(head, rest));
-        assertTrue(download.waitFor(60, TimeUnit.SECONDS));
-        assertEquals(0, download.exitValue());
       }
-      assertTrue(counter.isAlive(), "the ssh client has not noticed");
-      Files.createFile(go);
-      assertTrue(counter.waitFor(60, TimeUnit.SECONDS));
-      assertEquals(5, counter.exitValue());
-      isGapless(lines(counted.get()));
-      assertTrue(logs.waitFor(60, TimeUnit.SECONDS));
-      isGapless(lines(logged.get()));
+      traffic.endsWhole();
     }
   }
 
@@ -183,7 +149,7 @@ final class LinkFaultsIT {
         received += count;
         if (done < cuts && received >= next) {
           World.until("a pipe to cut", () -> !relaysQuietly(world).isEmpty());
-          signal("KILL", relays(world));
+          World.signal("KILL", relays(world));
           done++;
           next = place(size, done, cuts, chance);
         }
@@ -218,23 +184,6 @@ final class LinkFaultsIT {
     }
   }
 
-  private static String quoted(Path path) {
-    return "'" + path + "'";
-  }
-
-  /** An ssh client that has a terminal. */
-  private static Process terminal(World world, String... command) throws IOException {
-    var all =
-        new ArrayList<>(
-            List.of(
-                "python3",
-                "-c",
-                "import os, pty, sys; s = pty.spawn(sys.argv[1:]); sys.exit(os.WEXITSTATUS(s))"));
-    all.addAll(world.ssh("-tt", "devbox"));
-    all.addAll(List.of(command));
-    return world.start(world.project(), all);
-  }
-
   /** The gateway's children that lead to agents. */
   private static List<Long> relays(World world) throws Exception {
     return relays(world.gatewayPid());
@@ -264,44 +213,6 @@ final class LinkFaultsIT {
     } catch (IOException ended) {
       return "";
     }
-  }
-
-  private static void signal(String name, List<Long> pids) throws Exception {
-    var command = new ArrayList<>(List.of("kill", "-" + name));
-    pids.forEach(pid -> command.add(pid.toString()));
-    // One that was replaced meanwhile is gone: that is what the test is about.
-    new ProcessBuilder(command).redirectErrorStream(true).start().waitFor();
-  }
-
-  private static byte[] random(int size, long seed) {
-    var bytes = new byte[size];
-    new Random(seed).nextBytes(bytes);
-    return bytes;
-  }
-
-  private static byte[] sha(byte[]... parts) throws Exception {
-    var digest = MessageDigest.getInstance("SHA-256");
-    for (byte[] part : parts) {
-      digest.update(part);
-    }
-    return digest.digest();
-  }
-
-  private static List<String> lines(byte[] bytes) {
-    return new String(bytes, StandardCharsets.UTF_8)
-        .lines()
-        .map(line -> line.replaceFirst("^\\[0\\] ", "").strip())
-        .filter(line -> line.matches("[0-9]+|end [0-9]+"))
-        .toList();
-  }
-
-  private static void isGapless(List<String> lines) {
-    int last = lines.size() - 1;
-    for (int i = 0; i < last; i++) {
-      assertEquals(Integer.toString(i + 1), lines.get(i));
-    }
-    assertTrue(last > 20, lines::toString);
-    assertEquals("end " + last, lines.get(last));
   }
 
   /** A client of RFC 6455 with as much of it as the test needs, through {@code ssh -L}. */

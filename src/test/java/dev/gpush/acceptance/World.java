@@ -260,6 +260,13 @@ final class World implements AutoCloseable {
     return json("gateway", "status", "--json").number("pid").orElseThrow();
   }
 
+  static void signal(String name, List<Long> pids) throws Exception {
+    var command = new ArrayList<>(List.of("kill", "-" + name));
+    pids.forEach(pid -> command.add(pid.toString()));
+    // One that was replaced meanwhile is gone: that is what the tests are about.
+    new ProcessBuilder(command).redirectErrorStream(true).start().waitFor();
+  }
+
   void killGateway() throws Exception {
     ProcessHandle gateway = ProcessHandle.of(gatewayPid()).orElseThrow();
     gateway.destroyForcibly();

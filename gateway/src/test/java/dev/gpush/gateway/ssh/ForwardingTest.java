@@ -101,7 +101,7 @@ class ForwardingTest {
     return ((InetSocketAddress) tcp.getLocalAddress()).getPort();
   }
 
-  private static int freePort() throws IOException {
+  static int freePort() throws IOException {
     try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return probe.getLocalPort();
     }
@@ -120,16 +120,6 @@ class ForwardingTest {
     return SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
   }
 
-  /** ssh with these options, which runs until its input ends. */
-  private static Process forwarding(String... options) throws IOException {
-    var words = new ArrayList<>(List.of(options));
-    words.addAll(List.of("-o", "ExitOnForwardFailure=yes", "devbox", "echo ready; cat"));
-    Process process = rig.ssh(words.toArray(String[]::new)).start();
-    assertEquals(
-        "ready\n", new String(process.getInputStream().readNBytes(6), StandardCharsets.UTF_8));
-    return process;
-  }
-
   private static void end(Process forwarding) throws Exception {
     forwarding.getOutputStream().close();
     assertEquals(0, forwarding.waitFor());
@@ -138,7 +128,7 @@ class ForwardingTest {
   @Test
   void connectsToAPortOfTheNode() throws Exception {
     int local = freePort();
-    Process ssh = forwarding("-L", local + ":127.0.0.1:" + port());
+    Process ssh = rig.forwarding("-L", local + ":127.0.0.1:" + port());
 
     assertEquals("hello\ngot 300000\n", converse(to(local), 300_000));
     assertEquals("hello\ngot 0\n", converse(to(local), 0));
@@ -148,7 +138,7 @@ class ForwardingTest {
   @Test
   void connectsToASocketOfTheNode() throws Exception {
     int local = freePort();
-    Process ssh = forwarding("-L", local + ":" + socket);
+    Process ssh = rig.forwarding("-L", local + ":" + socket);
 
     assertEquals("hello\ngot 1000\n", converse(to(local), 1000));
     end(ssh);
@@ -157,7 +147,7 @@ class ForwardingTest {
   @Test
   void bringsAPortOfTheNodeBack() throws Exception {
     int remote = freePort();
-    Process ssh = forwarding("-R", remote + ":127.0.0.1:" + port());
+    Process ssh = rig.forwarding("-R", remote + ":127.0.0.1:" + port());
 
     assertEquals("hello\ngot 300000\n", converse(to(remote), 300_000));
     end(ssh);
@@ -174,7 +164,7 @@ class ForwardingTest {
   @Test
   void bringsASocketOfTheNodeBackAndRemovesIt() throws Exception {
     Path remote = rig.folder().resolve("r");
-    Process ssh = forwarding("-R", remote + ":127.0.0.1:" + port());
+    Process ssh = rig.forwarding("-R", remote + ":127.0.0.1:" + port());
 
     assertEquals(
         "hello\ngot 5\n", converse(SocketChannel.open(UnixDomainSocketAddress.of(remote)), 5));
@@ -195,7 +185,7 @@ class ForwardingTest {
   @Test
   void servesASocksProxy() throws Exception {
     int local = freePort();
-    Process ssh = forwarding("-D", String.valueOf(local));
+    Process ssh = rig.forwarding("-D", String.valueOf(local));
 
     try (var socks = to(local)) {
       socks.write(ByteBuffer.wrap(new byte[] {5, 1, 0}));
@@ -214,7 +204,7 @@ class ForwardingTest {
   void opensManyConnectionsAtOnce() throws Exception {
     int local = freePort();
     int count = 200;
-    Process ssh = forwarding("-L", local + ":127.0.0.1:" + port());
+    Process ssh = rig.forwarding("-L", local + ":127.0.0.1:" + port());
 
     Callables work = new Callables(local);
     List<String> answers = tasks.all("many", work.times(count));

@@ -1,10 +1,13 @@
 package dev.gpush.gateway.ssh;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,6 +77,16 @@ final class Rig implements AutoCloseable {
   /** A client that reads our config. */
   Command ssh(String... arguments) {
     return client("ssh", arguments);
+  }
+
+  /** ssh with these options, which has logged in and runs until its input ends. */
+  Process forwarding(String... options) throws IOException {
+    var words = new ArrayList<>(List.of(options));
+    words.addAll(List.of("-o", "ExitOnForwardFailure=yes", "devbox", "echo ready; cat"));
+    Process process = ssh(words.toArray(String[]::new)).start();
+    assertEquals(
+        "ready\n", new String(process.getInputStream().readNBytes(6), StandardCharsets.UTF_8));
+    return process;
   }
 
   /** ssh, scp or sftp; {@code -F} is the same for all. */
