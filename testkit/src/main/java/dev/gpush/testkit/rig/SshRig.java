@@ -65,7 +65,7 @@ public final class SshRig {
    */
   public int count(String host, String what) throws IOException, InterruptedException {
     Said said = script(List.of("count", host));
-    for (String part : said.text().strip().split("\\s+")) {
+    for (String part : said.text().strip().split("\\s+", -1)) {
       if (part.startsWith(what + "=")) {
         return Integer.parseInt(part.substring(what.length() + 1));
       }
