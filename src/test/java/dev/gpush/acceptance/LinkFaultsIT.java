@@ -194,7 +194,7 @@ final class LinkFaultsIT {
       return children
           .filter(ProcessHandle::isAlive)
           .map(ProcessHandle::pid)
-          .filter(pid -> commandLine(pid).contains("gpush_agent"))
+          .filter(pid -> commandLine(pid).matches("(?s).*(gpush_agent|agent[.]sock).*"))
           .toList();
     }
   }

@@ -19,11 +19,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * A pipe that stands still while many streams have more to say, both ways: writers wait, both sides
  * stay within their pools, and when it goes on nothing is missing.
  */
+@Isolated("it measures memory")
 @Timeout(600)
 final class FullWindowTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");

@@ -143,7 +143,8 @@ final class OvertakingTest {
         stream.output(0).readNBytes(RUN_UP);
         bulk.add(stream);
       }
-      // Somebody reads on, so that only the pipe holds them: each has credit, and its queue is full.
+      // Somebody reads on, so that only the pipe holds them: each has credit, and its queue is
+      // full.
       var readers =
           bulk.stream().map(stream -> node.tasks().fork("read", () -> drained(stream))).toList();
       pipe.freezeDown(true);

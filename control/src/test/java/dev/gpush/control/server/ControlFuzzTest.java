@@ -29,12 +29,14 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * What no client says, said to the gateway: it ends that connection, says why in one line, keeps
  * little of it in memory, and goes on with the others. {@code -Dgpush.seed} repeats a run, {@code
  * -Dgpush.rounds} makes it longer.
  */
+@Isolated("it measures memory")
 @Timeout(300)
 final class ControlFuzzTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
