@@ -1,0 +1,278 @@
+package dev.gpush.backends.ssh;
+
+import dev.gpush.backends.ssh.Choice.Seat;
+import dev.gpush.backends.ssh.Survey.Slot;
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+
+/**
+ * One reservation: all nodes or none.
+ *
+ * <p>Hosts are taken one after the other in the inventory's order, each without waiting. Who meets
+ * a lock of somebody else lets go of everything it took, looks again after a moment, and tries with
+ * what is free then. Of several that want the same hosts the one that is furthest in the order
+ * meets nobody, so one always gets through; taking all hosts at once was left, because two gangs
+ * then take from each other and both fail. An interruption is heeded between two starts: an agent
+ * that comes up after the rollback would stay.
+ */
+final class SshReservation {
+  /** Somebody may take a host between the look and the grab; after so many times we are unlucky. */
+  private static final int TRIES = 8;
+
+  private static final int MOST_PAUSE_MILLIS = 400;
+
+  private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
+
+  private final SshPlace place;
+  private final HostAgents agents;
+  private final Surveys surveys;
+  private final SshRelease release;
+  private final Tasks tasks;
+  private final SecureRandom random;
+  private final GangRequest request;
+  private final PeerSecret secret;
+  private final Choice choice;
+
+  SshReservation(
+      SshPlace place,
+      HostAgents agents,
+      Surveys surveys,
+      SshRelease release,
+      Tasks tasks,
+      SecureRandom random,
+      GangRequest request) {
+    this.place = place;
+    this.agents = agents;
+    this.surveys = surveys;
+    this.release = release;
+    this.tasks = tasks;
+    this.random = random;
+    this.request = request;
+    this.secret = PeerSecret.random(random);
+    this.choice = new Choice(place.name(), request.nodes(), request.gpus());
+  }
+
+  Gang take() throws InterruptedException {
+    boolean done = false;
+    var nodes = new TreeMap<Integer, NodeInfo>();
+    try {
+      nodes.putAll(running());
+      if (nodes.size() < request.nodes()) {
+        shareSecret(nodes);
+        startMissing(nodes);
+        introduce(nodes);
+      }
+      done = true;
+      return gang(nodes);
+    } catch (UncheckedIOException broken) {
+      throw new GpushException(
+          new BackendFailure.ReserveFailed(place.name(), String.valueOf(broken.getMessage())),
+          broken);
+    } finally {
+      if (!done) {
+        rollBack(nodes);
+      }
+    }
+  }
+
+  private Gang gang(Map<Integer, NodeInfo> nodes) {
+    return new Gang(request.gang(), place.name(), List.copyOf(nodes.values()), "");
+  }
+
+  /**
+   * What an earlier try has left. A host that cannot be asked is passed over: if it has one of our
+   * agents, nobody will claim that, and it ends by itself.
+   */
+  private Map<Integer, NodeInfo> running() throws InterruptedException {
+    List<Callable<List<Json>>> questions =
+        place.hosts().stream().<Callable<List<Json>>>map(host -> () -> ofGang(host)).toList();
+    var nodes = new TreeMap<Integer, NodeInfo>();
+    for (List<Json> found : tasks.all("find", questions)) {
+      found.stream().map(HostAgents::info).forEach(info -> nodes.putIfAbsent(info.index(), info));
+    }
+    return nodes;
+  }
+
+  private List<Json> ofGang(Host host) {
+    try {
+      return agents.of(host.machine(), request.gang());
+    } catch (IOException | GpushException silent) {
+      return List.of();
+    }
+  }
+
+  /** What runs knows another secret, and who comes now only ours. */
+  private void shareSecret(Map<Integer, NodeInfo> nodes) throws InterruptedException {
+    for (NodeInfo node : nodes.values()) {
+      Json.Obj peers = secret.onHosts().with("do", "peers");
+      agents.control(machine(node), request.gang(), node.index(), peers);
+    }
+  }
+
+  private dev.gpush.core.machine.Machine machine(NodeInfo node) {
+    return place.host(node.host()).orElseThrow().machine();
+  }
+
+  private void startMissing(TreeMap<Integer, NodeInfo> nodes) throws InterruptedException {
+    for (int attempt = 1; ; attempt++) {
+      Map<Integer, NodeInfo> started = new TreeMap<>();
+      Optional<AgentFailure.Held> met = start(seats(nodes), nodes, started);
+      if (met.isEmpty()) {
+        return;
+      }
+      release.all(gang(started), ROLLBACK_LIMIT);
+      started.keySet().forEach(nodes::remove);
+      if (attempt == TRIES) {
+        throw new GpushException(
+            new BackendFailure.Taken(
+                place.name(), "somebody else was faster", List.of(met.get().holder())));
+      }
+      Thread.sleep(1L + random.nextInt(MOST_PAUSE_MILLIS));
+    }
+  }
+
+  /** For all nodes that are missing, or a failure that says who has them. */
+  private List<Seat> seats(Map<Integer, NodeInfo> nodes) throws InterruptedException {
+    Surveys.Result result = surveys.all();
+    var taken = nodes.values().stream().map(NodeInfo::host).collect(Collectors.toSet());
+    Optional<List<Seat>> seats =
+        choice.seats(result.surveys(), request.nodes() - nodes.size(), taken);
+    if (seats.isPresent()) {
+      return seats.get();
+    }
+    SshBackend.requireSomebody(result);
+    throw SshBackend.refusal(place.name(), choice.plan(result));
+  }
+
+  /** Who was in the way, if somebody was; what was started is in {@code started} and in nodes. */
+  private Optional<AgentFailure.Held> start(
+      List<Seat> seats, TreeMap<Integer, NodeInfo> nodes, Map<Integer, NodeInfo> started)
+      throws InterruptedException {
+    int index = 0;
+    for (Seat seat : seats) {
+      while (nodes.containsKey(index)) {
+        index++;
+      }
+      NodeInfo info = node(index, seat);
+      // Before it starts: what fails half-way must be rolled back too.
+      nodes.put(index, info);
+      started.put(index, info);
+      try {
+        finish(() -> started(seat, info));
+      } catch (GpushException failed) {
+        if (failed.failure() instanceof AgentFailure.Held held) {
+          nodes.remove(index);
+          started.remove(index);
+          return Optional.of(held);
+        }
+        throw failed;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private boolean started(Seat seat, NodeInfo info) throws IOException {
+    Optional<PeerSecret> peers = request.nodes() == 1 ? Optional.empty() : Optional.of(secret);
+    agents.start(seat.survey().host().machine(), request, info, seat.slots(), peers);
+    return true;
+  }
+
+  /** Tells the others where node 0 listens. */
+  private void introduce(TreeMap<Integer, NodeInfo> nodes) throws InterruptedException {
+    if (nodes.size() == 1) {
+      return;
+    }
+    NodeInfo first = nodes.firstEntry().getValue();
+    Json.Obj listen = secret.onHosts().with("do", "peers");
+    Json said = agents.control(machine(first), request.gang(), 0, listen);
+    int port = said.number("port").orElse(0L).intValue();
+    Json.Obj where = PeerSecret.nodeZero(first.address(), port).with("do", "peers");
+    List<Callable<Json>> tells =
+        nodes.values().stream()
+            .skip(1)
+            .<Callable<Json>>map(
+                node -> () -> agents.control(machine(node), request.gang(), node.index(), where))
+            .toList();
+    tasks.all("introduce", tells);
+  }
+
+  /** Waits until a start has ended, well or badly; only then is an interruption told. */
+  private void finish(Callable<Boolean> start) throws InterruptedException {
+    Future<Boolean> future = tasks.fork("start", start);
+    boolean interrupted = Thread.interrupted();
+    Optional<Throwable> failure = Optional.empty();
+    boolean ended = false;
+    while (!ended) {
+      try {
+        future.get();
+        ended = true;
+      } catch (ExecutionException failed) {
+        failure = Optional.of(Optional.ofNullable(failed.getCause()).orElse(failed));
+        ended = true;
+      } catch (InterruptedException stop) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) {
+      throw new InterruptedException();
+    }
+    if (failure.isPresent()) {
+      throw failure.get() instanceof IOException broken
+          ? new UncheckedIOException(broken)
+          : Tasks.unchecked(failure.get());
+    }
+  }
+
+  /**
+   * The caller hears of the first failure; agents that stay end by themselves, nobody claims them.
+   */
+  private void rollBack(Map<Integer, NodeInfo> nodes) {
+    if (nodes.isEmpty()) {
+      return;
+    }
+    boolean interrupted = Thread.interrupted();
+    try {
+      release.all(gang(nodes), ROLLBACK_LIMIT);
+    } catch (GpushException stillThere) {
+      // Told by discover as an incomplete gang.
+    } catch (InterruptedException again) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private NodeInfo node(int index, Seat seat) {
+    Survey survey = seat.survey();
+    List<Slot> slots = seat.slots();
+    boolean hasGpus = slots.getFirst().isGpu();
+    return new NodeInfo(
+        index,
+        survey.host().name(),
+        survey.address().isEmpty() ? survey.hostName() : survey.address(),
+        hasGpus ? slots.stream().map(Slot::index).toList() : List.of("0"),
+        hasGpus ? slots.getFirst().model() : "",
+        survey.cpus(),
+        survey.base() + "/" + request.gang() + "/" + index + "/" + request.project());
+  }
+}
