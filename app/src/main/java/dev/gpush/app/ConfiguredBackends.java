@@ -2,6 +2,7 @@ package dev.gpush.app;
 
 import dev.gpush.backends.local.LocalBackend;
 import dev.gpush.backends.local.LocalHost;
+import dev.gpush.backends.ssh.SshBackend;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
@@ -11,6 +12,8 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.shell.render.FailureText;
+import dev.gpush.shell.render.Message;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,17 +28,24 @@ final class ConfiguredBackends implements Backends {
   private final LocalHost host;
   private final AgentProgram agent;
   private final Path lockFolder;
+  private final Transports transports;
   private final Tasks tasks;
 
   /** By what the configuration says, so that an edited block is another backend. */
   private final ConcurrentHashMap<BackendConfig, Backend> made = new ConcurrentHashMap<>();
 
   ConfiguredBackends(
-      Configs configs, LocalHost host, AgentProgram agent, Path lockFolder, Tasks tasks) {
+      Configs configs,
+      LocalHost host,
+      AgentProgram agent,
+      Path lockFolder,
+      Transports transports,
+      Tasks tasks) {
     this.configs = configs;
     this.host = host;
     this.agent = agent;
     this.lockFolder = lockFolder;
+    this.transports = transports;
     this.tasks = tasks;
   }
 
@@ -64,17 +74,21 @@ final class ConfiguredBackends implements Backends {
   public List<BackendView> views(Config config) {
     var views = new ArrayList<BackendView>();
     for (BackendConfig block : config.backends()) {
-      Backend backend = backend(block);
       try {
+        Backend backend = backend(block);
         views.add(
             new BackendView(block.name(), block.kind(), true, backend.describe(), block.origin()));
       } catch (GpushException unusable) {
         views.add(
-            new BackendView(
-                block.name(), block.kind(), false, unusable.failure().toString(), block.origin()));
+            new BackendView(block.name(), block.kind(), false, words(unusable), block.origin()));
       }
     }
     return List.copyOf(views);
+  }
+
+  private static String words(GpushException unusable) {
+    Message message = new FailureText(List.of("backends")).of(unusable.failure());
+    return message.what() + "; " + message.because().getFirst() + "; try: " + message.remedy();
   }
 
   private Backend backend(BackendConfig block) {
@@ -83,6 +97,7 @@ final class ConfiguredBackends implements Backends {
 
   private Backend make(BackendConfig block) {
     return switch (block.kind()) {
+      case "ssh" -> SshBackend.of(block, transports.of(block), agent, host.random(), tasks);
       case "local" -> LocalBackend.of(block, host, agent, lockFolder, tasks);
       default ->
           throw new IllegalStateException("a kind that the schema should refuse: " + block.kind());

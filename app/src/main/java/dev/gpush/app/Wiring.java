@@ -38,11 +38,14 @@ final class Wiring implements AutoCloseable {
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
   private final SessionService sessions;
+  private final Transports transports;
   private final SshGateway ssh;
   private final ControlServer server;
 
-  private Wiring(SessionService sessions, SshGateway ssh, ControlServer server) {
+  private Wiring(
+      SessionService sessions, Transports transports, SshGateway ssh, ControlServer server) {
     this.sessions = sessions;
+    this.transports = transports;
     this.ssh = ssh;
     this.server = server;
   }
@@ -62,7 +65,9 @@ final class Wiring implements AutoCloseable {
             System.getProperty("os.name").equals("Linux"),
             home.path(),
             environment);
-    var backends = new ConfiguredBackends(configs, host, agent, GPU_LOCKS, tasks);
+    var transports =
+        new Transports(folder.path().resolve("ssh"), environment, host::spawn, random, tasks);
+    var backends = new ConfiguredBackends(configs, host, agent, GPU_LOCKS, transports, tasks);
     var sshBox = new SshBox();
     var sessions =
         new SessionService(
@@ -110,7 +115,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(sessions, ssh, server);
+    return new Wiring(sessions, transports, ssh, server);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -158,5 +163,6 @@ final class Wiring implements AutoCloseable {
     server.close();
     ssh.close();
     sessions.close();
+    transports.close();
   }
 }

@@ -127,8 +127,8 @@ final class BadFilesTest {
             + " at most 32",
         "backends: {hpc: {kind: slurm, login: hpc}} | 1:24 backends.hpc.kind: slurm comes later:"
             + " Slurm clusters",
-        "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, not slum,"
-            + " did you mean slurm?",
+        "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, not"
+            + " slum, did you mean slurm?",
         "backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local",
         "backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you"
             + " mean nodes?",

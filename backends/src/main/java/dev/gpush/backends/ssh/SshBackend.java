@@ -1,6 +1,7 @@
 package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.ssh.Surveys.Silent;
+import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.Transport;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
@@ -20,6 +21,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -333,7 +335,36 @@ public final class SshBackend implements Backend {
 
   @Override
   public List<Gate> gates() {
-    return place.hosts().stream().<Gate>map(Host::machine).toList();
+    return place.hosts().stream()
+        .<Gate>map(host -> new HostGate(host.name(), host.machine()))
+        .toList();
+  }
+
+  /** By the name that its node has. */
+  private record HostGate(String name, RemoteMachine machine) implements Gate {
+    @Override
+    public Optional<MachineFailure> closed() {
+      return machine.closed();
+    }
+
+    @Override
+    public void open(Person person) throws InterruptedException {
+      machine.open(person);
+    }
+  }
+
+  @Override
+  public List<String> explain() {
+    var ways = new LinkedHashMap<String, List<String>>();
+    place
+        .hosts()
+        .forEach(
+            host ->
+                ways.computeIfAbsent(host.machine().explain(), _ -> new ArrayList<>())
+                    .add(host.name()));
+    var lines = new ArrayList<String>();
+    ways.forEach((way, names) -> lines.add(String.join(", ", names) + " by " + way));
+    return lines;
   }
 
   /** For what cannot say that it was interrupted: the flag stays, and the caller gets a failure. */

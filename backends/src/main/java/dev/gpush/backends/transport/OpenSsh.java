@@ -96,6 +96,9 @@ public final class OpenSsh implements Transport {
         machines.values().stream().<Callable<Boolean>>map(machine -> machine::end).toList();
     try {
       tasks.all("close-ssh", ends);
+      Files.deleteIfExists(settings.folder());
+    } catch (IOException used) {
+      // What a person has opened stays there for the next gateway.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }

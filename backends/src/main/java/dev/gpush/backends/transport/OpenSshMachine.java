@@ -374,6 +374,7 @@ final class OpenSshMachine implements RemoteMachine {
         if (master.isAlive()) {
           run(commands.close(master.socket()), END_LIMIT);
         }
+        master.clear();
       }
     }
     return true;

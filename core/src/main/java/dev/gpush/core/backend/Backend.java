@@ -91,7 +91,15 @@ public interface Backend {
     return List.of("python3", "python");
   }
 
-  /** The ways that may need a person; {@code gpush login} opens those that are closed. */
+  /** Lines for {@code gpush backends --explain}: which way is taken to it, and why. */
+  default List<String> explain() {
+    return List.of();
+  }
+
+  /**
+   * The ways that may need a person, called as the nodes' hosts where nodes are reached by them;
+   * {@code gpush login} opens those that are closed.
+   */
   default List<Gate> gates() {
     return List.of();
   }

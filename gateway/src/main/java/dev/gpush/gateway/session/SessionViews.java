@@ -34,6 +34,8 @@ final class SessionViews {
   /** Beyond the answer itself: what is read from files. */
   private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
 
+  private static final String NEEDS_YOU = "needs you";
+
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
   private final Tasks tasks;
@@ -177,7 +179,7 @@ final class SessionViews {
       views.add(
           new NodeView(
               info,
-              word(state),
+              needsYou(session, info, state).isPresent() ? NEEDS_YOU : word(state),
               session.workIfAny().map(work -> work.generation(info.index())).orElse(0L),
               session.workIfAny().map(work -> work.claimed(info.index())).orElse(0),
               welcome.text("python").orElse(""),
@@ -203,22 +205,41 @@ final class SessionViews {
                         + seen.reason()));
     int index = 0;
     for (Link link : session.links()) {
+      Optional<String> login = needsYou(session, index, link.state());
       String text =
           session.isLost(index)
               ? ""
-              : switch (link.state()) {
-                case LinkState.Up _ -> "";
-                case LinkState.Idle _ -> "not linked yet";
-                case LinkState.Cut(var reason) -> "link cut: " + reason;
-                case LinkState.Over(var reason) -> "link over: " + reason;
-                case LinkState.Refused(var failure) -> "refused: " + failure.kind();
-              };
+              : login.isPresent()
+                  ? "needs you: gpush login " + login.get()
+                  : switch (link.state()) {
+                    case LinkState.Up _ -> "";
+                    case LinkState.Idle _ -> "not linked yet";
+                    case LinkState.Cut(var reason) -> "link cut: " + reason;
+                    case LinkState.Over(var reason) -> "link over: " + reason;
+                    case LinkState.Refused(var failure) -> "refused: " + failure.kind();
+                  };
       if (!text.isEmpty()) {
         parts.add("node " + index + " " + text);
       }
       index++;
     }
     return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
+  }
+
+  private static Optional<String> needsYou(LiveSession session, int index, LinkState state) {
+    List<NodeInfo> nodes = session.entry().grant().map(Gang::nodes).orElse(List.of());
+    return index < nodes.size() ? needsYou(session, nodes.get(index), state) : Optional.empty();
+  }
+
+  /** What to log in to, where the way to a node waits for a person. */
+  private static Optional<String> needsYou(LiveSession session, NodeInfo node, LinkState state) {
+    return state instanceof LinkState.Up
+        ? Optional.empty()
+        : session.backend().gates().stream()
+            .filter(gate -> gate.name().equals(node.host()))
+            .flatMap(gate -> gate.closed().stream())
+            .findFirst()
+            .map(_ -> session.backend().name());
   }
 
   static String word(LinkState state) {

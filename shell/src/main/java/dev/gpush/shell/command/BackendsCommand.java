@@ -1,6 +1,8 @@
 package dev.gpush.shell.command;
 
+import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
@@ -18,8 +20,29 @@ import picocli.CommandLine.Option;
       "local  local  yes     8 CPUs, no GPUs      built in"
     })
 final class BackendsCommand implements Action {
+  @Option(names = "--explain", description = "also which way is taken to each, and why")
+  boolean explain;
+
   @Option(names = "--json", description = "as JSON")
   boolean json;
+
+  private static void explain(Call call, List<BackendView> views) {
+    for (BackendView view : views) {
+      try {
+        call
+            .services()
+            .backends()
+            .named(view.name())
+            .map(Backend::explain)
+            .orElse(List.of())
+            .stream()
+            .map(line -> view.name() + ": " + line + "\n")
+            .forEach(call::print);
+      } catch (GpushException unusable) {
+        // The table says why.
+      }
+    }
+  }
 
   @Override
   public int run(Call call) {
@@ -39,6 +62,9 @@ final class BackendsCommand implements Action {
           backend.origin());
     }
     call.print(table);
+    if (explain) {
+      explain(call, backends);
+    }
     return 0;
   }
 }

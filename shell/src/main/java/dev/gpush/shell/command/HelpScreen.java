@@ -12,7 +12,9 @@ final class HelpScreen {
   static final List<Group> GROUPS =
       List.of(
           new Group(
-              "Session", List.of("up", "down", "ps", "extend"), "get, give back, list, lease"),
+              "Session",
+              List.of("up", "down", "ps", "extend", "login"),
+              "get, give back, list, lease, 2FA"),
           new Group(
               "Work",
               List.of("run", "stop", "runs", "logs", "exec"),

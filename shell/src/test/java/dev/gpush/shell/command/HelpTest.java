@@ -59,7 +59,7 @@ final class HelpTest {
           gpush run train.py --lr 3e-4       sync, launch all ranks, stream, exit status
           ssh devbox, or gpush ssh           the same machine, in a terminal or editor
 
-        Session  up down ps extend                 get, give back, list, lease
+        Session  up down ps extend login           get, give back, list, lease, 2FA
         Work     run stop runs logs exec           every word after SCRIPT is SCRIPT's
         Reach    ssh                               any ssh client and editor: link
         Files    sync pull                         code goes by itself; pull fetches

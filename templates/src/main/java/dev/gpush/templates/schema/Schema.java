@@ -9,6 +9,7 @@ import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.Gpus;
+import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
@@ -41,7 +42,7 @@ public final class Schema {
       new OneOf(
           List.of(
               new Choice("local", ""),
-              new Choice("ssh", "hosts reached by ssh"),
+              new Choice("ssh", ""),
               new Choice("slurm", "Slurm clusters"),
               new Choice("kubernetes", "Kubernetes clusters"),
               new Choice("lambda", "cloud accounts"),
@@ -110,7 +111,27 @@ public final class Schema {
                   PEOPLE,
                   NONE,
                   "",
-                  "kind local: the folder of the GPU locks; one for all users of the machine"),
+                  "kinds local, ssh: the folder of the GPU locks; one for all users of the"
+                      + " machine"),
+              place(
+                  "hosts", new Hosts(), "kind ssh: the machines, in ranges or one by one; needed"),
+              place("user", new Text(), "kind ssh: who logs in there, where ssh would not know"),
+              place(
+                  "scratch",
+                  new Text(),
+                  "kind ssh: where workspaces go on each host, such as /nvme/$USER; none: ~/gpush"),
+              place(
+                  "ssh-config",
+                  new AbsolutePath(),
+                  "kind ssh: the configuration file of ssh; none: yours"),
+              new Key(
+                  "backends.*.cpu-nodes",
+                  "",
+                  new Whole(1, 256),
+                  PEOPLE,
+                  Json.of(1),
+                  "",
+                  "kind ssh: how many nodes without GPUs one host may be at a time"),
               later(Set.of(SITE), "locked", "settings that a site locks"),
               later(Set.of(SITE), "limits", "limits that a site sets"))
           .flatMap(Schema::withDefault)
@@ -143,6 +164,11 @@ public final class Schema {
 
   private static Key project(String path, ValueType type, String says) {
     return new Key(path, path, type, PROJECTS, NONE, "", says);
+  }
+
+  /** A key of a backend, without a value of its own. */
+  private static Key place(String name, ValueType type, String says) {
+    return new Key("backends.*." + name, "", type, PEOPLE, NONE, "", says);
   }
 
   private static Key later(Set<Place> places, String path, String feature) {

@@ -8,6 +8,7 @@ import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.Gpus;
+import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
@@ -55,6 +56,7 @@ final class ValueReader {
     return switch (type) {
       case Variables variables -> variables(variables, yaml);
       case BackendNames names -> names(names, yaml);
+      case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
       case Text text -> scalar(text, yaml).flatMap(scalar -> text(path, scalar));
       case Whole whole -> scalar(whole, yaml).flatMap(scalar -> whole(whole, scalar));
       case Span span -> scalar(span, yaml).flatMap(scalar -> span(span, scalar));

@@ -60,6 +60,14 @@ public sealed interface ValueType {
     }
   }
 
+  /** Kept as objects with {@code host} and what else is written of it. */
+  record Hosts() implements ValueType {
+    @Override
+    public String words() {
+      return "a list of machines, such as [gpu01, \"ml@gpu[02-08].lab:2222\"]";
+    }
+  }
+
   record TemplateName() implements ValueType {
     @Override
     public String words() {

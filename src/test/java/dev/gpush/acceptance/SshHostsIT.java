@@ -1,0 +1,262 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.testkit.rig.SshRig;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The whole way over the hosts of the ssh rig, as a person at a laptop goes it. */
+@Timeout(300)
+final class SshHostsIT {
+  /** Whatever of gpush is on a host; its own locks' files stay, unlocked. */
+  private static final String LEFT =
+      "ls -d /home/ann/gpush/* /tmp/gpush-7001/* 2>/dev/null; pgrep -a -u ann -f gpush; true";
+
+  private static World world(SshRig rig, String hosts, String more) throws IOException {
+    World world =
+        World.fresh(
+            Map.of(
+                "GPUSH_SSH_SILENCE",
+                "3s",
+                "SSH_ASKPASS",
+                rig.askpass().toString(),
+                "SSH_ASKPASS_REQUIRE",
+                "force"));
+    Files.createDirectories(world.home());
+    Files.writeString(
+        world.home().resolve("config.yaml"),
+        """
+        backends:
+          rack: {kind: ssh, hosts: [%s], ssh-config: "%s"}
+        defaults: {backends: [rack, local]}
+        %s
+        """
+            .formatted(hosts, rig.config(), more));
+    return world;
+  }
+
+  @Test
+  void aGangOnTwoHostsFromUpToDown() throws Exception {
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "\"h[1-2]\"", "")) {
+      world.example("examples/hello/train.py");
+      world.example("examples/ddp/train.py");
+      world.file("src/model.py", "x = 1\n");
+      String backends = world.gpush("backends", "--explain").succeeded().out();
+      assertTrue(backends.contains("2 hosts: 16 × H100, 16 free"), backends);
+      assertTrue(backends.contains("rack: h1, h2 by openssh"), backends);
+
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
+
+      Json session = world.json("ps", "--json").items().getFirst();
+      assertEquals("rack", session.text("backend").orElse(""));
+      assertEquals("ready", session.text("state").orElse(""));
+      Result hosts = world.gpush("exec", "--all", "hostname").succeeded();
+      assertEquals("node 0: h1\nnode 1: h2\n", hosts.out());
+      Result gpus = world.gpush("exec", "echo $CUDA_VISIBLE_DEVICES $HOME $(pwd)").succeeded();
+      assertTrue(
+          gpus.out().startsWith("0,1,2,3,4,5,6,7 /home/ann /home/ann/gpush/"), gpus::toString);
+      assertEquals(
+          "x = 1\n", world.gpush("exec", "--on", "1", "cat", "src/model.py").succeeded().out());
+      sshGivesBytesAndStatus(world);
+      ranksTalk(world);
+
+      Result held = world.gpush("up", "-s", "other", "--gpus", "1", "--dry-run");
+      assertTrue(held.out().contains("0 of 2 hosts free"), held::toString);
+      assertTrue(rig.in("h1", "sh", "-c", LEFT).contains("/home/ann/gpush"));
+
+      world.gpush("down").succeeded();
+      assertEquals("", rig.in("h1", "sh", "-c", LEFT));
+      assertEquals("", rig.in("h2", "sh", "-c", LEFT));
+    }
+  }
+
+  private static void sshGivesBytesAndStatus(World world) throws Exception {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.err.println("SshHostsIT seed " + seed + " (-Dgpush.seed)");
+    byte[] input = new byte[2_000_000];
+    new Random(seed).nextBytes(input);
+    String config = world.sshConfig().toString();
+
+    byte[] output = world.bytes(input, 7, "ssh", "-F", config, "devbox-1", "cat; exit 7");
+
+    assertArrayEquals(input, output);
+  }
+
+  private static void ranksTalk(World world) throws Exception {
+    Optional<String> torch = World.rig("torch");
+    var command = new ArrayList<>(List.of("run", "--nodes", "2", "--gpus", "1"));
+    torch.ifPresent(python -> command.addAll(List.of("--python", python)));
+    command.add(torch.isPresent() ? "examples/ddp/train.py" : "examples/hello/train.py");
+    Result run = world.gpush(command.toArray(String[]::new)).succeeded();
+    assertTrue(run.out().contains("[0] "), run::toString);
+    assertTrue(run.out().contains("[1] "), run::toString);
+    Result logs = world.gpush("logs").succeeded();
+    assertTrue(logs.out().contains("[0] "), logs::toString);
+  }
+
+  @Test
+  void aGatewayThatNeverComesBackKeepsNothing() throws Exception {
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "h3, h4", "")) {
+      world.file("gpush.yaml", "lease: {idle: 8s}\n");
+      world.gpush("up", "--nodes", "2", "--gpus", "8").succeeded();
+      assertTrue(rig.in("h4", "sh", "-c", LEFT).contains("gpush"));
+
+      world.killGateway();
+
+      World.until("h3 and h4 are free", () -> isFree(rig, "h3") && isFree(rig, "h4"));
+    }
+  }
+
+  private static boolean isFree(SshRig rig, String host) {
+    try {
+      return rig.in(host, "sh", "-c", LEFT).isEmpty();
+    } catch (IOException | InterruptedException broken) {
+      throw new IllegalStateException(broken);
+    }
+  }
+
+  @Test
+  void aSecondFactorIsAskedForOnceAndNothingIsTriedWithoutAPerson() throws Exception {
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "mfa", "")) {
+      Result refused = world.gpush("up", "--backend", "rack").exits(3);
+      assertTrue(refused.err().contains("mfa needs you"), refused::toString);
+      assertTrue(refused.err().contains("gpush login rack"), refused::toString);
+      int asked = rig.count("mfa", "asked");
+
+      world.gpush("login", "rack").succeeded();
+      try {
+        world.gpush("up", "--backend", "rack").succeeded();
+        assertEquals(asked + 1, rig.count("mfa", "asked"));
+
+        String count = "for i in $(seq 600); do echo line $i; sleep 0.05; done";
+        Process stream =
+            world.start(
+                world.project(),
+                List.of("ssh", "-F", world.sshConfig().toString(), "devbox", count));
+        CompletableFuture<byte[]> lines = World.read(stream.getInputStream());
+        rig.with("cut", "mfa");
+        World.until("ps says needs you", () -> ps(world).contains("needs you"));
+        rig.with("heal", "mfa");
+        int connections = rig.count("mfa", "connections");
+        for (int look = 0; look < 5; look++) {
+          Result tried = world.gpush("up", "--backend", "rack", "-s", "other" + look);
+          assertTrue(tried.err().contains("needs you"), tried::toString);
+        }
+        assertTrue(ps(world).contains("needs you"));
+        assertEquals(connections, rig.count("mfa", "connections"));
+        assertEquals(asked + 1, rig.count("mfa", "asked"));
+
+        world.gpush("login", "devbox").succeeded();
+
+        assertTrue(stream.waitFor(100, TimeUnit.SECONDS), "the stream goes on to its end");
+        String whole =
+            IntStream.rangeClosed(1, 600)
+                .mapToObj(i -> "line " + i + "\n")
+                .reduce("", String::concat);
+        assertEquals(whole, new String(lines.join(), StandardCharsets.UTF_8));
+        assertEquals(asked + 2, rig.count("mfa", "asked"));
+        world.gpush("down").succeeded();
+      } finally {
+        rig.with("heal", "mfa");
+        world.gpush("gateway", "stop");
+        endPersonal(rig);
+      }
+    }
+  }
+
+  private static String ps(World world) {
+    try {
+      Result ps = world.gpush("ps");
+      return ps.out();
+    } catch (IOException | InterruptedException broken) {
+      throw new IllegalStateException(broken);
+    }
+  }
+
+  /** The connections that stay for the next gateway, which will not come. */
+  private static void endPersonal(SshRig rig) throws Exception {
+    for (ProcessHandle process : ProcessHandle.allProcesses().toList()) {
+      Path line = Path.of("/proc", Long.toString(process.pid()), "cmdline");
+      String text;
+      try {
+        text = Files.readString(line);
+      } catch (IOException ended) {
+        continue;
+      }
+      List<String> words = List.of(text.split("\0"));
+      boolean isMaster =
+          words.contains("-M") && words.contains(rig.config().toString()) && words.contains("mfa");
+      if (isMaster) {
+        Path socket = Path.of(words.get(words.indexOf("-S") + 1));
+        process.destroy();
+        process.onExit().get(10, TimeUnit.SECONDS);
+        Files.deleteIfExists(socket);
+        Files.deleteIfExists(Path.of(socket + ".person"));
+        Files.deleteIfExists(socket.getParent());
+        Files.deleteIfExists(socket.getParent().getParent());
+      }
+    }
+  }
+
+  @Test
+  void aChangedHostKeyStopsAndAnIntruderGetsNothing() throws Exception {
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "h2", "")) {
+      rig.with("rekey", "h2");
+      try {
+        Result changed = world.gpush("up", "--backend", "rack").exits(3);
+        assertTrue(
+            changed.err().contains("h2 has another host key than before"), changed::toString);
+      } finally {
+        rig.with("trust", "h2");
+      }
+      world.file("secret.txt", "for ann only\n");
+      world.gpush("up", "--backend", "rack").succeeded();
+      String workspace = world.gpush("exec", "pwd").succeeded().out().strip();
+      String agent = rig.in("h2", "sh", "-c", "echo /tmp/gpush-7001/*/agent.sock").strip();
+      long pid = world.json("nodes", "--json").items().getFirst().number("agent_pid").orElse(0L);
+
+      Result reads = asBob(world, rig, "cat " + workspace + "/secret.txt");
+      Result attaches =
+          asBob(
+              world,
+              rig,
+              "python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect(\""
+                  + agent
+                  + "\"); print(\"in\")'");
+      Result kills = asBob(world, rig, "pkill -9 -u ann; kill -9 " + pid);
+
+      assertFalse(reads.out().contains("for ann only"), reads::toString);
+      assertFalse(attaches.out().contains("in"), attaches::toString);
+      assertTrue(kills.err().contains("not permitted"), kills::toString);
+      assertEquals("for ann only\n", world.gpush("exec", "cat", "secret.txt").succeeded().out());
+    }
+  }
+
+  private static Result asBob(World world, SshRig rig, String command) throws Exception {
+    Result said =
+        world.run(new byte[0], "ssh", "-F", rig.config().toString(), "-l", "bob", "h2", command);
+    assertTrue(said.exit() != 0, said::toString);
+    return said;
+  }
+}
