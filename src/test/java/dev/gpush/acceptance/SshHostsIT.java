@@ -203,7 +203,7 @@ final class SshHostsIT {
       } catch (IOException ended) {
         continue;
       }
-      List<String> words = List.of(text.split("\0"));
+      List<String> words = List.of(text.split("\0", -1));
       boolean isMaster =
           words.contains("-M") && words.contains(rig.config().toString()) && words.contains("mfa");
       if (isMaster) {

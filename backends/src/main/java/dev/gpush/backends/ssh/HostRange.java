@@ -21,7 +21,7 @@ final class HostRange {
       return List.of(text);
     }
     var names = new ArrayList<String>();
-    for (String part : match.group(1).split(",")) {
+    for (String part : match.group(1).split(",", -1)) {
       for (String number : numbers(part)) {
         String name = text.substring(0, match.start()) + number + text.substring(match.end());
         names.addAll(names(name));

@@ -17,6 +17,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -132,7 +133,7 @@ final class SshReservation {
     return place.host(node.host()).orElseThrow().machine();
   }
 
-  private void startMissing(TreeMap<Integer, NodeInfo> nodes) throws InterruptedException {
+  private void startMissing(NavigableMap<Integer, NodeInfo> nodes) throws InterruptedException {
     for (int attempt = 1; ; attempt++) {
       Map<Integer, NodeInfo> started = new TreeMap<>();
       Optional<AgentFailure.Held> met = start(seats(nodes), nodes, started);
@@ -165,7 +166,7 @@ final class SshReservation {
 
   /** Who was in the way, if somebody was; what was started is in {@code started} and in nodes. */
   private Optional<AgentFailure.Held> start(
-      List<Seat> seats, TreeMap<Integer, NodeInfo> nodes, Map<Integer, NodeInfo> started)
+      List<Seat> seats, NavigableMap<Integer, NodeInfo> nodes, Map<Integer, NodeInfo> started)
       throws InterruptedException {
     int index = 0;
     for (Seat seat : seats) {
@@ -197,7 +198,7 @@ final class SshReservation {
   }
 
   /** Tells the others where node 0 listens. */
-  private void introduce(TreeMap<Integer, NodeInfo> nodes) throws InterruptedException {
+  private void introduce(NavigableMap<Integer, NodeInfo> nodes) throws InterruptedException {
     if (nodes.size() == 1) {
       return;
     }

@@ -92,7 +92,7 @@ final class Diagnosis {
     for (String line : lines) {
       Matcher match = DENIED.matcher(line);
       if (match.matches()) {
-        List<String> methods = List.of(match.group(1).split(","));
+        List<String> methods = List.of(match.group(1).split(",", -1));
         List<String> personal = methods.stream().filter(PERSONAL::contains).toList();
         return Optional.of(
             personal.isEmpty()
