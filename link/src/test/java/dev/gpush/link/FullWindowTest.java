@@ -3,6 +3,7 @@ package dev.gpush.link;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
@@ -64,6 +65,12 @@ final class FullWindowTest {
     node.close();
   }
 
+  private FaultyPipe recorded(Pipe pipe) {
+    var faulty = new FaultyPipe(pipe);
+    pipes.add(faulty);
+    return faulty;
+  }
+
   /** Bytes that are really there: one array for all would hide what is kept. */
   private static void write(BlockingStream stream, int size, AtomicLong taken) throws IOException {
     for (int left = size; left > 0; left -= PIECE) {
@@ -105,16 +112,7 @@ final class FullWindowTest {
 
   @Test
   void writersWaitAndMemoryStaysWithinThePools() throws Exception {
-    try (Link link =
-        node.link(
-            AgentNode.Reach.STRAIGHT,
-            Clock.system(),
-            PATIENT,
-            pipe -> {
-              var faulty = new FaultyPipe(pipe);
-              pipes.add(faulty);
-              return faulty;
-            })) {
+    try (Link link = node.link(AgentNode.Reach.STRAIGHT, Clock.system(), PATIENT, this::recorded)) {
       long agent = link.connect().number("pid").orElseThrow();
       FaultyPipe pipe = pipes.await(_ -> true);
       long agentBefore = memory(agent);
@@ -223,11 +221,5 @@ final class FullWindowTest {
       keys.input().close();
       assertEquals(sent, keys.output(0).readAllBytes().length);
     }
-  }
-
-  private FaultyPipe recorded(dev.gpush.core.backend.Pipe pipe) {
-    var faulty = new FaultyPipe(pipe);
-    pipes.add(faulty);
-    return faulty;
   }
 }
