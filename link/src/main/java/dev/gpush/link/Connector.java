@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 
 /**
@@ -192,12 +193,7 @@ final class Connector {
   }
 
   private Optional<String> ending() {
-    link.lock();
-    try {
-      return dialer.ending();
-    } finally {
-      link.unlock();
-    }
+    return locked(dialer::ending);
   }
 
   private Optional<Long> lastUseful() {
@@ -212,9 +208,13 @@ final class Connector {
   }
 
   private LinkState stateNow() {
+    return locked(() -> state);
+  }
+
+  private <T> T locked(Supplier<T> look) {
     link.lock();
     try {
-      return state;
+      return look.get();
     } finally {
       link.unlock();
     }
@@ -343,12 +343,7 @@ final class Connector {
   }
 
   private String agentSeen() {
-    link.lock();
-    try {
-      return agent;
-    } finally {
-      link.unlock();
-    }
+    return locked(() -> agent);
   }
 
   private void begin(PipeSession session) {
