@@ -15,12 +15,13 @@ PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 STALE = frozenset(("SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY", "SSH_AUTH_SOCK", "SSH_ORIGINAL_COMMAND", "TERM", "COLUMNS",
                    "LINES", "PWD", "OLDPWD", "SHLVL", "_", "XDG_SESSION_ID", "TMPDIR", "GPUSH_AGENT",
                    "GPUSH_MARK"))
+SCHEDULER = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "PMI_")
 
 
 def cleaned(env):
-    """Without what is stale; of SLURM_* only the job's number stays (else srun in a shell believes itself a step)."""
+    """Without what is stale; of Slurm's only the job's number stays (else srun in a shell believes itself a step)."""
     return {name: value for name, value in env.items()
-            if name not in STALE and (not name.startswith("SLURM_") or name == "SLURM_JOB_ID")}
+            if name not in STALE and (not name.startswith(SCHEDULER) or name == "SLURM_JOB_ID")}
 
 
 def completed(env, account):

@@ -187,8 +187,9 @@ class Launch:
         from .agent import Agent
         code = 1
         try:
-            Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon).run()
-            code = 0
+            agent = Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon)
+            agent.run()
+            code = 143 if agent.ending == "terminated" else 0       # a scheduler's script is to know the difference
         except BaseException:           # the top of the agent
             import traceback
             traceback.print_exc()

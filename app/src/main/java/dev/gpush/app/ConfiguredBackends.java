@@ -2,19 +2,26 @@ package dev.gpush.app;
 
 import dev.gpush.backends.local.LocalBackend;
 import dev.gpush.backends.local.LocalHost;
+import dev.gpush.backends.slurm.SlurmBackend;
 import dev.gpush.backends.ssh.SshBackend;
+import dev.gpush.backends.transport.Destination;
+import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Gate;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.shell.render.FailureText;
 import dev.gpush.shell.render.Message;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +36,9 @@ final class ConfiguredBackends implements Backends {
   private final AgentProgram agent;
   private final Path lockFolder;
   private final Transports transports;
+  private final Machines machines;
+  private final Clock clock;
+  private final SecureRandom random;
   private final Tasks tasks;
 
   /** By what the configuration says, so that an edited block is another backend. */
@@ -40,12 +50,18 @@ final class ConfiguredBackends implements Backends {
       AgentProgram agent,
       Path lockFolder,
       Transports transports,
+      Machines machines,
+      Clock clock,
+      SecureRandom random,
       Tasks tasks) {
     this.configs = configs;
     this.host = host;
     this.agent = agent;
     this.lockFolder = lockFolder;
     this.transports = transports;
+    this.machines = machines;
+    this.clock = clock;
+    this.random = random;
     this.tasks = tasks;
   }
 
@@ -95,10 +111,24 @@ final class ConfiguredBackends implements Backends {
     return made.computeIfAbsent(block, this::make);
   }
 
+  /** With a login node all goes through a hub on it; without one gpush runs there. */
+  private Backend slurm(BackendConfig block) {
+    Optional<RemoteMachine> remote =
+        block
+            .values()
+            .text("login")
+            .map(Destination::parse)
+            .map(login -> transports.of(block).machine(login, block.name()));
+    Machine machine = remote.map(machines::hub).orElseGet(machines::here);
+    List<Gate> gates = List.copyOf(remote.stream().toList());
+    return SlurmBackend.of(block, machine, gates, agent, tasks, clock, random);
+  }
+
   private Backend make(BackendConfig block) {
     return switch (block.kind()) {
       case "ssh" -> SshBackend.of(block, transports.of(block), agent, host.random(), tasks);
       case "local" -> LocalBackend.of(block, host, agent, lockFolder, tasks);
+      case "slurm" -> slurm(block);
       default ->
           throw new IllegalStateException("a kind that the schema should refuse: " + block.kind());
     };

@@ -37,13 +37,19 @@ final class Wiring implements AutoCloseable {
 
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
+  private final Machines machines;
   private final SessionService sessions;
   private final Transports transports;
   private final SshGateway ssh;
   private final ControlServer server;
 
   private Wiring(
-      SessionService sessions, Transports transports, SshGateway ssh, ControlServer server) {
+      Machines machines,
+      SessionService sessions,
+      Transports transports,
+      SshGateway ssh,
+      ControlServer server) {
+    this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
     this.ssh = ssh;
@@ -67,16 +73,22 @@ final class Wiring implements AutoCloseable {
             environment);
     var transports =
         new Transports(folder.path().resolve("ssh"), environment, host::spawn, random, tasks);
-    var backends = new ConfiguredBackends(configs, host, agent, GPU_LOCKS, transports, tasks);
+    Identity identity = identity(home, host.name(), random);
+    Timing timing = timing(environment);
+    var machines =
+        new Machines(host, agent, identity.holder(), timing.link(), tasks, clock, random);
+    var backends =
+        new ConfiguredBackends(
+            configs, host, agent, GPU_LOCKS, transports, machines, clock, random, tasks);
     var sshBox = new SshBox();
     var sessions =
         new SessionService(
-            identity(home, host.name(), random),
+            identity,
             backends,
             configs,
             agent,
             GitPlaces.of(environment),
-            timing(environment),
+            timing,
             clock,
             random,
             tasks,
@@ -115,7 +127,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(sessions, transports, ssh, server);
+    return new Wiring(machines, sessions, transports, ssh, server);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -163,6 +175,7 @@ final class Wiring implements AutoCloseable {
     server.close();
     ssh.close();
     sessions.close();
+    machines.close();
     transports.close();
   }
 }

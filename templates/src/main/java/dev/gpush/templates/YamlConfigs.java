@@ -126,21 +126,34 @@ public final class YamlConfigs implements Configs {
                     value -> value.path().split("\\.", -1)[1],
                     LinkedHashMap::new,
                     Collectors.toMap(
-                        value -> value.key().word(),
+                        value -> value.key().path().substring("backends.*.".length()),
                         value -> value,
                         (first, _) -> first,
                         LinkedHashMap::new)));
     var configs = new ArrayList<BackendConfig>();
     blocks.forEach(
         (name, values) -> {
-          var fields = new LinkedHashMap<String, Json>();
-          values.forEach((word, value) -> fields.put(word, value.value()));
-          String kind = new Json.Obj(fields).text("kind").orElse(LOCAL);
-          fields.remove("kind");
+          Json.Obj fields = Json.object();
+          for (var value : values.entrySet()) {
+            fields = put(fields, value.getKey(), value.getValue().value());
+          }
+          String kind = fields.text("kind").orElse(LOCAL);
+          var others = new LinkedHashMap<>(fields.entries());
+          others.remove("kind");
           String origin = file.origin(values.values().iterator().next());
-          configs.add(new BackendConfig(name, kind, new Json.Obj(fields), origin));
+          configs.add(new BackendConfig(name, kind, new Json.Obj(others), origin));
         });
     return configs;
+  }
+
+  /** {@code time.default} lies in an object of its own, as in the file. */
+  private static Json.Obj put(Json.Obj fields, String path, Json value) {
+    int dot = path.indexOf('.');
+    if (dot < 0) {
+      return fields.with(path, value);
+    }
+    String first = path.substring(0, dot);
+    return fields.with(first, put(fields.object(first), path.substring(dot + 1), value));
   }
 
   private static List<String> order(List<SettingsFile> layers, List<BackendConfig> backends) {

@@ -125,10 +125,14 @@ final class BadFilesTest {
         "backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}",
         "backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-',"
             + " at most 32",
-        "backends: {hpc: {kind: slurm, login: hpc}} | 1:24 backends.hpc.kind: slurm comes later:"
-            + " Slurm clusters",
-        "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, not"
-            + " slum, did you mean slurm?",
+        "backends: {hpc: {kind: kubernetes, context: x}} | 1:24 backends.hpc.kind: kubernetes comes"
+            + " later: Kubernetes clusters",
+        "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm,"
+            + " not slum, did you mean slurm?",
+        "backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true"
+            + " or false, not 1",
+        "backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text,"
+            + " or a list of texts, not a list of 0",
         "backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local",
         "backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you"
             + " mean nodes?",

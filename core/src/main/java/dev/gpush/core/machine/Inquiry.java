@@ -51,6 +51,11 @@ public final class Inquiry {
       if (failed.getCause() instanceof IOException broken) {
         throw broken;
       }
+      // A stream that breaks fails the task that reads it, not this one.
+      if (failed.getCause() instanceof IllegalStateException of
+          && of.getCause() instanceof IOException broken) {
+        throw broken;
+      }
       throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
     } finally {
       asked.cancel(true);

@@ -94,6 +94,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
           continue;
         }
         session.requireUsable();
+        if (session.isWaiting()) {
+          make(session, config, wish, talk);
+          return views.of(session, true);
+        }
         if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
           continue;
         }
@@ -196,17 +200,28 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     boolean isReady = false;
     try {
       wish.notes().forEach(talk::say);
+      boolean isNew = session.entry().state() == SessionState.ASKED;
       if (!wish.gpus().isNone()) {
         talk.say(wish.words() + " on " + session.backend().name());
       }
       GangRequest asked = requests.gang(session.entry(), config);
-      Requests.requireFit(session.backend(), asked);
+      if (isNew) {
+        Requests.requireFit(session.backend(), asked);
+      }
       session.move(session.entry());
       isAsked = true;
       Gang gang;
-      try (Talk.Step _ =
+      try (Talk.Step step =
           talk.step("reserving " + wish.words() + " on " + session.backend().name())) {
-        gang = session.backend().reserve(asked);
+        gang =
+            session
+                .backend()
+                .reserve(
+                    asked,
+                    words -> {
+                      step.detail(words);
+                      session.waits(words);
+                    });
       }
       session.move(session.entry().granted(gang));
       linker.connect(session, config, talk);

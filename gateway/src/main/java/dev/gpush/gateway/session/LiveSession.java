@@ -120,6 +120,20 @@ final class LiveSession implements AutoCloseable {
     return problem;
   }
 
+  /** The backend has it in its queue, with these words about it. */
+  void waits(String words) {
+    LedgerEntry now = entry();
+    if (now.state() != SessionState.QUEUED || !now.detail().equals(words)) {
+      moveAnyway(now.in(SessionState.QUEUED, words));
+    }
+  }
+
+  /** Asked for and not granted: whoever says {@code up} waits with it. */
+  boolean isWaiting() {
+    LedgerEntry now = entry();
+    return now.state() == SessionState.QUEUED && now.grant().isEmpty();
+  }
+
   /** It could not be confirmed that the gang is gone. */
   void leak(String why) {
     moveAnyway(entry().in(SessionState.LEAKED, why));

@@ -151,6 +151,11 @@ final class Recovery {
       session.forget();
       return;
     }
+    if (isInQueue(session, found.get())) {
+      // Its place is kept; nobody asks for it again but a person who says up.
+      session.waits("gpush up waits with it");
+      return;
+    }
     if (!found.get().complete()) {
       session.backend().release(found.get().gang(), RELEASE_LIMIT);
       session.forget();
@@ -158,6 +163,10 @@ final class Recovery {
     }
     session.move(session.entry().granted(found.get().gang()));
     takeOver(session);
+  }
+
+  private static boolean isInQueue(LiveSession session, Discovered found) {
+    return session.backend().hasQueue() && !found.complete() && found.gang().nodes().isEmpty();
   }
 
   private static Optional<Discovered> discover(LiveSession session) {

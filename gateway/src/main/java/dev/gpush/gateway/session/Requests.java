@@ -124,8 +124,11 @@ final class Requests {
     switch (backend.plan(asked)) {
       case Plan.Never(var reason, var works) ->
           throw new GpushException(new BackendFailure.NeverFits(backend.name(), reason, works));
-      case Plan.Later(var reason, _, var holders) ->
+      case Plan.Later(var reason, _, var holders) -> {
+        if (!backend.hasQueue()) {
           throw new GpushException(new BackendFailure.Taken(backend.name(), reason, holders));
+        }
+      }
       case Plan.Now _ -> {}
     }
   }

@@ -24,12 +24,11 @@ final class FarFailureText {
       case BackendFailure.NeverFits(var backend, var reason, var works) ->
           Message.of(
               backend + " can never grant this",
-              reason + (works.isEmpty() ? "" : "; what would fit: " + or(works)),
-              works.stream()
-                  .filter(work -> work.startsWith("--"))
+              reason + (fits(works).isEmpty() ? "" : "; what would fit: " + or(fits(works))),
+              fits(works).stream()
                   .findFirst()
                   .map(work -> "gpush up " + work)
-                  .orElse("gpush backends"));
+                  .orElse(works.stream().findFirst().orElse("gpush backends")));
       case BackendFailure.Taken(var backend, var what, var holders) ->
           Message.of(
               backend + " has nothing free for this now",
@@ -51,6 +50,11 @@ final class FarFailureText {
           Message.of(
               "gang " + gang + " on " + backend + " may still be there", reason, "gpush doctor");
     };
+  }
+
+  /** Of what would work: options of up, as opposed to commands that tell more. */
+  private static List<String> fits(List<String> works) {
+    return works.stream().filter(work -> work.startsWith("--")).toList();
   }
 
   Message agent(AgentFailure failure) {

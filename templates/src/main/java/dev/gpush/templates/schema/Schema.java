@@ -15,8 +15,10 @@ import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
 import dev.gpush.templates.schema.ValueType.TemplateName;
 import dev.gpush.templates.schema.ValueType.Text;
+import dev.gpush.templates.schema.ValueType.Texts;
 import dev.gpush.templates.schema.ValueType.Variables;
 import dev.gpush.templates.schema.ValueType.Whole;
+import dev.gpush.templates.schema.ValueType.YesNo;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -43,10 +45,13 @@ public final class Schema {
           List.of(
               new Choice("local", ""),
               new Choice("ssh", ""),
-              new Choice("slurm", "Slurm clusters"),
+              new Choice("slurm", ""),
               new Choice("kubernetes", "Kubernetes clusters"),
               new Choice("lambda", "cloud accounts"),
               new Choice("runpod", "cloud accounts")));
+
+  private static final OneOf STYLES =
+      new OneOf(List.of(new Choice("gres", ""), new Choice("gpus", "")));
 
   private static final List<Key> KEYS =
       Stream.of(
@@ -119,11 +124,11 @@ public final class Schema {
               place(
                   "scratch",
                   new Text(),
-                  "kind ssh: where workspaces go on each host, such as /nvme/$USER; none: ~/gpush"),
+                  "kinds ssh, slurm: where workspaces go, such as /nvme/$USER; none: ~/gpush"),
               place(
                   "ssh-config",
                   new AbsolutePath(),
-                  "kind ssh: the configuration file of ssh; none: yours"),
+                  "kinds ssh, slurm: the configuration file of ssh; none: yours"),
               new Key(
                   "backends.*.cpu-nodes",
                   "",
@@ -132,6 +137,41 @@ public final class Schema {
                   Json.of(1),
                   "",
                   "kind ssh: how many nodes without GPUs one host may be at a time"),
+              place(
+                  "login",
+                  new Text(),
+                  "kind slurm: the login node, as ssh knows it; without it gpush runs there"),
+              place("account", new Text(), "kind slurm: --account"),
+              place("qos", new Text(), "kind slurm: --qos"),
+              place(
+                  "partition",
+                  new Texts(),
+                  "kind slurm: where jobs may go; without it the cluster's default"),
+              place("constraint", new Text(), "kind slurm: --constraint"),
+              place("reservation", new Text(), "kind slurm: --reservation"),
+              place("exclude", new Text(), "kind slurm: --exclude"),
+              place("nodelist", new Text(), "kind slurm: --nodelist"),
+              place("switches", new Text(), "kind slurm: --switches"),
+              place("exclusive", new YesNo(), "kind slurm: --exclusive: nobody else on the nodes"),
+              place("native", new Texts(), "kind slurm: more options for sbatch, as they are"),
+              place(
+                  "time.default",
+                  new Span(),
+                  "kind slurm: the time limit of a job without --for; else the partition's"),
+              place("time.max", new Span(), "kind slurm: the longest --for"),
+              place(
+                  "gpus.style",
+                  STYLES,
+                  "kind slurm: ask by --gres or by --gpus-per-node; gres is known everywhere"),
+              place(
+                  "gpus.names",
+                  new Variables(),
+                  "kind slurm: how the site calls a model, such as {A100: a100_80gb}"),
+              place(
+                  "cpus",
+                  new Whole(1, 4096),
+                  "kind slurm: CPUs per node; without it the GPUs' share"),
+              place("memory", new Text(), "kind slurm: --mem; without it the GPUs' share"),
               later(Set.of(SITE), "locked", "settings that a site locks"),
               later(Set.of(SITE), "limits", "limits that a site sets"))
           .flatMap(Schema::withDefault)

@@ -14,8 +14,10 @@ import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
 import dev.gpush.templates.schema.ValueType.TemplateName;
 import dev.gpush.templates.schema.ValueType.Text;
+import dev.gpush.templates.schema.ValueType.Texts;
 import dev.gpush.templates.schema.ValueType.Variables;
 import dev.gpush.templates.schema.ValueType.Whole;
+import dev.gpush.templates.schema.ValueType.YesNo;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.math.BigInteger;
@@ -57,6 +59,8 @@ final class ValueReader {
       case Variables variables -> variables(variables, yaml);
       case BackendNames names -> names(names, yaml);
       case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
+      case Texts texts -> texts(texts, yaml);
+      case YesNo yesNo -> scalar(yesNo, yaml).flatMap(scalar -> yesNo(yesNo, scalar));
       case Text text -> scalar(text, yaml).flatMap(scalar -> text(path, scalar));
       case Whole whole -> scalar(whole, yaml).flatMap(scalar -> whole(whole, scalar));
       case Span span -> scalar(span, yaml).flatMap(scalar -> span(span, scalar));
@@ -91,6 +95,30 @@ final class ValueReader {
       return Optional.empty();
     }
     return Optional.of(Json.of(text));
+  }
+
+  private Optional<Json> texts(Texts type, Yaml yaml) {
+    if (!(yaml instanceof Yaml.Sequence(_, var items))) {
+      return scalar(type, yaml)
+          .flatMap(scalar -> text(path, scalar))
+          .map(text -> Json.array(List.of(text)));
+    }
+    if (items.isEmpty() || items.size() > MOST_NAMES) {
+      return wrong(type, yaml, "a list of " + items.size());
+    }
+    var texts = new ArrayList<Json>();
+    for (Yaml item : items) {
+      scalar(type, item).flatMap(scalar -> text(path, scalar)).ifPresent(texts::add);
+    }
+    return texts.size() == items.size() ? Optional.of(Json.array(texts)) : Optional.empty();
+  }
+
+  private Optional<Json> yesNo(YesNo type, Yaml.Scalar scalar) {
+    return switch (scalar.text()) {
+      case "true" -> Optional.of(Json.of(true));
+      case "false" -> Optional.of(Json.of(false));
+      default -> wrong(type, scalar, shown(scalar));
+    };
   }
 
   private Optional<Json> whole(Whole type, Yaml.Scalar scalar) {

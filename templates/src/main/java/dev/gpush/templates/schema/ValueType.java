@@ -68,6 +68,21 @@ public sealed interface ValueType {
     }
   }
 
+  /** One text, or a list of them; kept as a list. */
+  record Texts() implements ValueType {
+    @Override
+    public String words() {
+      return "text, or a list of texts";
+    }
+  }
+
+  record YesNo() implements ValueType {
+    @Override
+    public String words() {
+      return "true or false";
+    }
+  }
+
   record TemplateName() implements ValueType {
     @Override
     public String words() {

@@ -6,6 +6,7 @@ import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
 
 /** A real or pretended place for one test of {@link BackendContract}; closing it leaves nothing. */
@@ -31,6 +32,11 @@ public interface BackendPlace extends AutoCloseable {
 
   /** What makes a slot one of a kind: two gangs must never have the same. */
   List<String> slots(NodeInfo node);
+
+  /** How long a lease must be for a test to see it begin before it ends. */
+  default Duration soon() {
+    return Duration.ofSeconds(2);
+  }
 
   /** Ends what holds the node, as kill -9 or a power cut would; returns when it is dead. */
   void kill(Gang gang, int node) throws Exception;

@@ -1,0 +1,72 @@
+package dev.gpush.app;
+
+import dev.gpush.backends.local.LocalHost;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.LinkTiming;
+import dev.gpush.link.hub.HubMachine;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The machines that backends work on: this one, those behind ssh, and hubs on them. Thread-safe.
+ */
+final class Machines implements AutoCloseable {
+  private final LocalHost host;
+  private final AgentProgram agent;
+  private final String holder;
+  private final LinkTiming timing;
+  private final Tasks tasks;
+  private final Clock clock;
+  private final SecureRandom random;
+  private final ConcurrentHashMap<Machine, HubMachine> hubs = new ConcurrentHashMap<>();
+
+  Machines(
+      LocalHost host,
+      AgentProgram agent,
+      String holder,
+      LinkTiming timing,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    this.host = host;
+    this.agent = agent;
+    this.holder = holder;
+    this.timing = timing;
+    this.tasks = tasks;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** All commands there share one connection and one channel of it. */
+  Machine hub(Machine remote) {
+    return hubs.computeIfAbsent(
+        remote,
+        _ -> new HubMachine(remote, agent, holder, HubMachine.LEAVE, timing, tasks, clock, random));
+  }
+
+  /** This one, as the gateway's own environment has it. */
+  Machine here() {
+    return new Machine() {
+      @Override
+      public String name() {
+        return host.name();
+      }
+
+      @Override
+      public Pipe spawn(List<String> arguments) throws IOException {
+        return host.spawn(arguments, host.environment());
+      }
+    };
+  }
+
+  @Override
+  public void close() {
+    hubs.values().forEach(HubMachine::close);
+  }
+}

@@ -1,0 +1,183 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Asks all agents of a gang at once, in one step. */
+final class GangAgents {
+  /** Any Python will do for an agent; a module system's own may be first on the PATH. */
+  static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
+
+  /** Says how the loader ended, behind whatever it said. */
+  private static final String TELL_STATUS = "\"$@\"; printf 'gpush-exit:%s\\n' \"$?\"";
+
+  private static final Pattern LABELLED = Pattern.compile(" *0*([0-9]{1,4}): (.*)");
+
+  private static final Pattern ANSWER =
+      Pattern.compile("(?s).*?(?:[0-9a-f]{32}(\\{.*}))?gpush-exit:([0-9]{1,3})$");
+
+  private static final int NO_AGENT = 94;
+
+  /** An answer for each of 256 nodes. */
+  private static final int MOST_OUTPUT = 4 << 20;
+
+  private final Steps steps;
+  private final AgentProgram agent;
+  private final Tasks tasks;
+
+  GangAgents(Steps steps, AgentProgram agent, Tasks tasks) {
+    this.steps = steps;
+    this.agent = agent;
+    this.tasks = tasks;
+  }
+
+  sealed interface Answer {
+    record Said(Json json) implements Answer {}
+
+    /** The node answers, and there is no agent of this gang. */
+    record NoAgent() implements Answer {}
+
+    record Silent(String why) implements Answer {}
+  }
+
+  /**
+   * One step over all nodes.
+   *
+   * @param control the question, as docs/technical/link.md section 1 has it
+   * @return an answer for every node
+   */
+  Map<Integer, Answer> ask(long job, GangId gang, int nodes, Json.Obj control, Duration limit)
+      throws InterruptedException {
+    byte[] packet =
+        agent.packet(
+            Json.object(
+                "mode",
+                "control",
+                "gang",
+                gang.text(),
+                "node_from",
+                "SLURM_NODEID",
+                "control",
+                control));
+    var said = new StringBuilder();
+    String problem = "";
+    Future<String> asked = tasks.fork("ask-agents", () -> run(job, nodes, packet, said));
+    try {
+      problem = asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException late) {
+      problem = "no answer for " + limit.toSeconds() + " s";
+    } catch (ExecutionException failed) {
+      if (!(failed.getCause() instanceof IOException broken)) {
+        throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
+      }
+      problem = Text.clean(String.valueOf(broken.getMessage()));
+    } finally {
+      asked.cancel(true);
+    }
+    String text;
+    synchronized (said) {
+      text = said.toString();
+    }
+    return answers(text, nodes, problem);
+  }
+
+  /** What srun said when it could not do it. */
+  private String run(long job, int nodes, byte[] packet, StringBuilder said) throws Exception {
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", TELL_STATUS, "sh"));
+    command.addAll(agent.arguments(INTERPRETERS));
+    try (Pipe pipe = steps.onAll(job, nodes, command)) {
+      Future<String> errors =
+          tasks.fork(
+              "ask-agents-errors",
+              () -> new String(pipe.errors().readNBytes(MOST_OUTPUT), StandardCharsets.UTF_8));
+      Future<Boolean> given =
+          tasks.fork(
+              "ask-agents-input",
+              () -> {
+                try (var input = pipe.input()) {
+                  input.write(packet);
+                }
+                return true;
+              });
+      read(pipe.output(), said);
+      int status = pipe.await();
+      given.cancel(true);
+      return status == 0 ? "" : said(errors);
+    }
+  }
+
+  private static String said(Future<String> errors) throws InterruptedException {
+    try {
+      return Text.clean(errors.get());
+    } catch (ExecutionException broken) {
+      return "the way to the login node broke";
+    }
+  }
+
+  private static void read(InputStream output, StringBuilder said) throws IOException {
+    var piece = new byte[8 * 1024];
+    for (int count = output.read(piece); count >= 0; count = output.read(piece)) {
+      synchronized (said) {
+        if (said.length() < MOST_OUTPUT) {
+          said.append(new String(piece, 0, count, StandardCharsets.UTF_8));
+        }
+      }
+    }
+  }
+
+  /** Long lines come in pieces, each with the label. */
+  static Map<Integer, Answer> answers(String text, int nodes, String problem) {
+    var parts = new HashMap<Integer, StringBuilder>();
+    text.lines()
+        .map(LABELLED::matcher)
+        .filter(Matcher::matches)
+        .forEach(
+            line ->
+                parts
+                    .computeIfAbsent(Integer.parseInt(line.group(1)), _ -> new StringBuilder())
+                    .append(line.group(2)));
+    var answers = new TreeMap<Integer, Answer>();
+    for (int node = 0; node < nodes; node++) {
+      String whole = parts.getOrDefault(node, new StringBuilder()).toString();
+      answers.put(node, answer(whole, problem.isEmpty() ? "no answer" : problem));
+    }
+    return answers;
+  }
+
+  private static Answer answer(String text, String problem) {
+    Matcher match = ANSWER.matcher(text);
+    if (!match.matches()) {
+      return new Answer.Silent(problem);
+    }
+    int status = Integer.parseInt(match.group(2));
+    if (status == 0 && match.group(1) != null) {
+      try {
+        return new Answer.Said(Json.parse(match.group(1)));
+      } catch (JsonSyntaxException noise) {
+        return new Answer.Silent("an answer that is none: " + Text.clean(match.group(1)));
+      }
+    }
+    return status == NO_AGENT
+        ? new Answer.NoAgent()
+        : new Answer.Silent("the agent's loader ended with " + status);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.machine.ShellQuote;
+import java.util.Base64;
+import java.util.List;
+
+/**
+ * What runs as the job. It starts the agents as one step of all nodes and stays until that ends:
+ * the job lives as long as its agents do, and with them until their lease is over, whether a
+ * gateway lives or not.
+ *
+ * <p>The agents are a step of the script and not of somebody who looks in, because what is left
+ * behind by a short step is killed with it where Slurm keeps count with cgroups.
+ */
+final class HolderScript {
+  private static final List<String> SRUN =
+      List.of(
+          "srun",
+          "--overlap",
+          "--ntasks-per-node=1",
+          "--kill-on-bad-exit=0",
+          "--wait=0",
+          "--input=all",
+          "--export=ALL",
+          "--cpu-bind=none",
+          "--mem=0");
+
+  private HolderScript() {}
+
+  /**
+   * @param agent the command that starts an agent
+   * @param packet what it reads
+   * @param folder of the job's log; both go when all has gone well
+   */
+  static String text(String session, int nodes, List<String> agent, byte[] packet, String folder) {
+    // Lines of a comment must be one.
+    String name = session.replaceAll("[^A-Za-z0-9_.-]", "?");
+    return """
+    #!/bin/sh
+    # Holds the nodes of the gpush session %s until its lease is over; "gpush down" gives them back.
+    folder=%s
+    # A step is not asked for what the job was, but for all that it has.
+    unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK
+    base64 -d <<'GPUSH' | %s --nodes=%d --ntasks=%d -- %s &
+    %s
+    GPUSH
+    step=$!
+    trap 'kill -TERM "$step" 2>/dev/null' TERM INT HUP USR2
+    status=0
+    while kill -0 "$step" 2>/dev/null; do
+      wait "$step"
+      status=$?
+    done
+    if [ "$status" -eq 0 ]; then
+      cd /
+      rm -f "$folder/job.log"
+      rmdir "$folder" 2>/dev/null
+    fi
+    exit "$status"
+    """
+        .formatted(
+            name,
+            ShellQuote.of(folder),
+            ShellQuote.join(SRUN),
+            nodes,
+            nodes,
+            ShellQuote.join(agent),
+            Base64.getMimeEncoder().encodeToString(packet).replace("\r", ""));
+  }
+}

@@ -1,0 +1,59 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a waiting job may hope for, in words: its place among those that wait, the scheduler's own
+ * estimate, and the reason. The whole queue is read now and then only.
+ */
+final class Prospect {
+  private static final Duration BETWEEN = Duration.ofSeconds(10);
+
+  private final Site site;
+  private long nextLook;
+  private String place = "";
+  private Optional<LocalDateTime> now = Optional.empty();
+
+  Prospect(Site site) {
+    this.site = site;
+    this.nextLook = site.time().nanos();
+  }
+
+  String words(Job job, WaitReason reason) throws InterruptedException, NotTold {
+    if (!job.isWaiting()) {
+      return job.state().equals("CONFIGURING")
+          ? "granted; its nodes are booting"
+          : job.words() + " is " + Text.clean(job.state()).toLowerCase(java.util.Locale.ROOT);
+    }
+    if (site.time().nanos() - nextLook >= 0) {
+      look(job);
+      nextLook = site.time().nanos() + BETWEEN.toNanos();
+    }
+    Optional<Duration> wait =
+        SlurmTime.moment(job.start())
+            .flatMap(start -> now.map(then -> Duration.between(then, start)));
+    String estimate =
+        wait.filter(time -> !time.isNegative())
+            .map(time -> " · in about " + DurationText.coarse(time))
+            .orElse("");
+    return job.words() + " waits" + place + estimate + " · " + reason.words();
+  }
+
+  private void look(Job job) throws InterruptedException, NotTold {
+    List<Job> all = site.queue().everybody(job.partition());
+    List<Job> waiting = all.stream().filter(Job::isWaiting).toList();
+    long before =
+        waiting.stream()
+            .filter(
+                other ->
+                    other.priority() > job.priority()
+                        || (other.priority() == job.priority() && other.id() < job.id()))
+            .count();
+    place = waiting.size() > 1 ? ", " + (before + 1) + " of " + waiting.size() : "";
+    now = site.clock();
+  }
+}

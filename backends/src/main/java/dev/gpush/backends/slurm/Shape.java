@@ -1,0 +1,31 @@
+package dev.gpush.backends.slurm;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * What one job is asked for.
+ *
+ * @param options for sbatch, beyond name and files
+ * @param partitions as given to sbatch; empty for the default
+ * @param fitting the nodes that could be among those it gets
+ * @param closed why no partition starts jobs now; empty when one does
+ * @param gpuModel as this site calls it; empty for CPU nodes
+ * @param cpus per node
+ * @param time Slurm's limit
+ * @param hardEnd when the agents let go by themselves, so that they have time for it
+ */
+record Shape(
+    List<String> options,
+    String partitions,
+    List<ClusterNode> fitting,
+    String closed,
+    String gpuModel,
+    int cpus,
+    Duration time,
+    Duration hardEnd) {
+  Shape {
+    options = List.copyOf(options);
+    fitting = List.copyOf(fitting);
+  }
+}

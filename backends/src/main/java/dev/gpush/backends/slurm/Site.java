@@ -1,0 +1,146 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Gate;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.time.LocalDateTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** A cluster as everything here sees it: its name, its login node, its queue, its nodes. */
+final class Site {
+  private final String name;
+  private final List<Gate> gates;
+  private final SlurmSettings settings;
+  private final Clock clock;
+  private final SlurmCommands commands;
+  private final Login login;
+  private final Queue queue;
+  private final Steps steps;
+  private final GangAgents agents;
+
+  Site(
+      String name,
+      List<Gate> gates,
+      SlurmSettings settings,
+      Machine machine,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock) {
+    this.name = name;
+    this.gates = List.copyOf(gates);
+    this.settings = settings;
+    this.clock = clock;
+    this.commands = new SlurmCommands(machine, tasks);
+    this.login = new Login(name, commands);
+    this.queue = new Queue(commands, login);
+    this.steps = new Steps(machine, clock);
+    this.agents = new GangAgents(steps, agent, tasks);
+  }
+
+  String name() {
+    return name;
+  }
+
+  String machine() {
+    return commands.machine().name();
+  }
+
+  /** Ours, for how long things take. */
+  Clock time() {
+    return clock;
+  }
+
+  SlurmSettings settings() {
+    return settings;
+  }
+
+  SlurmCommands commands() {
+    return commands;
+  }
+
+  Login login() {
+    return login;
+  }
+
+  Queue queue() {
+    return queue;
+  }
+
+  Steps steps() {
+    return steps;
+  }
+
+  GangAgents agents() {
+    return agents;
+  }
+
+  List<Partition> partitions() throws InterruptedException, NotTold {
+    return Partition.parse(commands.read(List.of("scontrol", "show", "partition", "-o")));
+  }
+
+  List<ClusterNode> nodes() throws InterruptedException, NotTold {
+    return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o")));
+  }
+
+  List<ClusterNode> nodes(String hosts) throws InterruptedException, NotTold {
+    return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
+  }
+
+  Shaping.Result shape(GangRequest request) throws InterruptedException, NotTold {
+    return new Shaping(request, settings, partitions(), nodes()).result();
+  }
+
+  /** Commands of the login node as they are typed here. */
+  List<String> typed(List<String> works) {
+    return works.stream()
+        .map(
+            work ->
+                work.startsWith("--") || gates.isEmpty() ? work : "ssh " + machine() + " " + work)
+        .toList();
+  }
+
+  /** The cluster's time of day. */
+  Optional<LocalDateTime> clock() throws InterruptedException, NotTold {
+    return SlurmTime.moment(commands.read(List.of("date", "+%Y-%m-%dT%H:%M:%S")));
+  }
+
+  /** Of the job's log, on the file system that login and nodes share. */
+  String folder(Login.Facts facts, GangId gang) {
+    return facts.home() + "/gpush/" + gang.text();
+  }
+
+  static Map<Integer, Json> said(Map<Integer, GangAgents.Answer> answers) {
+    var said = new TreeMap<Integer, Json>();
+    answers.forEach(
+        (node, answer) -> {
+          if (answer instanceof GangAgents.Answer.Said(var json)) {
+            said.put(node, json);
+          }
+        });
+    return said;
+  }
+
+  /** "node 1: no answer for 30 s". */
+  static String silent(Map<Integer, GangAgents.Answer> answers) {
+    return Text.list(
+        answers.entrySet().stream()
+            .flatMap(
+                each ->
+                    switch (each.getValue()) {
+                      case GangAgents.Answer.Said _ -> java.util.stream.Stream.<String>empty();
+                      case GangAgents.Answer.NoAgent _ ->
+                          java.util.stream.Stream.of("node " + each.getKey() + ": no agent");
+                      case GangAgents.Answer.Silent(var why) ->
+                          java.util.stream.Stream.of("node " + each.getKey() + ": " + why);
+                    })
+            .toList());
+  }
+}

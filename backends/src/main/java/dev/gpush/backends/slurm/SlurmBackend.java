@@ -1,0 +1,351 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Gate;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * A Slurm cluster, through its login node. A gang is one job, named by the gang; its batch script
+ * owns the agents. So nothing is kept here: what exists is what squeue lists and agents answer.
+ */
+public final class SlurmBackend implements Backend {
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+
+  private final Site site;
+  private final List<Gate> gates;
+  private final AgentProgram agent;
+  private final Tasks tasks;
+  private final SecureRandom random;
+
+  private SlurmBackend(
+      String name,
+      SlurmSettings settings,
+      Machine login,
+      List<Gate> gates,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    this.gates = List.copyOf(gates);
+    this.site = new Site(name, gates, settings, login, agent, tasks, clock);
+    this.agent = agent;
+    this.tasks = tasks;
+    this.random = random;
+  }
+
+  /**
+   * As a block of the configuration wants it.
+   *
+   * @param login where sbatch is
+   * @param gates the ways there that may need a person
+   * @param random fit for secrets
+   */
+  public static SlurmBackend of(
+      BackendConfig config,
+      Machine login,
+      List<Gate> gates,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    return new SlurmBackend(
+        config.name(), SlurmSettings.of(config), login, gates, agent, tasks, clock, random);
+  }
+
+  @Override
+  public String name() {
+    return site.name();
+  }
+
+  @Override
+  public String kind() {
+    return "slurm";
+  }
+
+  @Override
+  public List<Gate> gates() {
+    return gates;
+  }
+
+  @Override
+  public boolean hasQueue() {
+    return true;
+  }
+
+  @Override
+  public String describe() {
+    return told(
+        () -> {
+          Login.Facts login = site.login().facts();
+          List<Partition> partitions = site.partitions();
+          List<ClusterNode> nodes = site.nodes();
+          long in = nodes.stream().filter(ClusterNode::isIn).count();
+          int gpus =
+              nodes.stream()
+                  .filter(ClusterNode::isIn)
+                  .mapToInt(node -> Gres.total(node.gpus()))
+                  .sum();
+          int used =
+              nodes.stream()
+                  .filter(ClusterNode::isIn)
+                  .mapToInt(node -> Gres.total(node.used()))
+                  .sum();
+          return login.version()
+              + " at "
+              + site.machine()
+              + " as "
+              + login.user()
+              + ": "
+              + in
+              + " of "
+              + Text.count(nodes.size(), "node")
+              + ", "
+              + (gpus - used)
+              + " of "
+              + Text.count(gpus, "GPU")
+              + " free, partitions "
+              + Text.list(partitions.stream().map(Partition::name).toList());
+        });
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    return told(() -> new SlurmPlan(site).of(request));
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+    return new SlurmReservation(site, agent, random, release(), request, waiting).take();
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    try {
+      return look(gang);
+    } catch (NotTold unknown) {
+      return new Observation.CannotTell(unknown.words());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return new Observation.CannotTell("interrupted");
+    }
+  }
+
+  private Observation look(Gang gang) throws InterruptedException, NotTold {
+    List<Job> jobs = site.queue().of(gang.id());
+    Optional<Job> living = Queue.living(jobs);
+    if (living.isEmpty()) {
+      return new Observation.Gone(
+          jobs.isEmpty() ? "its job is not in the queue any more" : jobs.getLast().fate());
+    }
+    if (!living.get().isRunning() || gang.nodes().isEmpty()) {
+      return new Observation.Exists();
+    }
+    Map<Integer, GangAgents.Answer> answers = status(gang.id(), living.get(), gang.nodes().size());
+    List<Integer> lost =
+        answers.entrySet().stream()
+            .filter(node -> node.getValue() instanceof GangAgents.Answer.NoAgent)
+            .map(Map.Entry::getKey)
+            .toList();
+    if (lost.size() + Site.said(answers).size() < gang.nodes().size()) {
+      return new Observation.CannotTell(Site.silent(answers));
+    }
+    // Without a single agent the script ends, and with it the job; then it is gone.
+    return lost.isEmpty() || lost.size() == gang.nodes().size()
+        ? new Observation.Exists()
+        : new Observation.Partly(lost, noAgent(lost));
+  }
+
+  private Map<Integer, GangAgents.Answer> status(GangId gang, Job job, int nodes)
+      throws InterruptedException {
+    return site.agents().ask(job.id(), gang, nodes, Json.object("do", "status"), STATUS_LIMIT);
+  }
+
+  private static String noAgent(List<Integer> lost) {
+    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
+  }
+
+  /**
+   * Slurm lets nobody but an administrator raise a job's time limit, so it is asked, and believed.
+   */
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    told(
+        () -> {
+          Job job = running(gang);
+          Duration left = SlurmTime.span(job.left()).orElse(Duration.ofDays(365));
+          Duration most =
+              left.compareTo(Shaping.SLACK.multipliedBy(2)) < 0
+                  ? left.dividedBy(2)
+                  : left.minus(Shaping.SLACK);
+          Optional<Duration> wanted = terms.hardEnd();
+          if (wanted.isPresent() && wanted.get().compareTo(most) > 0) {
+            raise(gang, job, wanted.get().minus(left).plus(Shaping.SLACK));
+            most = wanted.get();
+          }
+          Duration end = wanted.orElse(most);
+          Json.Obj renew = terms.json().with("hard_s", end.toSeconds()).with("do", "renew");
+          int nodes =
+              gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
+          Map<Integer, GangAgents.Answer> answers =
+              site.agents().ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
+          if (Site.said(answers).isEmpty()) {
+            throw new NotTold(Site.silent(answers), null);
+          }
+          return true;
+        });
+  }
+
+  private void raise(Gang gang, Job job, Duration more) throws InterruptedException, NotTold {
+    Inquiry.Answer answer =
+        site.commands()
+            .ask(
+                List.of(
+                    "scontrol",
+                    "update",
+                    "JobId=" + job.id(),
+                    "TimeLimit=+" + SlurmTime.limit(more)),
+                "",
+                SlurmCommands.LIMIT);
+    if (!answer.succeeded()) {
+      String session = Tag.parse(job.comment()).map(Tag::session).orElse(gang.id().text());
+      throw new GpushException(
+          new SessionFailure.CannotExtend(
+              session,
+              job.words()
+                  + " ends in "
+                  + dev.gpush.core.time.DurationText.of(
+                      SlurmTime.span(job.left()).orElse(Duration.ZERO))
+                  + " and Slurm does not let its owner raise that: "
+                  + Text.clean(answer.errors())));
+    }
+  }
+
+  private Job running(Gang gang) throws InterruptedException, NotTold {
+    return Queue.living(site.queue().of(gang.id()))
+        .filter(Job::isRunning)
+        .orElseThrow(() -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    return release().all(gang, limit);
+  }
+
+  private SlurmRelease release() {
+    return new SlurmRelease(site, agent, tasks);
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    return told(
+        () -> {
+          var found = new ArrayList<Discovered>();
+          for (Job job : site.queue().all()) {
+            Optional<Tag> tag = Tag.parse(job.comment());
+            if (tag.isPresent() && tag.get().owner().equals(owner) && !owner.isEmpty()) {
+              found.add(discovered(job, tag.get()));
+            }
+          }
+          return List.copyOf(found);
+        });
+  }
+
+  private Discovered discovered(Job job, Tag tag) throws InterruptedException, NotTold {
+    var id = new GangId(job.name().substring(Queue.PREFIX.length()));
+    if (!job.isRunning()) {
+      return new Discovered(
+          new Gang(id, name(), List.of(), job.words()),
+          tag.session(),
+          tag.owner(),
+          tag.holder(),
+          false);
+    }
+    Map<Integer, Json> said = Site.said(status(id, job, tag.nodes()));
+    Gang gang = new Grant(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
+    return new Discovered(
+        gang, tag.session(), tag.owner(), tag.holder(), said.size() == tag.nodes());
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    if (node >= gang.nodes().size() || node < 0) {
+      throw new IllegalArgumentException("no node " + node + " in " + gang);
+    }
+    return site.steps().onNode(job(gang), gang.nodes().get(node).host(), arguments);
+  }
+
+  /** From the grant, which says it, else from the queue. */
+  private long job(Gang gang) throws IOException {
+    String digits = gang.detail().replaceFirst("^slurm job ", "");
+    if (digits.matches("[0-9]{1,18}")) {
+      return Long.parseLong(digits);
+    }
+    try {
+      return running(gang).id();
+    } catch (NotTold unknown) {
+      throw new IOException(unknown.words(), unknown);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", stop);
+    }
+  }
+
+  @Override
+  public List<String> interpreters(Gang gang) {
+    return GangAgents.INTERPRETERS;
+  }
+
+  @FunctionalInterface
+  private interface Question<T> {
+    T ask() throws InterruptedException, NotTold;
+  }
+
+  private <T> T told(Question<T> question) {
+    try {
+      return question.ask();
+    } catch (NotTold unknown) {
+      throw unknown
+          .known()
+          .orElseGet(
+              () ->
+                  new GpushException(
+                      new BackendFailure.Unavailable(name(), unknown.words(), "gpush backends"),
+                      unknown));
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(
+          new BackendFailure.Unavailable(name(), "interrupted", "gpush backends"), stop);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.machine.Inquiry;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What would come of a request: what can never be is found here, the rest sbatch is asked for. */
+final class SlurmPlan {
+  private static final Pattern START = Pattern.compile("to start at ([0-9T:-]+)");
+
+  /** A start so soon is now: schedulers look at their queue every few seconds. */
+  private static final Duration NOW = Duration.ofSeconds(10);
+
+  /** The clock first, because starts are told in the cluster's time of day. */
+  private static final String TEST =
+      """
+      date +%Y-%m-%dT%H:%M:%S
+      exec sbatch "$@"
+      """;
+
+  private static final String SCRIPT = "#!/bin/sh\n";
+
+  private final Site site;
+
+  SlurmPlan(Site site) {
+    this.site = site;
+  }
+
+  Plan of(GangRequest request) throws InterruptedException, NotTold {
+    return switch (site.shape(request)) {
+      case Shaping.Result.Hopeless(var reason, var works) ->
+          new Plan.Never(reason, site.typed(works));
+      case Shaping.Result.Fits(var shape) -> of(request, shape);
+    };
+  }
+
+  private Plan of(GangRequest request, Shape shape) throws InterruptedException, NotTold {
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", TEST, "sh", "--test-only"));
+    command.addAll(shape.options());
+    Inquiry.Answer answer = site.commands().ask(command, SCRIPT, SlurmCommands.LIMIT);
+    if (!answer.succeeded()) {
+      Refusal refusal = Refusal.of(answer.errors());
+      if (refusal.mayHaveArrived()) {
+        throw new NotTold(refusal.words(), null);
+      }
+      // Slurm says of nodes that are down what it says of nodes that do not exist.
+      boolean mayComeBack =
+          refusal.isAboutNodes()
+              && shape.fitting().stream().filter(ClusterNode::isIn).count() < request.nodes();
+      return refusal.isHopeless() && !mayComeBack
+          ? new Plan.Never(refusal.words(), site.typed(refusal.works()))
+          : later(mayComeBack ? busy(shape) : refusal.words(), Optional.empty(), shape);
+    }
+    Matcher start = START.matcher(answer.errors() + answer.output());
+    Optional<LocalDateTime> now = SlurmTime.moment(answer.output().lines().findFirst().orElse(""));
+    Optional<Duration> wait =
+        start.find()
+            ? SlurmTime.moment(start.group(1))
+                .flatMap(at -> now.map(then -> Duration.between(then, at)))
+            : Optional.empty();
+    if (!shape.closed().isEmpty()) {
+      return later(shape.closed(), wait.filter(time -> time.compareTo(NOW) > 0), shape);
+    }
+    if (wait.isPresent() && wait.get().compareTo(NOW) <= 0) {
+      return new Plan.Now(what(request, shape));
+    }
+    return later(busy(shape), wait, shape);
+  }
+
+  private static String what(GangRequest request, Shape shape) {
+    String gpus =
+        request.gpus().isNone()
+            ? Text.count(request.nodes(), "CPU node")
+            : request.nodes() + " × " + request.gpus().count() + " " + shape.gpuModel();
+    return gpus
+        + ", "
+        + Text.count(shape.cpus(), "CPU")
+        + " each, for "
+        + dev.gpush.core.time.DurationText.of(shape.hardEnd());
+  }
+
+  private static String busy(Shape shape) {
+    List<String> out =
+        shape.fitting().stream().filter(node -> !node.isIn()).map(ClusterNode::name).toList();
+    String nodes = Text.count(shape.fitting().size(), "node") + " there could take it";
+    return out.isEmpty()
+        ? "all of the " + nodes + " are too full"
+        : "of the " + nodes + " " + Text.list(out) + " are down or drained, the others too full";
+  }
+
+  private Plan later(String reason, Optional<Duration> wait, Shape shape)
+      throws InterruptedException, NotTold {
+    List<String> hosts = shape.fitting().stream().map(ClusterNode::name).toList();
+    List<String> holders =
+        site.queue().everybody(shape.partitions()).stream()
+            .filter(job -> !job.isWaiting())
+            .filter(job -> HostList.expand(job.nodes()).stream().anyMatch(hosts::contains))
+            .map(job -> job.user() + " (" + Text.clean(job.name()) + ", job " + job.id() + ")")
+            .distinct()
+            .limit(8)
+            .toList();
+    return new Plan.Later(reason, wait, holders);
+  }
+}

@@ -1,0 +1,262 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Gives a gang back: its agents let go of files and runs, then its job is ended and looked for
+ * until it is not there any more. What agents that died have left where the login node can see it
+ * is cleaned from there.
+ */
+final class SlurmRelease {
+  private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
+
+  /** The script ends when its agents have; a job that has not by then is cancelled. */
+  private static final Duration OWN_END = Duration.ofSeconds(3);
+
+  private static final Pattern STATE = Pattern.compile("([0-9]{1,4})/(.+)\\.gpush");
+
+  /** Folders of nodes whose files nobody has let go of. */
+  private static final String LEFT =
+      """
+      cd "$1" 2>/dev/null || exit 0
+      for state in [0-9]*/*.gpush; do [ ! -d "$state" ] || printf '%s\\n' "$state"; done
+      """;
+
+  /** Folders are ours; with somebody's file in them they stay. */
+  private static final String SWEEP =
+      """
+      for folder in "$@"; do
+        rm -f "$folder/job.log"
+        rmdir "$folder"/[0-9]* "$folder" 2>/dev/null
+      done
+      exit 0
+      """;
+
+  private final Site site;
+  private final AgentProgram agent;
+  private final Tasks tasks;
+
+  SlurmRelease(Site site, AgentProgram agent, Tasks tasks) {
+    this.site = site;
+    this.agent = agent;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Until nothing of it is there any more.
+   *
+   * @return what was kept, as {@code Backend.release} has it
+   */
+  List<String> all(Gang gang, Duration limit) throws InterruptedException {
+    Future<List<String>> released = tasks.fork("release", () -> release(gang, limit));
+    String why;
+    try {
+      return released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException late) {
+      why = "its job has not ended within " + limit.toSeconds() + " s";
+    } catch (ExecutionException failed) {
+      why =
+          switch (failed.getCause()) {
+            case NotTold unknown -> unknown.words();
+            case IOException broken -> Text.clean(String.valueOf(broken.getMessage()));
+            case null -> throw new IllegalStateException(failed);
+            case Throwable other -> throw Tasks.unchecked(other);
+          };
+    } finally {
+      released.cancel(true);
+    }
+    throw new GpushException(new BackendFailure.NotReleased(site.name(), gang.id().text(), why));
+  }
+
+  private List<String> release(Gang gang, Duration limit) throws Exception {
+    List<Job> jobs = site.queue().of(gang.id());
+    String under = under(gang, jobs);
+    var kept = new ArrayList<String>();
+    for (Job job : jobs) {
+      if (job.isRunning()) {
+        kept.addAll(letGo(gang, job, limit));
+      } else if (!job.hasEnded()) {
+        cancel(job);
+      }
+    }
+    awaitEnd(gang.id());
+    kept.addAll(cleanFromLogin(gang.id(), under));
+    return List.copyOf(kept);
+  }
+
+  /** Where the nodes' folders are: as the grant has it, as the job says, as we would make it. */
+  private String under(Gang gang, List<Job> jobs) throws InterruptedException, NotTold {
+    if (!gang.nodes().isEmpty()) {
+      return gang.nodes().getFirst().workspace().replaceFirst("/[^/]+/[^/]+$", "");
+    }
+    Login.Facts login = site.login().facts();
+    return jobs.stream()
+        .flatMap(job -> Tag.parse(job.comment()).stream())
+        .map(Tag::under)
+        .findFirst()
+        .orElseGet(() -> site.settings().under(login, gang.id().text()));
+  }
+
+  private List<String> letGo(Gang gang, Job job, Duration limit) throws InterruptedException {
+    int nodes = HostList.expand(job.nodes()).size();
+    Map<Integer, GangAgents.Answer> answers =
+        site.agents().ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
+    var kept = new ArrayList<String>();
+    Tag tag = Tag.parse(job.comment()).orElse(null);
+    Site.said(answers)
+        .forEach(
+            (node, said) -> {
+              String workspace =
+                  node < gang.nodes().size()
+                      ? gang.nodes().get(node).workspace()
+                      : tag == null ? "" : tag.workspace(node);
+              said.texts("kept").forEach(path -> kept.add(kept(node, workspace, path)));
+            });
+    return kept;
+  }
+
+  private static String kept(int node, String workspace, String path) {
+    return "node " + node + ": " + (path.startsWith("/") ? path : workspace + "/" + path);
+  }
+
+  private void awaitEnd(GangId gang) throws InterruptedException, NotTold {
+    long cancelAt = site.time().nanos() + OWN_END.toNanos();
+    Set<Long> cancelled = new TreeSet<>();
+    while (true) {
+      List<Job> living = site.queue().of(gang).stream().filter(job -> !job.hasEnded()).toList();
+      if (living.isEmpty()) {
+        return;
+      }
+      for (Job job : living) {
+        // A job that is ending needs no telling; that it does not end, the limit will say.
+        if (site.time().nanos() - cancelAt > 0
+            && !job.state().equals("COMPLETING")
+            && cancelled.add(job.id())) {
+          cancel(job);
+        }
+      }
+      Thread.sleep(BETWEEN_LOOKS);
+    }
+  }
+
+  /** That it has ended already is as good. */
+  void cancel(Job job) throws InterruptedException, NotTold {
+    Inquiry.Answer answer =
+        site.commands().ask(List.of("scancel", Long.toString(job.id())), "", SlurmCommands.LIMIT);
+    String said = answer.errors();
+    if (!answer.succeeded()
+        && !said.contains("Invalid job id")
+        && !said.contains("already completing or completed")) {
+      throw new NotTold(SlurmCommands.problem("scancel", answer), null);
+    }
+  }
+
+  // ---- from the login node
+
+  private List<String> cleanFromLogin(GangId gang, String under) throws Exception {
+    Inquiry.Answer left =
+        site.commands().ask(List.of("/bin/sh", "-c", LEFT, "sh", under), "", SlurmCommands.LIMIT);
+    List<Callable<List<String>>> works =
+        left.output()
+            .lines()
+            .map(STATE::matcher)
+            .filter(Matcher::matches)
+            .<Callable<List<String>>>map(
+                state ->
+                    () ->
+                        clean(
+                            gang,
+                            Integer.parseInt(state.group(1)),
+                            under + "/" + state.group(1) + "/" + state.group(2)))
+            .toList();
+    var kept = new ArrayList<String>();
+    for (Callable<List<String>> work : works) {
+      kept.addAll(work.call());
+    }
+    String folder = site.folder(site.login().facts(), gang);
+    site.commands()
+        .ask(List.of("/bin/sh", "-c", SWEEP, "sh", under, folder), "", SlurmCommands.LIMIT);
+    return kept;
+  }
+
+  /** By an agent that holds nothing and ends with this. */
+  private List<String> clean(GangId gang, int node, String workspace) throws IOException {
+    Json.Obj start =
+        Json.object(
+            "owner",
+            "",
+            "holder",
+            "",
+            "gang",
+            gang.text(),
+            "node",
+            node,
+            "nodes",
+            1,
+            "name",
+            "",
+            "workspace",
+            workspace,
+            "state",
+            workspace + ".gpush",
+            "locks",
+            List.of(),
+            "env",
+            Json.object("PATH", "/usr/bin:/bin"),
+            "lease",
+            Json.object("idle_s", 60, "unclaimed_s", 60),
+            "hold_only",
+            true,
+            "request",
+            Json.object());
+    ask(Json.object("mode", "start", "gang", gang.text(), "node", node, "start", start));
+    try {
+      Json answer =
+          ask(
+              Json.object(
+                  "mode",
+                  "control",
+                  "gang",
+                  gang.text(),
+                  "node",
+                  node,
+                  "control",
+                  Json.object("do", "release")));
+      return answer.texts("kept").stream().map(path -> kept(node, workspace, path)).toList();
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof AgentFailure.NotThere) {
+        return List.of();
+      }
+      throw failed;
+    }
+  }
+
+  private Json ask(Json.Obj header) throws IOException {
+    try (Pipe pipe = site.commands().machine().spawn(agent.arguments(GangAgents.INTERPRETERS))) {
+      return agent.ask(pipe, header);
+    }
+  }
+}

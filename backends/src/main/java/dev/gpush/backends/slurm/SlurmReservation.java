@@ -1,0 +1,392 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Inquiry;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * One reservation: finds the job of this gang or submits it, waits until it runs, and until its
+ * agents answer.
+ *
+ * <p>A reply that was lost is not an answer: the job is looked for by its name, and only when the
+ * controller says that there is none is it submitted again. Should there be two all the same, the
+ * older one stays; {@code singleton} keeps the other from starting meanwhile. The place in the
+ * queue is never given up as long as somebody waits.
+ */
+final class SlurmReservation {
+  /** Reads a job's script and answers; a controller under load takes its time. */
+  private static final Duration SUBMIT_LIMIT = Duration.ofSeconds(60);
+
+  /** Prolog scripts, cold network file systems, and a first Python. */
+  private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
+
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+  private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(30);
+
+  /** A job that was accepted a moment ago is listed; one that is missed so often is gone. */
+  private static final int MISSES = 3;
+
+  /** A reason may be a passing one before the scheduler has really looked. */
+  private static final int HOPELESS_LOOKS = 3;
+
+  private static final int TRIES = 3;
+
+  /** Of the environment of whoever submits: who it is and where programs are, nothing else. */
+  private static final String EXPORTED =
+      "--export=HOME,USER,LOGNAME,SHELL,LANG,PATH,MODULEPATH,MODULESHOME";
+
+  private static final String SUBMIT =
+      """
+      umask 077
+      mkdir -p "$1" || exit 73
+      shift
+      exec sbatch "$@"
+      """;
+
+  private final Site site;
+  private final AgentProgram agent;
+  private final SecureRandom random;
+  private final SlurmRelease release;
+  private final GangRequest request;
+  private final Consumer<String> waiting;
+
+  SlurmReservation(
+      Site site,
+      AgentProgram agent,
+      SecureRandom random,
+      SlurmRelease release,
+      GangRequest request,
+      Consumer<String> waiting) {
+    this.site = site;
+    this.agent = agent;
+    this.random = random;
+    this.release = release;
+    this.request = request;
+    this.waiting = waiting;
+  }
+
+  Gang take() throws InterruptedException {
+    boolean done = false;
+    try {
+      Job job = granted();
+      Gang gang = linked(job);
+      done = true;
+      return gang;
+    } catch (NotTold unknown) {
+      throw unknown.known().orElseGet(() -> failed(unknown.words()));
+    } finally {
+      if (!done) {
+        rollBack();
+      }
+    }
+  }
+
+  private GpushException failed(String why) {
+    return new GpushException(new BackendFailure.ReserveFailed(site.name(), why));
+  }
+
+  // ---- the job
+
+  private Job granted() throws InterruptedException, NotTold {
+    List<Job> known = site.queue().of(request.gang());
+    if (Queue.living(known).isEmpty()) {
+      if (!known.isEmpty()) {
+        // It was there and has ended: that is not the same as never having been asked for.
+        throw failed(known.getLast().fate());
+      }
+      submit();
+    }
+    return awaitNodes();
+  }
+
+  private void submit() throws InterruptedException, NotTold {
+    Shape shape =
+        switch (site.shape(request)) {
+          case Shaping.Result.Fits(var fits) -> fits;
+          case Shaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
+        };
+    Login.Facts login = site.login().facts();
+    String folder = site.folder(login, request.gang());
+    Tag tag = Tag.of(request, shape, site.settings().under(login, request.gang().text()));
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", SUBMIT, "sh", folder, "--parsable"));
+    command.addAll(shape.options());
+    command.addAll(
+        List.of(
+            "--job-name=" + Queue.name(request.gang()),
+            "--comment=" + tag.text(),
+            "--dependency=singleton",
+            "--no-requeue",
+            "--wait-all-nodes=1",
+            "--chdir=/",
+            "--output=" + folder + "/job.log",
+            EXPORTED));
+    String script = script(shape, tag, folder);
+    for (int attempt = 1; attempt <= TRIES; attempt++) {
+      if (accepted(command, script) || isThere()) {
+        return;
+      }
+    }
+    throw failed("sbatch gave no answer " + TRIES + " times, and there is no job");
+  }
+
+  private GpushException never(String reason, List<String> works) {
+    return new GpushException(new BackendFailure.NeverFits(site.name(), reason, site.typed(works)));
+  }
+
+  private String script(Shape shape, Tag tag, String folder) {
+    Json.Obj start =
+        Json.object(
+            "owner", request.owner(),
+            "holder", request.holder(),
+            "gang", request.gang().text(),
+            "nodes", request.nodes(),
+            "name", request.session(),
+            "under", tag.under(),
+            "project", tag.project(),
+            "locks", List.of(),
+            "env_over", variables(),
+            "lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()),
+            "peers", PeerSecret.random(random).onHosts(),
+            "foreground", true,
+            "request", Json.object());
+    byte[] packet =
+        agent.packet(
+            Json.object(
+                "mode",
+                "start",
+                "gang",
+                request.gang().text(),
+                "node_from",
+                "SLURM_NODEID",
+                "start",
+                start));
+    return HolderScript.text(
+        request.session(),
+        request.nodes(),
+        agent.arguments(GangAgents.INTERPRETERS),
+        packet,
+        folder);
+  }
+
+  private Map<String, String> variables() {
+    var variables = new TreeMap<>(request.environment());
+    if (!request.gpus().isNone()) {
+      variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    }
+    return variables;
+  }
+
+  /**
+   * Submits once.
+   *
+   * @return false when nobody knows whether it was
+   */
+  private boolean accepted(List<String> command, String script) throws InterruptedException {
+    Inquiry.Answer answer;
+    try {
+      answer = site.commands().ask(command, script, SUBMIT_LIMIT);
+    } catch (NotTold lost) {
+      waiting.accept(lost.words());
+      return false;
+    }
+    // Some sites print banners first.
+    boolean hasId = answer.output().lines().reduce("", (_, line) -> line).matches("[0-9]+(;.*)?");
+    if (answer.succeeded() && hasId) {
+      return true;
+    }
+    if (answer.status() == 73) {
+      throw new GpushException(
+          new AgentFailure.CannotWrite(site.machine() + ":~/gpush", Text.clean(answer.errors())));
+    }
+    Refusal refusal = Refusal.of(answer.errors());
+    if (refusal.isHopeless()) {
+      throw never(refusal.words(), refusal.works());
+    }
+    if (refusal.mayHaveArrived()) {
+      waiting.accept(refusal.words());
+      return false;
+    }
+    throw failed(refusal.words());
+  }
+
+  private boolean isThere() throws InterruptedException {
+    var pause = new Pause();
+    for (int look = 0; look < MISSES; look++) {
+      pause.await();
+      try {
+        if (!site.queue().of(request.gang()).isEmpty()) {
+          return true;
+        }
+      } catch (NotTold unknown) {
+        // As long as nobody can tell, nothing is submitted again.
+        look--;
+        waiting.accept(unknown.words());
+      }
+    }
+    return false;
+  }
+
+  private Job awaitNodes() throws InterruptedException {
+    var pause = new Pause();
+    var prospect = new Prospect(site);
+    int misses = 0;
+    int hopeless = 0;
+    while (true) {
+      try {
+        List<Job> jobs = site.queue().of(request.gang());
+        Optional<Job> living = Queue.living(jobs);
+        if (living.isPresent()) {
+          Job job = living.get();
+          cancelOthers(jobs, job);
+          if (job.isRunning()) {
+            return job;
+          }
+          WaitReason reason = WaitReason.of(job.reason());
+          hopeless = job.isWaiting() && reason.isHopeless() ? hopeless + 1 : 0;
+          if (hopeless == HOPELESS_LOOKS) {
+            throw never(reason.words(), List.of());
+          }
+          waiting.accept(prospect.words(job, reason));
+          misses = 0;
+        } else if (!jobs.isEmpty()) {
+          throw failed(jobs.getLast().fate() + log());
+        } else if (++misses == MISSES) {
+          throw failed("its job is not in the queue any more");
+        }
+      } catch (NotTold unknown) {
+        waiting.accept("nobody can tell: " + unknown.words());
+      }
+      pause.await();
+    }
+  }
+
+  private void cancelOthers(List<Job> jobs, Job stays) throws InterruptedException, NotTold {
+    for (Job job : jobs) {
+      if (!job.hasEnded() && job.id() != stays.id()) {
+        release.cancel(job);
+      }
+    }
+  }
+
+  // ---- the agents
+
+  private Gang linked(Job job) throws InterruptedException, NotTold {
+    waiting.accept("starting agents on " + Text.clean(job.nodes()));
+    Tag tag = Tag.parse(job.comment()).orElseGet(() -> lostTag(job));
+    long end = site.time().nanos() + AGENTS_LIMIT.toNanos();
+    Map<Integer, Json> statuses = Map.of();
+    while (statuses.size() < request.nodes()) {
+      Map<Integer, GangAgents.Answer> answers =
+          site.agents().ask(job.id(), request.gang(), request.nodes(), status(), STATUS_LIMIT);
+      statuses = Site.said(answers);
+      if (statuses.size() < request.nodes()) {
+        requireLiving(answers, end);
+      }
+    }
+    Grant grant = new Grant(site.name(), request.gang(), job, tag);
+    Gang gang = grant.gang(site.nodes(job.nodes()), statuses);
+    introduce(job, gang, statuses);
+    return gang;
+  }
+
+  private static Json.Obj status() {
+    return Json.object("do", "status");
+  }
+
+  /** The comment was rewritten by the site: from the request, which is the same. */
+  private Tag lostTag(Job job) {
+    try {
+      String under = site.settings().under(site.login().facts(), request.gang().text());
+      return new Tag(
+          request.owner(),
+          request.session(),
+          request.holder(),
+          request.project(),
+          request.nodes(),
+          request.gpus().count(),
+          request.gpus().model().orElse("GPU"),
+          1,
+          under);
+    } catch (NotTold unknown) {
+      throw failed(unknown.words());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw failed("interrupted while " + job.words() + " was looked at");
+    }
+  }
+
+  private void requireLiving(Map<Integer, GangAgents.Answer> answers, long end)
+      throws InterruptedException, NotTold {
+    List<Job> jobs = site.queue().of(request.gang());
+    if (Queue.living(jobs).isEmpty()) {
+      String log = log();
+      if (log.contains("no-python")) {
+        throw new GpushException(new AgentFailure.NoPython(GangAgents.INTERPRETERS));
+      }
+      throw failed((jobs.isEmpty() ? "its job has ended" : jobs.getLast().fate()) + log);
+    }
+    if (site.time().nanos() > end) {
+      throw failed("its agents do not answer: " + Site.silent(answers) + log());
+    }
+  }
+
+  /** Node 0 decides when the gang is idle; the others are told where it listens. */
+  private void introduce(Job job, Gang gang, Map<Integer, Json> statuses)
+      throws InterruptedException {
+    long port = statuses.getOrDefault(0, Json.object()).object("peers").number("port").orElse(0L);
+    boolean isDone =
+        statuses.entrySet().stream()
+            .allMatch(
+                node ->
+                    node.getKey() == 0
+                        || node.getValue().object("peers").text("line").orElse("").equals("up"));
+    if (gang.nodes().size() > 1 && port > 0 && !isDone) {
+      Json.Obj where = PeerSecret.nodeZero(gang.nodes().getFirst().address(), (int) port);
+      site.agents()
+          .ask(job.id(), gang.id(), gang.nodes().size(), where.with("do", "peers"), STATUS_LIMIT);
+    }
+  }
+
+  /** The end of what the job has written, for a failure; empty when there is none. */
+  private String log() throws InterruptedException {
+    try {
+      String file = site.folder(site.login().facts(), request.gang()) + "/job.log";
+      String said =
+          site.commands()
+              .ask(List.of("tail", "-c", "1000", file), "", SlurmCommands.LIMIT)
+              .output();
+      return said.isBlank() ? "" : "; it wrote: " + Text.clean(said);
+    } catch (NotTold unknown) {
+      return "";
+    }
+  }
+
+  /** The first failure is the one that is told; what stays is found by its name. */
+  private void rollBack() {
+    boolean interrupted = Thread.interrupted();
+    try {
+      release.all(new Gang(request.gang(), site.name(), List.of(), ""), ROLLBACK_LIMIT);
+    } catch (GpushException stillThere) {
+      // Whoever asked releases again, and calls it a leak then.
+    } catch (InterruptedException again) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.gpush.backends.slurm;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.rig.SlurmRig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** A gang larger than the login node's MaxSessions. */
+@ResourceLock(SlurmRig.MANY)
+final class SlurmManyTest {
+  /** Of the hub's own connection; the rest of the test has others. */
+  private static long logins(SlurmRig rig) throws IOException {
+    try (Stream<String> lines = Files.lines(rig.host("login").resolve("log/sshd.log"))) {
+      return lines.filter(line -> line.startsWith("Accepted publickey")).count();
+    }
+  }
+
+  @Test
+  void sixteenNodesAreOneConnection() throws Exception {
+    try (var place = SlurmPlace.of("many")) {
+      long before = logins(place.rig());
+
+      Gang gang = place.backend().reserve(place.request(16, "H100:1", BackendContract.LONG));
+      var relays = new ArrayList<Pipe>();
+      for (int node = 0; node < 16; node++) {
+        relays.add(place.backend().spawn(gang, node, List.of("sh", "-c", "hostname; exec cat")));
+      }
+      for (int node = 0; node < 16; node++) {
+        String host = gang.nodes().get(node).host() + "\n";
+        assertEquals(host, new String(relays.get(node).output().readNBytes(host.length()), UTF_8));
+      }
+      for (Pipe relay : relays) {
+        relay.close();
+      }
+
+      assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+      assertEquals(1, logins(place.rig()) - before);
+    }
+  }
+}

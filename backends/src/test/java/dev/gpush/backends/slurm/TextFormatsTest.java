@@ -1,0 +1,210 @@
+package dev.gpush.backends.slurm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What Slurm prints, of releases that the rig does not have too. */
+final class TextFormatsTest {
+  static String golden(String release) throws Exception {
+    try (InputStream in =
+        TextFormatsTest.class.getResourceAsStream("/golden/slurm/" + release + ".txt")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  static List<Job> jobs(String release) throws Exception {
+    return Job.parse(golden(release).replace("|", "\u001f"));
+  }
+
+  @Test
+  void nodesOfEveryRelease() throws Exception {
+    List<ClusterNode> old = ClusterNode.parse(golden("21.08"));
+    assertEquals(List.of("g01", "g02"), old.stream().map(ClusterNode::name).toList());
+    assertEquals("10.0.0.1", old.getFirst().address());
+    assertEquals(List.of(new Gres("", 4)), old.getFirst().gpus());
+    assertEquals(List.of(new Gres("", 2)), old.getFirst().used());
+    assertEquals(64, old.getFirst().cpus());
+    assertEquals(512_000, old.getFirst().memory());
+    assertEquals(Set.of("batch", "debug"), old.getFirst().partitions());
+    assertTrue(old.getFirst().isIn());
+    assertFalse(old.getLast().isIn());
+    assertTrue(old.getLast().reason().startsWith("Fan = broken"), old.getLast()::reason);
+
+    ClusterNode rig = ClusterNode.parse(golden("22.05")).getFirst();
+    assertEquals(List.of(new Gres("h100", 8)), rig.gpus());
+    assertEquals(List.of(new Gres("h100", 2)), rig.used());
+    assertEquals(4, rig.cpusUsed());
+
+    List<ClusterNode> late = ClusterNode.parse(golden("24.11"));
+    assertEquals(List.of(new Gres("nvidia_h100_80gb_hbm3", 8)), late.getFirst().gpus());
+    assertEquals("hgx-001.cluster.internal", late.getFirst().address());
+    assertEquals(Set.of("IDLE", "CLOUD", "POWERED_DOWN"), late.getFirst().states());
+    assertTrue(late.getFirst().isIn());
+  }
+
+  @Test
+  void partitionsOfEveryRelease() throws Exception {
+    assertEquals(
+        new Partition(
+            "batch",
+            true,
+            "UP",
+            Optional.of(Duration.ofDays(7)),
+            Optional.of(Duration.ofHours(1)),
+            4),
+        Partition.parse(golden("21.08")).getFirst());
+    assertEquals(
+        new Partition(
+            "gpu",
+            true,
+            "UP",
+            Optional.of(Duration.ofDays(2)),
+            Optional.empty(),
+            Integer.MAX_VALUE),
+        Partition.parse(golden("22.05")).getFirst());
+    assertEquals(
+        new Partition("h100", false, "UP", Optional.empty(), Optional.of(Duration.ofHours(8)), 64),
+        Partition.parse(golden("24.11")).getFirst());
+  }
+
+  @Test
+  void jobsOfEveryRelease() throws Exception {
+    Job waits = jobs("21.08").getFirst();
+    assertEquals(4711, waits.id());
+    assertTrue(waits.isWaiting());
+    assertEquals("ReqNodeNotAvail, UnavailableNodes:g02", waits.reason());
+    Job runs = jobs("22.05").getFirst();
+    assertTrue(runs.isRunning());
+    assertEquals(Optional.of(Duration.ofDays(2).minusSeconds(1)), SlurmTime.span(runs.left()));
+    Job boots = jobs("24.11").getFirst();
+    assertFalse(boots.isWaiting() || boots.isRunning() || boots.hasEnded());
+    assertEquals(List.of("hgx-001", "hgx-003"), HostList.expand(boots.nodes()));
+  }
+
+  @Test
+  void linesThatAreNoJobsArePassedOver() {
+    String array =
+        String.join("\u001f", "7_[1-3]", "x", "u", "PENDING", "", "", "", "", "", "", "");
+    assertEquals(List.of(), Job.parse("CLUSTER: a\n\nWelcome to HPC!\n" + array + "\n"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "login | login",
+        "gpu[1-3] | gpu1 gpu2 gpu3",
+        "gpu[08-11,20] | gpu08 gpu09 gpu10 gpu11 gpu20",
+        "a,b[1-2]c,d | a b1c b2c d",
+        "r[1-2]n[03-04] | r1n03 r1n04 r2n03 r2n04",
+        "n[a-b] | na-b",
+        "n[1 | n[1",
+        "(null) | ''",
+      })
+  void expandsHosts(String text, String hosts) {
+    assertEquals(hosts, String.join(" ", HostList.expand(text)));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "2-00:00:00 | PT48H",
+        "1:00:00 | PT1H",
+        "9:59 | PT9M59S",
+        "365-00:00:00 | PT8760H",
+        "UNLIMITED | none",
+        "NONE | none",
+        "INVALID | none",
+        "1-1 | none",
+      })
+  void readsTimes(String text, String time) {
+    assertEquals(time, SlurmTime.span(text).map(Duration::toString).orElse("none"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "gpu:8 | ':8'",
+        "gpu:h100:8(S:0-1) | h100:8",
+        "gpu:(null):2(IDX:0,3) | ':2'",
+        "gpu:a100:4,gpu:t4:2,shard:8,craynetwork:1 | a100:4 t4:2",
+        "gpu:a100_3g.20gb:2(S:0),tmpdisk:3G | a100_3g.20gb:2",
+        "(null) | ''",
+        "gpu: | ''",
+      })
+  void readsGpus(String text, String gpus) {
+    assertEquals(
+        gpus,
+        String.join(
+            " ", Gres.parse(text).stream().map(each -> each.type() + ":" + each.count()).toList()));
+  }
+
+  @Test
+  void whatNobodyWroteIsHarmless() {
+    long seed = Long.getLong("gpush.seed", new Random().nextLong());
+    System.out.println("TextFormatsTest: gpush.seed=" + seed);
+    var random = new Random(seed);
+    String letters = "NodeName= JobId=1\u001f[]-(),:gpu123\n|*+~é";
+    for (int i = 0; i < 2_000; i++) {
+      var text = new StringBuilder();
+      for (int size = random.nextInt(80); size > 0; size--) {
+        text.append(letters.charAt(random.nextInt(letters.length())));
+      }
+      String noise = text.toString();
+      ClusterNode.parse("NodeName=" + noise);
+      Partition.parse("PartitionName=" + noise);
+      Job.parse(noise);
+      HostList.expand(noise);
+      Gres.parse(noise);
+      Tag.parse(noise);
+      WaitReason.of(noise);
+      Refusal.of(noise);
+      GangAgents.answers(noise, 2, "");
+    }
+  }
+
+  @Test
+  void aTagIsReadAsItWasWritten() {
+    var tag =
+        new Tag("ann@lab", "my box", "a b=c%", "prö j", 2, 8, "h100", 16, "/scratch/a b/gpush/1");
+
+    assertEquals(Optional.of(tag), Tag.parse(tag.text()));
+    assertTrue(tag.text().matches("[\\x20-\\x7e]+"), tag::text);
+    assertEquals("/scratch/a b/gpush/1/1/prö j", tag.workspace(1));
+    assertEquals(Optional.empty(), Tag.parse("changed by the site"));
+    assertEquals(Optional.empty(), Tag.parse("gpush/1 owner=x nodes=2 under=relative"));
+    assertEquals(Optional.empty(), Tag.parse("gpush/1 owner=x nodes=99999 under=/x"));
+  }
+
+  @Test
+  void answersOfManyNodesAreToldApart() {
+    String pre = "0123456789abcdef0123456789abcdef";
+    String said =
+        " 0: noise\n 0: "
+            + pre
+            + "{\"ok\":\n 0: true}\n10: gpush-exit:94\n 0: gpush-exit:0\n1: "
+            + pre
+            + "{\"ok\":false}\n1: gpush-exit:0\n";
+
+    var answers = GangAgents.answers(said, 11, "srun said no");
+
+    assertEquals(true, ((GangAgents.Answer.Said) answers.get(0)).json().flag("ok"));
+    assertEquals(false, ((GangAgents.Answer.Said) answers.get(1)).json().flag("ok"));
+    assertEquals(new GangAgents.Answer.NoAgent(), answers.get(10));
+    assertEquals(new GangAgents.Answer.Silent("srun said no"), answers.get(2));
+  }
+}

@@ -1,0 +1,35 @@
+package dev.gpush.link.hub;
+
+import dev.gpush.core.backend.Pipe;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+
+/** A program that is not there, as a shell would say it. */
+record NoProgram(String name) implements Pipe {
+  private static final int NOT_FOUND = 127;
+
+  @Override
+  public OutputStream input() {
+    return OutputStream.nullOutputStream();
+  }
+
+  @Override
+  public InputStream output() {
+    return InputStream.nullInputStream();
+  }
+
+  @Override
+  public InputStream errors() {
+    return new ByteArrayInputStream((name + ": not found\n").getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public int await() {
+    return NOT_FOUND;
+  }
+
+  @Override
+  public void close() {}
+}

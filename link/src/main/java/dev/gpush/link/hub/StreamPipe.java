@@ -1,0 +1,45 @@
+package dev.gpush.link.hub;
+
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.link.BlockingStream;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/** A command of the hub: one exec stream. */
+final class StreamPipe implements Pipe {
+  /** Only the way to it broke, or it was ended by a signal: it has no status of its own. */
+  private static final int BROKEN = 255;
+
+  private final BlockingStream stream;
+
+  StreamPipe(BlockingStream stream) {
+    this.stream = stream;
+  }
+
+  @Override
+  public OutputStream input() {
+    return stream.input();
+  }
+
+  @Override
+  public InputStream output() {
+    return stream.output(0);
+  }
+
+  @Override
+  public InputStream errors() {
+    return stream.output(1);
+  }
+
+  @Override
+  public int await() throws InterruptedException {
+    Json.Obj end = stream.awaitClose();
+    return end.number("exit").map(Long::intValue).orElse(BROKEN);
+  }
+
+  @Override
+  public void close() {
+    stream.close();
+  }
+}

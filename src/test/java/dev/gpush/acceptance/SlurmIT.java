@@ -1,0 +1,150 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.testkit.rig.SlurmRig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** The whole thread on a real Slurm, reached as a laptop reaches one. */
+@Timeout(900)
+@ResourceLock(SlurmRig.DEFAULT)
+final class SlurmIT {
+  private static World world(SlurmRig rig) throws IOException {
+    World world = World.fresh();
+    Files.createDirectories(world.home());
+    Files.writeString(
+        world.home().resolve("config.yaml"),
+        """
+        defaults: {backends: [hpc]}
+        backends:
+          hpc: {kind: slurm, login: login, ssh-config: %s}
+        """
+            .formatted(rig.sshConfig()));
+    return world;
+  }
+
+  /** How often somebody has logged in at the login node. */
+  private static long logins(SlurmRig rig) {
+    try (Stream<String> lines = Files.lines(rig.host("login").resolve("log/sshd.log"))) {
+      return lines.filter(line -> line.startsWith("Accepted publickey")).count();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  private static boolean isEmpty(SlurmRig rig) {
+    try {
+      return rig.ann("squeue", "-h", "-u", "ann").isEmpty();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  @Test
+  void upSshSyncRunLogsDown() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    try (World world = world(rig)) {
+      world.file("data/words.txt", "from the laptop\n");
+      world.example("examples/hello/train.py");
+      long before = logins(rig);
+
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
+
+      Result shell =
+          world.run(
+              new byte[0],
+              world.ssh("devbox-1", "hostname; echo $CUDA_VISIBLE_DEVICES").toArray(String[]::new));
+      assertEquals("gpu2\n0,1,2,3,4,5,6,7\n", shell.succeeded().out());
+      Result both = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
+      assertEquals(2, both.out().lines().filter(line -> line.endsWith("from the laptop")).count());
+      Result run = world.gpush("run", "examples/hello/train.py");
+      assertEquals(
+          16, run.succeeded().out().lines().filter(line -> line.contains("sum = 120")).count());
+      assertTrue(run.out().contains("rank 15 of 16 on gpu2"), run::toString);
+      assertEquals(
+          run.out().lines().sorted().toList(),
+          world.gpush("logs").succeeded().out().lines().sorted().toList());
+      Result doctor = world.gpush("doctor").succeeded();
+      assertTrue(doctor.out().contains("2×8 H100 on hpc"), doctor::toString);
+      assertEquals(1, logins(rig) - before);
+      world.gpush("down").succeeded();
+
+      assertTrue(isEmpty(rig));
+      assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+    }
+  }
+
+  @Test
+  void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    try (World world = world(rig)) {
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+      assertTrue(!isEmpty(rig));
+
+      world.killGateway();
+
+      World.until("the job is gone at its lease", () -> isEmpty(rig));
+      assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+    }
+  }
+
+  @Test
+  void aPlaceInTheQueueOutlivesTheGateway() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    String other =
+        rig.ann(
+            "sbatch", "--parsable", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 900");
+    try (World world = world(rig)) {
+      Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
+      World.until("it is queued", () -> state(world).equals("queued"));
+      String job = rig.ann("squeue", "-h", "-t", "PENDING", "-o", "%i");
+
+      world.killGateway();
+      waiting.waitFor();
+      World.until("the next gateway has found it", () -> state(world).equals("queued"));
+      rig.ann("scancel", other);
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
+
+      assertEquals(job, rig.ann("squeue", "-h", "-o", "%i"));
+      world.gpush("down").succeeded();
+      assertTrue(isEmpty(rig));
+    } finally {
+      rig.tried("ann", "scancel", other);
+    }
+  }
+
+  private static String state(World world) {
+    try {
+      return world.json("ps", "--json").items().stream()
+          .flatMap(session -> session.text("state").stream())
+          .findFirst()
+          .orElse("");
+    } catch (RuntimeException known) {
+      throw known;
+    } catch (Exception broken) {
+      throw new IllegalStateException(broken);
+    }
+  }
+
+  @Test
+  void whatCannotBeIsSaidAtOnce() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    try (World world = world(rig)) {
+      Result never = world.gpush("up", "--nodes", "5", "--gpus", "H100:8").exits(1);
+
+      assertTrue(never.err().contains("at most 4 nodes with 8 h100"), never::toString);
+      assertTrue(never.err().contains("gpush up --nodes 4 --gpus H100:8"), never::toString);
+      assertTrue(isEmpty(rig));
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package dev.gpush.testkit.rig;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.ShellQuote;
+import dev.gpush.testkit.fake.ProcessPipe;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** One profile of the rig {@code src/test/rigs/slurm}: a real Slurm, reached by ssh. */
+public final class SlurmRig {
+  /** For {@code @ResourceLock}: a cluster is the same for all who use it. */
+  public static final String DEFAULT = "rig slurm default";
+
+  public static final String LIMITS = "rig slurm limits";
+
+  public static final String MANY = "rig slurm many";
+
+  private final String profile;
+  private final Path sshConfig;
+
+  private SlurmRig(String profile, Path sshConfig) {
+    this.profile = profile;
+    this.sshConfig = sshConfig;
+  }
+
+  /** Where it is down the test is skipped; where rigs are required it is brought up, or fails. */
+  public static SlurmRig of(String profile) throws IOException, InterruptedException {
+    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    Ended ended = run(List.of(script(), isRequired ? "up" : "status", profile));
+    assertTrue(ended.status() == 0 || !isRequired, ended::errors);
+    assumeTrue(ended.status() == 0, ended.errors());
+    return new SlurmRig(profile, Path.of(ended.output()));
+  }
+
+  /** For {@code ssh -F}: hosts {@code login} (ann) and {@code login-bob}. */
+  public Path sshConfig() {
+    return sshConfig;
+  }
+
+  /** The machine's own view of everybody's /home there. */
+  public Path home() {
+    return folder().resolve("home");
+  }
+
+  /** Of a host's /tmp and /var/log. */
+  public Path host(String name) {
+    return folder().resolve("hosts").resolve(name);
+  }
+
+  private Path folder() {
+    Path folder = sshConfig.getParent();
+    if (folder == null) {
+      throw new IllegalStateException(sshConfig + " is in no folder");
+    }
+    return folder;
+  }
+
+  /** The login node, a new ssh connection for each command. */
+  public Machine login(String user) {
+    String host = user.equals("ann") ? "login" : "login-" + user;
+    return new Machine() {
+      @Override
+      public String name() {
+        return host;
+      }
+
+      @Override
+      public Pipe spawn(List<String> arguments) throws IOException {
+        return new ProcessPipe(
+            new ProcessBuilder(
+                    "ssh", "-T", "-F", sshConfig.toString(), host, ShellQuote.join(arguments))
+                .start());
+      }
+    };
+  }
+
+  /** A command as ann on the login node that must succeed: what it prints. */
+  public String ann(String... words) throws IOException, InterruptedException {
+    Ended ended = tried("ann", words);
+    assertEquals(0, ended.status(), () -> String.join(" ", words) + ": " + ended.errors());
+    return ended.output();
+  }
+
+  public Ended tried(String user, String... words) throws IOException, InterruptedException {
+    return run(
+        List.of(
+            "ssh",
+            "-n",
+            "-F",
+            sshConfig.toString(),
+            user.equals("ann") ? "login" : "login-" + user,
+            ShellQuote.join(List.of(words))));
+  }
+
+  /** As root on one of its hosts. */
+  public Ended root(String host, String... words) throws IOException, InterruptedException {
+    var command = new ArrayList<>(List.of(script(), "enter", host, profile, "--"));
+    command.addAll(List.of(words));
+    return run(command);
+  }
+
+  /** Pulls a host's plug, or puts it back. */
+  public void power(String word, String host) throws IOException, InterruptedException {
+    Ended ended = run(List.of(script(), word, host, profile));
+    assertEquals(0, ended.status(), ended::errors);
+  }
+
+  /** What a program printed, without the last line's end, and its status. */
+  public record Ended(int status, String output, String errors) {}
+
+  private static Ended run(List<String> command) throws IOException, InterruptedException {
+    Path errors = Files.createTempFile("rig", ".err");
+    try {
+      Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+      process.getOutputStream().close();
+      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return new Ended(process.waitFor(), output.strip(), Files.readString(errors).strip());
+    } finally {
+      Files.delete(errors);
+    }
+  }
+
+  private static String script() {
+    Path folder = Path.of("").toAbsolutePath();
+    while (!Files.exists(folder.resolve("src/test/rigs"))) {
+      folder = Optional.ofNullable(folder.getParent()).orElseThrow();
+    }
+    return folder.resolve("src/test/rigs/slurm").toString();
+  }
+}
