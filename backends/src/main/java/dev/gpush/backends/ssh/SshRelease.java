@@ -114,7 +114,9 @@ final class SshRelease {
       }
       hasFiles(host, node);
     }
-    awaitLocks(host, gang.id());
+    if (node.hasGpus()) {
+      awaitLocks(host, gang.id());
+    }
     return answer.map(said -> said.texts("kept")).orElse(List.of()).stream()
         .map(path -> "node " + node.index() + ": " + node.workspace() + "/" + path)
         .map(path -> path.replaceFirst("/\\.?$", ""))

@@ -15,12 +15,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.stream.Collectors;
@@ -52,6 +54,9 @@ final class SshReservation {
   private final GangRequest request;
   private final PeerSecret secret;
   private final Choice choice;
+
+  /** Hosts that could not be asked, and why. */
+  private final ConcurrentHashMap<Host, GpushException> silent = new ConcurrentHashMap<>();
 
   SshReservation(
       SshPlace place,
@@ -116,9 +121,27 @@ final class SshReservation {
   private List<Json> ofGang(Host host) {
     try {
       return agents.of(host.machine(), request.gang());
-    } catch (IOException | GpushException silent) {
+    } catch (IOException broken) {
+      silent.put(host, new GpushException(unavailable(host, broken), broken));
+      return List.of();
+    } catch (GpushException failed) {
+      silent.put(host, failed);
       return List.of();
     }
+  }
+
+  private BackendFailure.Unavailable unavailable(Host host, IOException broken) {
+    return new BackendFailure.Unavailable(
+        place.name(), host.name() + ": " + broken.getMessage(), "");
+  }
+
+  /** Of the hosts that have answered before: waiting for the others once is enough. */
+  private Surveys.Result survey() throws InterruptedException {
+    Surveys.Result result =
+        surveys.of(place.hosts().stream().filter(host -> !silent.containsKey(host)).toList());
+    var all = new ArrayList<>(result.silent());
+    silent.forEach((host, reason) -> all.add(new Surveys.Silent(host, reason)));
+    return new Surveys.Result(result.surveys(), all);
   }
 
   /** What runs knows another secret, and who comes now only ours. */
@@ -153,7 +176,7 @@ final class SshReservation {
 
   /** For all nodes that are missing, or a failure that says who has them. */
   private List<Seat> seats(Map<Integer, NodeInfo> nodes) throws InterruptedException {
-    Surveys.Result result = surveys.all();
+    Surveys.Result result = survey();
     var taken = nodes.values().stream().map(NodeInfo::host).collect(Collectors.toSet());
     Optional<List<Seat>> seats =
         choice.seats(result.surveys(), request.nodes() - nodes.size(), taken);
