@@ -47,20 +47,29 @@ public final class FrameReader {
 
   private byte[] payload(Kind kind, int length) throws IOException {
     byte[] payload = new byte[length <= Kind.CHUNK ? length : Kind.SMALL];
-    int size = Math.min(payload.length, buffer.remaining());
-    buffer.get(payload, 0, size);
+    int size = 0;
     while (size < length) {
       if (size == payload.length) {
         payload = Arrays.copyOf(payload, Math.min(length, 2 * size));
       }
       int room = Math.min(payload.length - size, Kind.CHUNK);
-      int count = channel.read(ByteBuffer.wrap(payload, size, room));
-      if (count < 0) {
-        throw new EOFException("closed inside " + kind);
-      }
-      size += count;
+      size += take(kind, ByteBuffer.wrap(payload, size, room));
     }
     return payload;
+  }
+
+  /** What was read ahead first. */
+  private int take(Kind kind, ByteBuffer target) throws IOException {
+    if (buffer.hasRemaining()) {
+      int count = Math.min(target.remaining(), buffer.remaining());
+      buffer.get(target.array(), target.arrayOffset() + target.position(), count);
+      return count;
+    }
+    int count = channel.read(target);
+    if (count < 0) {
+      throw new EOFException("closed inside " + kind);
+    }
+    return count;
   }
 
   private boolean fill() throws IOException {
