@@ -22,6 +22,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.Ended;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -224,8 +225,8 @@ final class LocalNodesTest {
     LocalPlace.install(folder.resolve("tool"), "#!/bin/sh\necho found; pwd\n");
     var host = new SystemHost("here", 1, true, folder, Map.of());
 
-    BackendContract.Ended ended =
-        BackendContract.run(
+    Ended ended =
+        Ended.of(
             host.spawn(List.of("tool"), Map.of("PATH", "relative:" + folder + ":/usr/bin")),
             new byte[0]);
 

@@ -12,6 +12,7 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.SshRig;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -65,11 +66,11 @@ final class SshHostsTest {
           List.of("h5", "h6", "noisy", "restricted"),
           gang.nodes().stream().map(NodeInfo::host).toList());
       for (NodeInfo node : gang.nodes()) {
-        BackendContract.Ended said =
-            BackendContract.run(
+        Ended said =
+            Ended.of(
                 backend.spawn(gang, node.index(), List.of("printf", "%s", "a 'b' $c")),
                 new byte[0]);
-        assertEquals(new BackendContract.Ended("a 'b' $c", "", 0), said);
+        assertEquals(new Ended("a 'b' $c", "", 0), said);
       }
       assertInstanceOf(Plan.Later.class, backend.plan(place.request(1, "0", BackendContract.LONG)));
       assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));

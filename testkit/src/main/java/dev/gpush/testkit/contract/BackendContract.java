@@ -215,7 +215,7 @@ public interface BackendContract {
       String file = gang.nodes().get(1).workspace() + "/notes/mine.txt";
       String script = "mkdir -p \"${1%/*}\" && cat >\"$1\"";
       List<String> write = List.of("sh", "-c", script, "sh", file);
-      assertEquals(0, run(place.backend().spawn(gang, 1, write), bytes("keep me")).status());
+      assertEquals(0, Ended.of(place.backend().spawn(gang, 1, write), bytes("keep me")).status());
 
       List<String> kept = place.backend().release(gang, LIMIT);
 
@@ -309,7 +309,8 @@ public interface BackendContract {
         assertTrue(partly.reason().contains("1"), partly::reason);
         place.backend().renew(gang, LONG);
       }
-      assertEquals(0, run(place.backend().spawn(gang, 2, List.of("true")), bytes("")).status());
+      assertEquals(
+          0, Ended.of(place.backend().spawn(gang, 2, List.of("true")), bytes("")).status());
 
       place.kill(gang, 2);
       assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
@@ -326,18 +327,19 @@ public interface BackendContract {
       var noise = new byte[300_000];
       random.nextBytes(noise);
 
-      Ended copied = run(place.backend().spawn(gang, 0, List.of("cat")), noise);
+      Ended copied = Ended.of(place.backend().spawn(gang, 0, List.of("cat")), noise);
       assertArrayEquals(noise, Ended.bytes(copied.output()));
       assertEquals(0, copied.status());
 
       Ended failed =
-          run(place.backend().spawn(gang, 0, List.of("sh", "-c", "cat >&2; exit 7")), noise);
+          Ended.of(place.backend().spawn(gang, 0, List.of("sh", "-c", "cat >&2; exit 7")), noise);
       assertArrayEquals(noise, Ended.bytes(failed.errors()));
       assertEquals("", failed.output());
       assertEquals(7, failed.status());
 
       String odd = "a b\t'c' \"$(d)\" \\ é *\n-n;&|";
-      Ended said = run(place.backend().spawn(gang, 0, List.of("printf", "%s", odd)), bytes(""));
+      Ended said =
+          Ended.of(place.backend().spawn(gang, 0, List.of("printf", "%s", odd)), bytes(""));
       assertEquals(odd, new String(Ended.bytes(said.output()), StandardCharsets.UTF_8));
       released(place, gang);
     }
@@ -479,35 +481,5 @@ public interface BackendContract {
 
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  /** What a command has done; one character per byte. */
-  record Ended(String output, String errors, int status) {
-    static byte[] bytes(String stream) {
-      return stream.getBytes(StandardCharsets.ISO_8859_1);
-    }
-  }
-
-  /** Feeds a command, and reads both its streams to their ends at the same time. */
-  static Ended run(Pipe pipe, byte[] input) throws Exception {
-    try (pipe;
-        Tasks tasks = Tasks.named("run", (_, _) -> {})) {
-      Future<byte[]> output = tasks.fork("output", () -> pipe.output().readAllBytes());
-      Future<byte[]> errors = tasks.fork("errors", () -> pipe.errors().readAllBytes());
-      Future<Boolean> fed =
-          tasks.fork(
-              "input",
-              () -> {
-                try (var stdin = pipe.input()) {
-                  stdin.write(input);
-                }
-                return true;
-              });
-      fed.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
-      return new Ended(
-          new String(output.get(LIMIT.toSeconds(), TimeUnit.SECONDS), StandardCharsets.ISO_8859_1),
-          new String(errors.get(LIMIT.toSeconds(), TimeUnit.SECONDS), StandardCharsets.ISO_8859_1),
-          pipe.await());
-    }
   }
 }
