@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Pipe;
@@ -157,20 +156,7 @@ final class LocalPlace implements BackendPlace {
   }
 
   GangRequest request(int nodes, String gpus, LeaseTerms lease) {
-    var id = new byte[8];
-    random.nextBytes(id);
-    var request =
-        new GangRequest(
-            GangId.of(id),
-            "devbox",
-            OWNER,
-            "home@here",
-            "project",
-            nodes,
-            GpuRequest.parse(gpus),
-            lease,
-            Map.of(),
-            Map.of());
+    GangRequest request = BackendPlace.fresh(random, nodes, gpus, lease, Map.of());
     asked.add(request);
     return request;
   }

@@ -4,9 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
@@ -103,20 +101,7 @@ final class SlurmPlace implements BackendPlace {
   }
 
   GangRequest request(int nodes, String gpus, LeaseTerms lease) {
-    var id = new byte[8];
-    random.nextBytes(id);
-    var request =
-        new GangRequest(
-            GangId.of(id),
-            "devbox",
-            OWNER,
-            "home@here",
-            "project",
-            nodes,
-            GpuRequest.parse(gpus),
-            lease,
-            Map.of("COLOUR", "red"),
-            Map.of());
+    GangRequest request = BackendPlace.fresh(random, nodes, gpus, lease, Map.of("COLOUR", "red"));
     asked.add(request);
     return request;
   }

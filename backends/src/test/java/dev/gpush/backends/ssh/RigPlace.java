@@ -6,9 +6,7 @@ import dev.gpush.backends.local.SystemHost;
 import dev.gpush.backends.transport.OpenSsh;
 import dev.gpush.backends.transport.OpenSshSettings;
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
@@ -93,20 +91,7 @@ final class RigPlace implements BackendPlace {
   }
 
   GangRequest request(int nodes, String gpus, LeaseTerms lease) {
-    var id = new byte[8];
-    random.nextBytes(id);
-    var request =
-        new GangRequest(
-            GangId.of(id),
-            "devbox",
-            OWNER,
-            "home@here",
-            "project",
-            nodes,
-            GpuRequest.parse(gpus),
-            lease,
-            Map.of("COLOUR", "blue"),
-            Map.of());
+    GangRequest request = BackendPlace.fresh(random, nodes, gpus, lease, Map.of("COLOUR", "blue"));
     asked.add(request);
     return request;
   }

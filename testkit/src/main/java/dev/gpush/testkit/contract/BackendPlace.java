@@ -2,12 +2,16 @@ package dev.gpush.testkit.contract;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import java.io.IOException;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /** A real or pretended place for one test of {@link BackendContract}; closing it leaves nothing. */
 public interface BackendPlace extends AutoCloseable {
@@ -23,6 +27,28 @@ public interface BackendPlace extends AutoCloseable {
    * A fresh gang id, {@link #OWNER}, and per node the fewest slots that two gangs could fight for.
    */
   GangRequest request(int nodes, LeaseTerms lease);
+
+  /** A request of {@link #OWNER} for a gang that nobody has asked for yet. */
+  static GangRequest fresh(
+      SecureRandom random,
+      int nodes,
+      String gpus,
+      LeaseTerms lease,
+      Map<String, String> environment) {
+    var id = new byte[8];
+    random.nextBytes(id);
+    return new GangRequest(
+        GangId.of(id),
+        "devbox",
+        OWNER,
+        "home@here",
+        "project",
+        nodes,
+        GpuRequest.parse(gpus),
+        lease,
+        environment,
+        Map.of());
+  }
 
   /** How many nodes of such requests fit at once; at least 4. */
   int capacity();
