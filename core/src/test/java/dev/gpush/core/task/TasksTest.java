@@ -48,14 +48,17 @@ final class TasksTest {
 
   @Test
   void allThrowsTheFirstFailureAndInterruptsTheRest() {
+    var hasBegun = new CountDownLatch(1);
     var interrupted = new CompletableFuture<Boolean>();
     try (var tasks = Tasks.named("test", (_, _) -> {})) {
       List<Callable<Integer>> works =
           List.of(
               () -> {
+                hasBegun.await(); // one that has not would be cancelled without ever running
                 throw new IllegalArgumentException("first");
               },
               () -> {
+                hasBegun.countDown();
                 try {
                   new CountDownLatch(1).await();
                 } catch (InterruptedException stop) {
