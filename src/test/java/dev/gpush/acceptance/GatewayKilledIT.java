@@ -19,7 +19,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(3600)
 final class GatewayKilledIT {
   /** {@code -Dgpush.kills=N} for the long form. */
-  private static final int KILLS = Integer.getInteger("gpush.kills", 5);
+  private static final int KILLS =
+      Integer.getInteger("gpush.kills", Boolean.getBoolean("gpush.long") ? 50 : 5);
 
   private static final List<List<String>> COMMANDS =
       List.of(
