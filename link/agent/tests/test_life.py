@@ -140,7 +140,8 @@ class LeaseEndTest(LifeTest):
 
     def begin_run(self, client):
         go = os.path.join(self.base, "go")
-        spec = command(self.base, "while [ ! -e %s ]; do sleep 0.02; done" % go)
+        # A test that was killed must not leave a loop behind.
+        spec = command(self.base, "while [ ! -e %s ] && kill -0 %d; do sleep 0.02; done" % (go, os.getpid()))
         self.foreign.append(client.call("run.start", run=1, spec=spec)["pid"])
         return go
 

@@ -85,7 +85,7 @@ class IdleTest(GangTest):
             pids += [self.start(node, lease=self.LEASE) for node in (0, 1)]
             self.lined(1)
             client = self.attach(worker)
-            self.run_on(client, worker, 3, free_port(), "while [ ! -e stop ]; do sleep 0.1; done")
+            self.run_on(client, worker, 3, free_port(), "while [ ! -e stop ] && kill -0 %d; do sleep 0.1; done" % os.getpid())
             client.cut()                            # nobody looks on: no gateway, no link
             gangs.append((self.gang, worker, because))
         for self.gang, worker, because in gangs:
@@ -106,7 +106,7 @@ class IdleTest(GangTest):
         pids = [self.start(node, nodes=3, lease=self.LEASE) for node in (0, 1, 2)]
         self.lined(1, 2)
         client = self.attach(1)
-        self.run_on(client, 1, 3, free_port(), "while [ ! -e stop ]; do sleep 0.1; done")
+        self.run_on(client, 1, 3, free_port(), "while [ ! -e stop ] && kill -0 %d; do sleep 0.1; done" % os.getpid())
         until(lambda: self.control("status", node=2)["idle_because"] == "run 3 on node 1", LONG, "word")
         os.kill(pids[0], signal.SIGKILL)
         self.gone(pids[2])                          # idle, and nobody to ask

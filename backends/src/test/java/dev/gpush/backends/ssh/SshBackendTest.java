@@ -3,7 +3,9 @@ package dev.gpush.backends.ssh;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import dev.gpush.testkit.rig.SshRig;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
+@ResourceLock(SshRig.NAME)
 final class SshBackendTest implements BackendContract {
   @Override
   public BackendPlace open() throws Exception {

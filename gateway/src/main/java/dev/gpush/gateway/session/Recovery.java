@@ -18,6 +18,8 @@ import java.util.Optional;
  * leak that {@code ps} and {@code doctor} show.
  */
 final class Recovery {
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
@@ -148,6 +150,7 @@ final class Recovery {
       found = discover(session);
     }
     if (found.isEmpty()) {
+      sweep(session);
       session.forget();
       return;
     }
@@ -163,6 +166,22 @@ final class Recovery {
     }
     session.move(session.entry().granted(found.get().gang()));
     takeOver(session);
+  }
+
+  /**
+   * Folders that were made before anything began. There is no gang, so a failure is no leak: what
+   * nobody has claimed ends by itself.
+   */
+  private static void sweep(LiveSession session) throws InterruptedException {
+    try {
+      session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+    } catch (GpushException failed) {
+      LOG.log(
+          System.Logger.Level.INFO,
+          "nothing to sweep of an intent, gang={0} why={1}",
+          session.entry().gang(),
+          Endings.why(failed));
+    }
   }
 
   private static boolean isInQueue(LiveSession session, Discovered found) {

@@ -156,6 +156,17 @@ final class RecoveryTest {
   }
 
   @Test
+  void anIntentWithoutAGangIsForgottenAlsoWhereNothingCanBeSwept() throws Exception {
+    rig.ledger().put(ungranted(new LedgerEntries(6).any(SessionState.ASKED), SessionState.ASKED));
+    rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
+
+    SessionService gateway = recovered();
+
+    until("it is forgotten", () -> gateway.sessions().list().isEmpty());
+    assertEquals(0, rig.ledger().load().size());
+  }
+
+  @Test
   void halfAGangIsReleased() throws Exception {
     LedgerEntry entry = made("project", 2);
     rig.ledger().put(ungranted(entry, SessionState.ASKED));
