@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 
@@ -118,8 +119,13 @@ public final class SshBackend implements Backend {
           List.of(
               "--nodes " + hosts + " --gpus " + (request.gpus().isNone() ? "0" : request.gpus())));
     }
-    Surveys.Result result = uninterrupted(surveys::all);
-    Plan plan = new Choice(place.name(), request.nodes(), request.gpus()).plan(result);
+    var choice = new Choice(place.name(), request.nodes(), request.gpus());
+    Surveys.Result result =
+        uninterrupted(
+            () ->
+                surveys.enough(
+                    found -> choice.seats(found, request.nodes(), Set.of()).isPresent()));
+    Plan plan = choice.plan(result);
     if (!(plan instanceof Plan.Now)) {
       requireSomebody(result);
     }

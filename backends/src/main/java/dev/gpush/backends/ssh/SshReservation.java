@@ -25,6 +25,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -119,6 +120,10 @@ final class SshReservation {
   }
 
   private List<Json> ofGang(Host host) {
+    if (surveys.isStillAsked(host)) {
+      // The plan has just passed it over; so would this after its long wait.
+      return List.of();
+    }
     try {
       return agents.of(host.machine(), request.gang());
     } catch (IOException broken) {
@@ -136,9 +141,10 @@ final class SshReservation {
   }
 
   /** Of the hosts that have answered before: waiting for the others once is enough. */
-  private Surveys.Result survey() throws InterruptedException {
+  private Surveys.Result survey(Predicate<List<Survey>> isEnough) throws InterruptedException {
     Surveys.Result result =
-        surveys.of(place.hosts().stream().filter(host -> !silent.containsKey(host)).toList());
+        surveys.of(
+            place.hosts().stream().filter(host -> !silent.containsKey(host)).toList(), isEnough);
     var all = new ArrayList<>(result.silent());
     silent.forEach((host, reason) -> all.add(new Surveys.Silent(host, reason)));
     return new Surveys.Result(result.surveys(), all);
@@ -176,10 +182,10 @@ final class SshReservation {
 
   /** For all nodes that are missing, or a failure that says who has them. */
   private List<Seat> seats(Map<Integer, NodeInfo> nodes) throws InterruptedException {
-    Surveys.Result result = survey();
     var taken = nodes.values().stream().map(NodeInfo::host).collect(Collectors.toSet());
-    Optional<List<Seat>> seats =
-        choice.seats(result.surveys(), request.nodes() - nodes.size(), taken);
+    int missing = request.nodes() - nodes.size();
+    Surveys.Result result = survey(found -> choice.seats(found, missing, taken).isPresent());
+    Optional<List<Seat>> seats = choice.seats(result.surveys(), missing, taken);
     if (seats.isPresent()) {
       return seats.get();
     }

@@ -13,19 +13,31 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.concurrent.Callable;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 
 /** Asks hosts what they have, all at once; a small Python there answers in one line. */
 final class Surveys {
   /** The script's own limit for a driver, and a login. */
   private static final Duration LIMIT = Duration.ofSeconds(45);
 
+  /** For who is slower than enough others: a login over a slow line takes about that. */
+  private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+  private static final Object PASSED_OVER = new Object();
+
   private static final int MOST_SHOWN = 200;
 
   private final SshPlace place;
   private final Tasks tasks;
+  private final Map<Host, CompletableFuture<Object>> open = new ConcurrentHashMap<>();
 
   Surveys(SshPlace place, Tasks tasks) {
     this.place = place;
@@ -44,22 +56,100 @@ final class Surveys {
   }
 
   Result all() throws InterruptedException {
-    return of(place.hosts());
+    return of(place.hosts(), _ -> false);
   }
 
-  Result of(List<Host> hosts) throws InterruptedException {
+  /** All hosts; those that have not answered yet are passed over once the others are enough. */
+  Result enough(Predicate<List<Survey>> isEnough) throws InterruptedException {
+    return of(place.hosts(), isEnough);
+  }
+
+  /**
+   * Of these hosts. When what has answered is enough, the others get a moment more; who is passed
+   * over then is asked on, so that the next look does not begin with it again.
+   */
+  Result of(List<Host> hosts, Predicate<List<Survey>> isEnough) throws InterruptedException {
+    Map<Host, CompletableFuture<Object>> asked = new LinkedHashMap<>();
+    hosts.forEach(host -> asked.put(host, asked(host)));
+    long left = PATIENCE.toNanos();
+    List<CompletableFuture<Object>> missing = missing(asked);
+    while (!missing.isEmpty()) {
+      if (!isEnough.test(answered(asked).surveys())) {
+        await(missing, Long.MAX_VALUE);
+      } else {
+        long since = System.nanoTime();
+        await(missing, left);
+        left -= System.nanoTime() - since;
+        if (left <= 0) {
+          break;
+        }
+      }
+      missing = missing(asked);
+    }
+    return answered(asked);
+  }
+
+  /** Whether it was asked and passed over, and has not answered since. */
+  boolean isStillAsked(Host host) {
+    return open.containsKey(host);
+  }
+
+  private static List<CompletableFuture<Object>> missing(
+      Map<Host, CompletableFuture<Object>> asked) {
+    return asked.values().stream().filter(answer -> !answer.isDone()).toList();
+  }
+
+  private static void await(List<CompletableFuture<Object>> missing, long nanos)
+      throws InterruptedException {
+    try {
+      CompletableFuture.anyOf(missing.toArray(CompletableFuture[]::new))
+          .get(nanos, TimeUnit.NANOSECONDS);
+    } catch (TimeoutException passedOver) {
+      // Who called knows by the time.
+    } catch (ExecutionException failed) {
+      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
+    }
+  }
+
+  private Result answered(Map<Host, CompletableFuture<Object>> asked) {
     var surveys = new ArrayList<Survey>();
     var silent = new ArrayList<Silent>();
-    List<Callable<Object>> questions =
-        hosts.stream().<Callable<Object>>map(host -> () -> answer(host)).toList();
-    for (Object answer : tasks.all("survey", questions)) {
-      switch (answer) {
-        case Survey survey -> surveys.add(survey);
-        case Silent none -> silent.add(none);
-        default -> throw new IllegalStateException(answer.toString());
-      }
-    }
+    asked.forEach(
+        (host, answer) -> {
+          switch (answer.getNow(PASSED_OVER)) {
+            case Survey survey -> surveys.add(survey);
+            case Silent none -> silent.add(none);
+            default -> silent.add(new Silent(host, passedOver(host)));
+          }
+        });
     return new Result(surveys, silent);
+  }
+
+  private GpushException passedOver(Host host) {
+    return new GpushException(
+        new BackendFailure.Unavailable(place.name(), host.name() + " has not answered yet", ""));
+  }
+
+  /** One question at a time for each host: a second one would wait for the same. */
+  private CompletableFuture<Object> asked(Host host) {
+    var fresh = new CompletableFuture<Object>();
+    CompletableFuture<Object> earlier = open.putIfAbsent(host, fresh);
+    if (earlier != null) {
+      return earlier;
+    }
+    tasks.start(
+        "survey",
+        () -> {
+          try {
+            Object answer = answer(host);
+            open.remove(host);
+            fresh.complete(answer);
+          } catch (InterruptedException | RuntimeException failed) {
+            open.remove(host);
+            fresh.completeExceptionally(failed);
+          }
+        });
+    return fresh;
   }
 
   private Object answer(Host host) throws InterruptedException {
