@@ -16,8 +16,11 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Timeout(900)
 @ResourceLock(SlurmRig.DEFAULT)
 final class SlurmIT {
+  /** Where the nodes have the torch rig. */
+  private static final String TORCH = "/srv/torch/bin/python";
+
   private static World world(SlurmRig rig) throws IOException {
-    World world = World.fresh();
+    World world = World.fresh(BrokenWay.IMPATIENT);
     Files.createDirectories(world.home());
     Files.writeString(
         world.home().resolve("config.yaml"),
@@ -81,6 +84,36 @@ final class SlurmIT {
 
       assertTrue(isEmpty(rig));
       assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+    }
+  }
+
+  @Test
+  void ranksWithTorchTalkOverGloo() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    try (World world = world(rig)) {
+      world.example("examples/ddp/train.py");
+      world.example("examples/hello/train.py");
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
+
+      Ranks.talk(world, Ranks.torch().map(_ -> TORCH));
+
+      world.gpush("down").succeeded();
+      assertTrue(isEmpty(rig));
+    }
+  }
+
+  @Test
+  void aCutNetworkLosesNothing() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    try (World world = world(rig)) {
+      world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
+      try {
+        BrokenWay.losesNothing(world, rig::cut, rig::heal);
+      } finally {
+        rig.heal();
+      }
+      world.gpush("down", "--discard").succeeded();
+      assertTrue(isEmpty(rig));
     }
   }
 

@@ -11,10 +11,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -32,15 +30,11 @@ final class SshHostsIT {
       "ls -d /home/ann/gpush/* /tmp/gpush-7001/* 2>/dev/null; pgrep -a -u ann -f gpush; true";
 
   private static World world(SshRig rig, String hosts, String more) throws IOException {
-    World world =
-        World.fresh(
-            Map.of(
-                "GPUSH_SSH_SILENCE",
-                "3s",
-                "SSH_ASKPASS",
-                rig.askpass().toString(),
-                "SSH_ASKPASS_REQUIRE",
-                "force"));
+    var environment = new HashMap<>(BrokenWay.IMPATIENT);
+    environment.put("GPUSH_SSH_SILENCE", "3s");
+    environment.put("SSH_ASKPASS", rig.askpass().toString());
+    environment.put("SSH_ASKPASS_REQUIRE", "force");
+    World world = World.fresh(environment);
     Files.createDirectories(world.home());
     Files.writeString(
         world.home().resolve("config.yaml"),
@@ -78,7 +72,7 @@ final class SshHostsIT {
       assertEquals(
           "x = 1\n", world.gpush("exec", "--on", "1", "cat", "src/model.py").succeeded().out());
       sshGivesBytesAndStatus(world);
-      ranksTalk(world);
+      Ranks.talk(world, Ranks.torch());
 
       Result held = world.gpush("up", "-s", "other", "--gpus", "1", "--dry-run");
       assertTrue(held.out().contains("0 of 2 hosts free"), held::toString);
@@ -102,16 +96,18 @@ final class SshHostsIT {
     assertArrayEquals(input, output);
   }
 
-  private static void ranksTalk(World world) throws Exception {
-    Optional<String> torch = World.rig("torch");
-    var command = new ArrayList<>(List.of("run", "--nodes", "2", "--gpus", "1"));
-    torch.ifPresent(python -> command.addAll(List.of("--python", python)));
-    command.add(torch.isPresent() ? "examples/ddp/train.py" : "examples/hello/train.py");
-    Result run = world.gpush(command.toArray(String[]::new)).succeeded();
-    assertTrue(run.out().contains("[0] "), run::toString);
-    assertTrue(run.out().contains("[1] "), run::toString);
-    Result logs = world.gpush("logs").succeeded();
-    assertTrue(logs.out().contains("[0] "), logs::toString);
+  @Test
+  void aCutNetworkLosesNothing() throws Exception {
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "h1", "")) {
+      world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
+      try {
+        BrokenWay.losesNothing(world, () -> rig.with("cut", "h1"), () -> rig.with("heal", "h1"));
+      } finally {
+        rig.with("heal", "h1");
+      }
+      world.gpush("down", "--discard").succeeded();
+    }
   }
 
   @Test

@@ -1,18 +1,15 @@
 package dev.gpush.acceptance;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -22,8 +19,12 @@ import java.util.concurrent.TimeUnit;
  */
 final class Traffic {
   private final World world;
-  private final Path go;
-  private final byte[] file;
+
+  /** Of its own, on node 0. */
+  private final String folder;
+
+  private final long size;
+  private final String hash;
   private Process counter;
   private CompletableFuture<byte[]> counted;
   private Process logs;
@@ -31,16 +32,22 @@ final class Traffic {
   private Process download;
   private byte[] head;
 
-  private Traffic(World world, int megabytes) {
+  private Traffic(World world, String folder, long size, String hash) {
     this.world = world;
-    this.go = world.home().resolve("go");
-    this.file = new byte[megabytes << 20];
-    new Random(7).nextBytes(file);
+    this.folder = folder;
+    this.size = size;
+    this.hash = hash;
   }
 
   /** On a session that is up; all of it has begun when this returns. */
   static Traffic begin(World world, int megabytes) throws Exception {
-    var traffic = new Traffic(world, megabytes);
+    String make =
+        "d=$(mktemp -d) && head -c %dM /dev/urandom >$d/big && sha256sum <$d/big && echo $d"
+            .formatted(megabytes);
+    List<String> made = world.gpush("exec", make).succeeded().out().lines().toList();
+    var traffic =
+        new Traffic(
+            world, made.get(1), (long) megabytes << 20, made.getFirst().replaceFirst(" .*", ""));
     traffic.count();
     traffic.download();
     return traffic;
@@ -49,11 +56,11 @@ final class Traffic {
   private void count() throws Exception {
     world.file(
         "count.py",
-        "import os, time\ni = 0\nwhile not os.path.exists(%s):\n".formatted(quoted(go))
+        "import os, time\ni = 0\nwhile not os.path.exists('%s/go'):\n".formatted(folder)
             + "    i += 1\n    print(i, flush=True)\n    time.sleep(0.02)\nprint('end', i)\n");
     world.file(
         "count.sh",
-        "i=0\nwhile [ ! -e %s ]; do i=$((i+1)); echo $i; sleep 0.02; done\n".formatted(quoted(go))
+        "i=0\nwhile [ ! -e %s/go ]; do i=$((i+1)); echo $i; sleep 0.02; done\n".formatted(folder)
             + "echo end $i\nexit 5\n");
     world.gpush("run", "--detach", "count.py").succeeded();
     counter = terminal("sh " + folder(world) + "/count.sh");
@@ -68,8 +75,7 @@ final class Traffic {
   }
 
   private void download() throws Exception {
-    Path big = Files.write(world.home().resolve("big.bin"), file);
-    download = world.start(world.project(), world.ssh("devbox", "cat " + quoted(big)));
+    download = world.start(world.project(), world.ssh("devbox", "cat " + folder + "/big"));
     head = download.getInputStream().readNBytes(1 << 20);
   }
 
@@ -89,17 +95,18 @@ final class Traffic {
   void endsWhole() throws Exception {
     InputStream coming = download.getInputStream();
     byte[] rest = coming.readAllBytes();
-    assertEquals(file.length, head.length + rest.length);
-    assertArrayEquals(sha(file), sha(head, rest));
+    assertEquals(size, head.length + (long) rest.length);
+    assertEquals(hash, sha(head, rest));
     ends(download, 0);
 
     assertTrue(counter.isAlive(), "the ssh client has not noticed");
     assertTrue(logs.isAlive(), "gpush logs has not noticed");
-    Files.createFile(go);
+    world.gpush("exec", "touch " + folder + "/go").succeeded();
     ends(counter, 5);
     isGapless(counted.get());
     ends(logs, 0);
     isGapless(logged.get());
+    world.gpush("exec", "rm -r " + folder).succeeded();
   }
 
   private static void ends(Process process, int status) throws Exception {
@@ -107,16 +114,12 @@ final class Traffic {
     assertEquals(status, process.exitValue());
   }
 
-  private static String quoted(Path path) {
-    return "'" + path + "'";
-  }
-
-  private static byte[] sha(byte[]... parts) throws Exception {
+  private static String sha(byte[]... parts) throws Exception {
     var digest = MessageDigest.getInstance("SHA-256");
     for (byte[] part : parts) {
       digest.update(part);
     }
-    return digest.digest();
+    return HexFormat.of().formatHex(digest.digest());
   }
 
   private static void isGapless(byte[] said) {

@@ -115,6 +115,21 @@ public final class SlurmRig {
     assertEquals(0, ended.status(), ended::errors);
   }
 
+  /** The network between laptop and login node swallows every packet. */
+  public void cut() throws IOException, InterruptedException {
+    network("cut");
+  }
+
+  /** And carries them again. */
+  public void heal() throws IOException, InterruptedException {
+    network("heal");
+  }
+
+  private void network(String word) throws IOException, InterruptedException {
+    Ended ended = run(List.of(script(), word, profile));
+    assertEquals(0, ended.status(), ended::errors);
+  }
+
   /** What a program printed, without the last line's end, and its status. */
   public record Ended(int status, String output, String errors) {}
 
