@@ -90,6 +90,10 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
               "requested topology configuration",
               "the switches cannot be had as asked",
               "scontrol show topology"),
+          never(
+              "invalid license specification",
+              "the cluster has no such license",
+              "scontrol show licenses"),
           never("invalid node name", "there is no node of that name", "sinfo -N"),
           never(
               "memory specification can not be satisfied",
@@ -130,6 +134,7 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
             rule.isHopeless());
       }
     }
+    // What a site's own rules say comes before the last line, which then says nothing.
     String last =
         errors
             .lines()
@@ -138,7 +143,8 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
                     line.replaceFirst(
                         "^(sbatch: )?(error: |fatal: )?(Batch job submission failed: )?", ""))
             .filter(line -> !line.isBlank())
-            .reduce("sbatch gave no reason", (_, line) -> line);
+            .reduce((before, line) -> line.equals("Unspecified error") ? before : line)
+            .orElse("sbatch gave no reason");
     return new Refusal("sbatch says: " + Text.clean(last), List.of(), false);
   }
 

@@ -23,6 +23,7 @@ record WaitReason(String words, boolean isHopeless) {
       case "SchedDefer" -> waits("the scheduler has not looked at it yet");
       case "Reservation" -> waits("its reservation has not begun");
       case "JobHeldUser" -> waits("it is held; release it with scontrol release");
+      case "FedJobLock" -> waits("the clusters of its federation settle which takes it");
       case "NvidiaImexChannels" -> waits("an NVLink domain is not free yet");
       case "ReqNodeNotAvail" -> notAvailable(reason);
       case "Nodes" -> waits("nodes that it could have are down, drained or reserved");
@@ -39,7 +40,7 @@ record WaitReason(String words, boolean isHopeless) {
       case "AccountNotAllowed" -> never("the partition does not allow this account");
       case "DependencyNeverSatisfied" -> never("a job that it waits for has failed");
       case "AccountingPolicy" -> never("the accounting rules do not allow it");
-      case "ReservationDeleted" -> never("its reservation was deleted");
+      case "ReservationDeleted", "ResvDelHold" -> never("its reservation was deleted");
       case "ReservationInvalid" -> never("its reservation does not exist");
       case "JobHeldAdmin" -> never("an administrator holds it");
       case "JobHoldMaxRequeue", "launch" -> never("it could not be started and is held");
@@ -71,14 +72,18 @@ record WaitReason(String words, boolean isHopeless) {
 
   /** Limits have a name made of who is limited and what of; there are more than a hundred. */
   private static WaitReason limit(String word, String reason) {
-    if (word.startsWith("QOSGrp") || word.startsWith("AssocGrp")) {
+    if (word.matches("(QOS|Assoc)Grp.*|Max.*PerAccount")) {
       return waits("your group uses all that it may have at a time (" + Text.clean(word) + ")");
     }
-    if (word.matches("QOSMax.*PerUser.*|MaxJobsPerAccount|QOSMaxJobs.*|AssocMaxJobs.*")) {
+    if (word.matches("QOSMax.*PerUser.*|QOSMaxJobs.*|AssocMaxJobs.*")) {
       return waits("you use all that you may have at a time (" + Text.clean(word) + ")");
     }
     if (word.matches("(QOS|Assoc)(Max|Min).*")) {
       return never("it is outside of a limit for one job (" + Text.clean(word) + ")");
+    }
+    // As older releases say it.
+    if (word.matches("(Association|QOS)(Job|Resource|Time)Limit|QOSUsageThreshold")) {
+      return waits("you use all that your account may use (" + Text.clean(word) + ")");
     }
     if (word.startsWith("BurstBuffer")) {
       return waits("its burst buffer is not ready");
