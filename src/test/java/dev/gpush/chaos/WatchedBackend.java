@@ -1,0 +1,116 @@
+package dev.gpush.chaos;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Gate;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** The real one; remembers what was asked for, and straight pipes break with their gateway. */
+record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
+  @Override
+  public String name() {
+    return real.name();
+  }
+
+  @Override
+  public String kind() {
+    return real.kind();
+  }
+
+  @Override
+  public String describe() {
+    return real.describe();
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    return real.plan(request);
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+    scene.asked(request);
+    life.moment();
+    Gang gang = real.reserve(request, waiting);
+    life.moment();
+    return gang;
+  }
+
+  @Override
+  public boolean hasQueue() {
+    return real.hasQueue();
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    return real.observe(gang);
+  }
+
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    real.renew(gang, terms);
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    life.moment();
+    List<String> kept = real.release(gang, limit);
+    life.moment();
+    return kept;
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    return real.discover(owner);
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    return life.kept(real.spawn(gang, node, arguments));
+  }
+
+  @Override
+  public Optional<Pipe> straight(Gang gang, int node) {
+    return real.straight(gang, node).flatMap(this::kept);
+  }
+
+  /** The dead have none, and no relay either. */
+  private Optional<Pipe> kept(Pipe pipe) {
+    try {
+      return Optional.of(life.kept(pipe));
+    } catch (IOException dead) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public Map<String, String> inherited(Map<String, String> clientEnvironment) {
+    return real.inherited(clientEnvironment);
+  }
+
+  @Override
+  public List<String> interpreters(Gang gang) {
+    return real.interpreters(gang);
+  }
+
+  @Override
+  public List<Gate> gates() {
+    return real.gates();
+  }
+}
