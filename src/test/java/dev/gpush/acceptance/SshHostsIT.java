@@ -111,6 +111,32 @@ final class SshHostsIT {
   }
 
   @Test
+  void aGangWithoutAnSshProgram() throws Exception {
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "h1, {host: inner, transport: builtin}", "")) {
+      world.file("src/model.py", "x = 1\n");
+      Files.writeString(
+          world.home().resolve("config.yaml"),
+          Files.readString(world.home().resolve("config.yaml"))
+              .replace("kind: ssh,", "kind: ssh, transport: builtin,"));
+      String backends = world.gpush("backends", "--explain").succeeded().out();
+      assertTrue(
+          backends.contains("rack: h1, inner by builtin: your configuration says so"), backends);
+
+      world.gpush("up", "--nodes", "2").succeeded();
+
+      Result hosts = world.gpush("exec", "--all", "hostname; cat src/model.py").succeeded();
+      assertEquals(
+          List.of("node 0: h1", "node 0: x = 1", "node 1: inner", "node 1: x = 1"),
+          hosts.out().lines().sorted().toList());
+      sshGivesBytesAndStatus(world);
+      world.gpush("down").succeeded();
+      assertEquals("", rig.in("h1", "sh", "-c", LEFT));
+      assertEquals("", rig.in("inner", "sh", "-c", LEFT));
+    }
+  }
+
+  @Test
   void aGatewayThatNeverComesBackKeepsNothing() throws Exception {
     SshRig rig = SshRig.required();
     try (World world = world(rig, "h3, h4", "")) {

@@ -141,6 +141,12 @@ final class ArchitectureTest {
   }
 
   @Test
+  void sshClientLibraryStaysInItsTransport() {
+    keeps("net.schmizz..", in("backends.transport.builtin"));
+    keeps("com.hierynomus..", in("backends.transport.builtin"));
+  }
+
+  @Test
   void commandLineLibraryStaysInShell() {
     keeps("picocli..", in("shell"));
   }

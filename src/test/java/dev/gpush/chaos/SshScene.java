@@ -4,9 +4,10 @@ import dev.gpush.backends.local.SystemHost;
 import dev.gpush.backends.ssh.SshBackend;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.OpenSsh;
-import dev.gpush.backends.transport.OpenSshSettings;
 import dev.gpush.backends.transport.RemoteMachine;
+import dev.gpush.backends.transport.SshSettings;
 import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Gang;
@@ -78,7 +79,11 @@ final class SshScene implements Scene {
     this.rig = SshRig.required();
     this.rival =
         SshBackend.of(
-            block(List.of("h2")), transport("r"), new AgentImage(tasks, random), random, tasks);
+            block(List.of("h2")),
+            Ways.only(transport("r")),
+            new AgentImage(tasks, random),
+            random,
+            tasks);
   }
 
   private static BackendConfig block(List<String> hosts) {
@@ -89,9 +94,9 @@ final class SshScene implements Scene {
   /** Each gateway has its own; the connections beneath are found again by the next. */
   private synchronized OpenSsh transport(String name) {
     var host = new SystemHost("laptop", 2, true, folder, System.getenv());
-    OpenSshSettings usual = OpenSshSettings.usual(folder.resolve(name), System.getenv());
+    SshSettings usual = SshSettings.usual(folder.resolve(name), System.getenv());
     var settings =
-        new OpenSshSettings(
+        new SshSettings(
             usual.program(),
             Optional.of(rig.config()),
             usual.folder(),
@@ -123,7 +128,11 @@ final class SshScene implements Scene {
   @Override
   public Backend backend(Life life) {
     return SshBackend.of(
-        block(HOSTS), new Watched(transport("s"), life), life.agent(), life.random(), life.tasks());
+        block(HOSTS),
+        Ways.only(new Watched(transport("s"), life)),
+        life.agent(),
+        life.random(),
+        life.tasks());
   }
 
   /** A transport whose commands are moments of a gateway. */

@@ -118,7 +118,7 @@ final class ConfiguredBackends implements Backends {
             .values()
             .text("login")
             .map(Destination::parse)
-            .map(login -> transports.of(block).machine(login, block.name()));
+            .map(login -> transports.of(block).to(Optional.empty()).machine(login, block.name()));
     Machine machine = remote.map(machines::hub).orElseGet(machines::here);
     List<Gate> gates = List.copyOf(remote.stream().toList());
     return SlurmBackend.of(block, machine, gates, agent, tasks, clock, random);

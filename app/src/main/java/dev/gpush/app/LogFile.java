@@ -28,6 +28,11 @@ final class LogFile extends Handler {
   /** A line longer than this says no more than its beginning. */
   private static final int LINE_CHARS = 4000;
 
+  /**
+   * To it each connection that ends is an error, with a trace; failures say what there is to say.
+   */
+  private static final String SSHJ = "net.schmizz.";
+
   private final Path path;
   private final SimpleFormatter messages = new SimpleFormatter();
 
@@ -57,6 +62,9 @@ final class LogFile extends Handler {
 
   @Override
   public synchronized void publish(LogRecord record) {
+    if (String.valueOf(record.getLoggerName()).startsWith(SSHJ)) {
+      return;
+    }
     try {
       byte[] line = line(record).getBytes(StandardCharsets.UTF_8);
       if (size + line.length > LIMIT_BYTES) {

@@ -2,26 +2,33 @@ package dev.gpush.app;
 
 import dev.gpush.backends.transport.Launch;
 import dev.gpush.backends.transport.OpenSsh;
-import dev.gpush.backends.transport.OpenSshSettings;
+import dev.gpush.backends.transport.SshSettings;
 import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.Ways;
+import dev.gpush.backends.transport.builtin.Builtin;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** One way out by ssh for each configuration of ssh that backends name. Thread-safe. */
+/** The ways out by ssh that backends name: one for each configuration and reason. Thread-safe. */
 final class Transports implements AutoCloseable {
+  private static final String BUILTIN = "builtin";
+
   private final Path folder;
   private final Map<String, String> environment;
   private final Launch launch;
   private final SecureRandom random;
   private final Tasks tasks;
-  private final ConcurrentHashMap<Optional<Path>, Transport> made = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Key, Transport> made = new ConcurrentHashMap<>();
 
   Transports(
       Path folder,
@@ -36,15 +43,52 @@ final class Transports implements AutoCloseable {
     this.tasks = tasks;
   }
 
-  Transport of(BackendConfig block) {
-    return made.computeIfAbsent(
-        block.values().text("ssh-config").map(Path::of),
-        config -> new OpenSsh(settings(config), launch, random, tasks));
+  /**
+   * What makes one differ from another.
+   *
+   * @param reason for the builtin one
+   */
+  private record Key(String kind, Optional<Path> config, String reason) {}
+
+  Ways of(BackendConfig block) {
+    Optional<Path> config = block.values().text("ssh-config").map(Path::of);
+    Optional<String> usual = block.values().text("transport");
+    return wished -> made.computeIfAbsent(key(config, wished.or(() -> usual)), this::make);
   }
 
-  private OpenSshSettings settings(Optional<Path> config) {
-    OpenSshSettings usual = OpenSshSettings.usual(folder, environment);
-    OpenSshSettings settings = config.map(usual::withConfig).orElse(usual);
+  private Key key(Optional<Path> config, Optional<String> wished) {
+    if (wished.isPresent()) {
+      boolean isBuiltin = wished.get().equals(BUILTIN);
+      return new Key(wished.get(), config, isBuiltin ? "your configuration says so" : "");
+    }
+    String program = SshSettings.usual(folder, environment).program();
+    return isOnPath(program)
+        ? new Key("openssh", config, "")
+        : new Key(BUILTIN, config, "there is no " + program + " on the PATH");
+  }
+
+  private boolean isOnPath(String program) {
+    for (String entry : List.of(environment.getOrDefault("PATH", "").split(":", -1))) {
+      try {
+        if (!entry.isEmpty() && Files.isExecutable(Path.of(entry).resolve(program))) {
+          return true;
+        }
+      } catch (InvalidPathException noPath) {
+        // Nothing is there.
+      }
+    }
+    return false;
+  }
+
+  private Transport make(Key key) {
+    return key.kind().equals(BUILTIN)
+        ? new Builtin(settings(key.config()), key.reason(), random, tasks)
+        : new OpenSsh(settings(key.config()), launch, random, tasks);
+  }
+
+  private SshSettings settings(Optional<Path> config) {
+    SshSettings usual = SshSettings.usual(folder, environment);
+    SshSettings settings = config.map(usual::withConfig).orElse(usual);
     // For tests, and for networks that are worse than usual.
     String silence = environment.getOrDefault("GPUSH_SSH_SILENCE", "");
     if (silence.isEmpty()) {

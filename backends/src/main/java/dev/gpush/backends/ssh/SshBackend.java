@@ -2,7 +2,7 @@ package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.ssh.Surveys.Silent;
 import dev.gpush.backends.transport.RemoteMachine;
-import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Discovered;
@@ -59,12 +59,8 @@ public final class SshBackend implements Backend {
 
   /** As a block of the configuration wants it. */
   public static SshBackend of(
-      BackendConfig config,
-      Transport transport,
-      AgentProgram agent,
-      SecureRandom random,
-      Tasks tasks) {
-    return new SshBackend(SshPlace.of(config, transport), agent, random, tasks);
+      BackendConfig config, Ways ways, AgentProgram agent, SecureRandom random, Tasks tasks) {
+    return new SshBackend(SshPlace.of(config, ways), agent, random, tasks);
   }
 
   @Override

@@ -1,7 +1,7 @@
 package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.transport.Destination;
-import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
@@ -29,7 +29,7 @@ record SshPlace(String name, List<Host> hosts, String scratch, String locks, int
     hosts = List.copyOf(hosts);
   }
 
-  static SshPlace of(BackendConfig config, Transport transport) {
+  static SshPlace of(BackendConfig config, Ways ways) {
     Json values = config.values();
     Optional<String> user = values.text("user");
     Map<String, Host> hosts = new LinkedHashMap<>();
@@ -47,7 +47,7 @@ record SshPlace(String name, List<Host> hosts, String scratch, String locks, int
               name,
               new Host(
                   name,
-                  transport.machine(destination, config.name()),
+                  ways.to(item.text("transport")).machine(destination, config.name()),
                   item.text("address"),
                   item.text("gpus").map(GpuRequest::parse)));
         }

@@ -12,7 +12,7 @@ import java.util.List;
  * {@code sh} does that and becomes the command. Quoting after the login shell's own rules was
  * considered: it would have to be known first, which costs a round trip.
  */
-final class CommandText {
+public final class CommandText {
   /** Says the marker on both streams; then the rest is the command, to be taken as it is. */
   private static final String PLAIN = "echo $1; echo $1 >&2; shift; exec \"$@\"";
 
@@ -29,7 +29,7 @@ final class CommandText {
    * @param marker hex digits, which come out of both streams, on a line of their own, before
    *     anything of the command does
    */
-  static String of(String marker, List<String> arguments) {
+  public static String of(String marker, List<String> arguments) {
     if (arguments.isEmpty() || arguments.stream().anyMatch(word -> word.indexOf('\0') >= 0)) {
       throw new IllegalArgumentException("a command has words, and words have no zero byte");
     }

@@ -7,7 +7,7 @@ import java.io.OutputStream;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A command on a machine: what was printed before it began is not its output. */
-final class MarkedPipe implements Pipe {
+public final class MarkedPipe implements Pipe {
   private final Pipe pipe;
   private final MarkedInput output;
   private final MarkedInput errors;
@@ -15,11 +15,11 @@ final class MarkedPipe implements Pipe {
   private final AtomicBoolean over = new AtomicBoolean();
 
   /**
-   * Around the pipe of an ssh.
+   * Around the pipe of a command whose text is {@link CommandText}.
    *
    * @param ended called once, when it is closed
    */
-  MarkedPipe(Pipe pipe, String marker, Runnable ended) {
+  public MarkedPipe(Pipe pipe, String marker, Runnable ended) {
     this.pipe = pipe;
     this.output = new MarkedInput(pipe.output(), marker);
     this.errors = new MarkedInput(pipe.errors(), marker);

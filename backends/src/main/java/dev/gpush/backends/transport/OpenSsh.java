@@ -33,14 +33,14 @@ public final class OpenSsh implements Transport {
 
   private static final int NAME_BYTES = 6;
 
-  private final OpenSshSettings settings;
+  private final SshSettings settings;
   private final Launch launch;
   private final SecureRandom random;
   private final Tasks tasks;
   private final Semaphore logins = new Semaphore(LOGINS, true);
   private final ConcurrentHashMap<Destination, OpenSshMachine> machines = new ConcurrentHashMap<>();
 
-  public OpenSsh(OpenSshSettings settings, Launch launch, SecureRandom random, Tasks tasks) {
+  public OpenSsh(SshSettings settings, Launch launch, SecureRandom random, Tasks tasks) {
     if (settings.folder().toString().length() > MOST_FOLDER_LENGTH) {
       throw new IllegalArgumentException("too long for sockets: " + settings.folder());
     }

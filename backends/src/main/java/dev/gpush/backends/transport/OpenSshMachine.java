@@ -53,7 +53,7 @@ final class OpenSshMachine implements RemoteMachine {
   private final String login;
   private final SshCommands commands;
   private final Sockets sockets;
-  private final OpenSshSettings settings;
+  private final SshSettings settings;
   private final Launch launch;
   private final Semaphore logins;
   private final SecureRandom random;
@@ -77,7 +77,7 @@ final class OpenSshMachine implements RemoteMachine {
       String login,
       SshCommands commands,
       Sockets sockets,
-      OpenSshSettings settings,
+      SshSettings settings,
       Launch launch,
       Semaphore logins,
       SecureRandom random,

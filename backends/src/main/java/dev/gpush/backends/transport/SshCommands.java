@@ -18,10 +18,10 @@ final class SshCommands {
   /** One that a person has opened: asked for once, it should do for the day's work. */
   private static final Duration UNUSED_PERSONAL = Duration.ofHours(4);
 
-  private final OpenSshSettings settings;
+  private final SshSettings settings;
   private final Destination destination;
 
-  SshCommands(OpenSshSettings settings, Destination destination) {
+  SshCommands(SshSettings settings, Destination destination) {
     this.settings = settings;
     this.destination = destination;
   }

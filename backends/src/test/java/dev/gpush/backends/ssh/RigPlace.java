@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.local.SystemHost;
 import dev.gpush.backends.transport.OpenSsh;
-import dev.gpush.backends.transport.OpenSshSettings;
+import dev.gpush.backends.transport.SshSettings;
+import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.Ways;
+import dev.gpush.backends.transport.builtin.Builtin;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -52,18 +55,29 @@ final class RigPlace implements BackendPlace {
       """;
 
   private final SshRig rig;
+  private final boolean isBuiltin;
   private final List<String> hosts;
   private final Path folder = Files.createTempDirectory("gs");
   private final Tasks tasks = Tasks.named("rig-place", (_, _) -> {});
   private final SecureRandom random = new SecureRandom();
   private final Queue<GangRequest> asked = new ConcurrentLinkedQueue<>();
-  private final List<OpenSsh> transports = new ArrayList<>();
+  private final List<Transport> transports = new ArrayList<>();
   private final SshBackend backend;
 
   RigPlace(SshRig rig, String... hosts) throws IOException {
+    this(rig, false, hosts);
+  }
+
+  private RigPlace(SshRig rig, boolean isBuiltin, String... hosts) throws IOException {
     this.rig = rig;
+    this.isBuiltin = isBuiltin;
     this.hosts = List.of(hosts);
     this.backend = again();
+  }
+
+  /** The same over the transport {@code builtin}. */
+  static RigPlace builtin(SshRig rig, String... hosts) throws IOException {
+    return new RigPlace(rig, true, hosts);
   }
 
   @Override
@@ -74,15 +88,19 @@ final class RigPlace implements BackendPlace {
   @Override
   public SshBackend again() {
     var host = new SystemHost("laptop", 2, true, folder, System.getenv());
-    OpenSshSettings settings =
-        OpenSshSettings.usual(folder.resolve("s" + transports.size()), System.getenv())
+    SshSettings settings =
+        SshSettings.usual(folder.resolve("s" + transports.size()), System.getenv())
             .withConfig(rig.config())
             .withSilence(Duration.ofSeconds(3), Duration.ofSeconds(3));
-    var transport = new OpenSsh(settings, host::spawn, random, tasks);
+    Transport transport =
+        isBuiltin
+            ? new Builtin(settings, "a test", random, tasks)
+            : new OpenSsh(settings, host::spawn, random, tasks);
     transports.add(transport);
     List<Json> items = hosts.stream().<Json>map(name -> Json.object("host", name)).toList();
     var config = new BackendConfig("rack", "ssh", Json.object("hosts", items), "config.yaml:3");
-    return SshBackend.of(config, transport, new AgentImage(tasks, random), random, tasks);
+    return SshBackend.of(
+        config, Ways.only(transport), new AgentImage(tasks, random), random, tasks);
   }
 
   @Override
@@ -121,7 +139,7 @@ final class RigPlace implements BackendPlace {
                     "ssh",
                     Json.object("hosts", List.of(Json.object("host", info.host()))),
                     ""),
-                transports.getFirst())
+                Ways.only(transports.getFirst()))
             .hosts()
             .getFirst();
     long pid =
@@ -162,7 +180,7 @@ final class RigPlace implements BackendPlace {
             Json.object("hosts", hosts.stream().map(name -> Json.object("host", name)).toList()),
             "");
     for (Survey survey :
-        new Surveys(SshPlace.of(config, transports.getFirst()), tasks).all().surveys()) {
+        new Surveys(SshPlace.of(config, Ways.only(transports.getFirst())), tasks).all().surveys()) {
       for (Survey.Slot slot : survey.slots()) {
         if (asked.stream().anyMatch(request -> request.gang().text().equals(slot.gang()))) {
           left.add("lock " + slot.lock() + " on " + survey.host().name());
@@ -203,7 +221,7 @@ final class RigPlace implements BackendPlace {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } finally {
-      transports.forEach(OpenSsh::close);
+      transports.forEach(Transport::close);
       tasks.close();
       try (Stream<Path> files = Files.walk(folder)) {
         for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {

@@ -6,6 +6,7 @@ import dev.gpush.backends.local.SystemHost;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Pipe;
@@ -62,7 +63,7 @@ final class SilentHostTest {
             "locks", folder.resolve("locks").toString());
     return SshBackend.of(
         new BackendConfig("rack", "ssh", values, "config.yaml:3"),
-        new Direct(host),
+        Ways.only(new Direct(host)),
         new AgentImage(tasks, random),
         random,
         tasks);

@@ -33,8 +33,8 @@ final class OpenSshTest implements TransportContract {
     Place(SshRig rig) throws IOException {
       this.rig = rig;
       var host = new SystemHost("laptop", 2, true, folder, System.getenv());
-      OpenSshSettings settings =
-          new OpenSshSettings(
+      SshSettings settings =
+          new SshSettings(
               "ssh",
               Optional.of(rig.config()),
               folder.resolve("s"),

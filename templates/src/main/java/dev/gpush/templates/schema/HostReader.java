@@ -22,8 +22,10 @@ final class HostReader {
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.:%-]{0,254}");
   private static final Pattern USER = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9_.+-]{0,127}");
+  private static final Pattern TRANSPORT = Pattern.compile("openssh|builtin");
   private static final Pattern PORT = Pattern.compile("[0-9]{1,5}");
-  private static final List<String> KEYS = List.of("host", "user", "port", "gpus", "address");
+  private static final List<String> KEYS =
+      List.of("host", "user", "port", "gpus", "address", "transport");
 
   private final String path;
   private final Consumer<Flaw> flaws;
@@ -92,6 +94,7 @@ final class HostReader {
           case "host" -> matching(HOST, text);
           case "user" -> matching(USER, text);
           case "address" -> matching(NAME, text);
+          case "transport" -> matching(TRANSPORT, text);
           case "port" -> matching(PORT, text).map(_ -> Long.valueOf(text));
           default -> gpus(text);
         };

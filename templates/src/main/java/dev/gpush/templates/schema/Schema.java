@@ -53,6 +53,9 @@ public final class Schema {
   private static final OneOf STYLES =
       new OneOf(List.of(new Choice("gres", ""), new Choice("gpus", "")));
 
+  private static final OneOf TRANSPORTS =
+      new OneOf(List.of(new Choice("openssh", ""), new Choice("builtin", "")));
+
   private static final List<Key> KEYS =
       Stream.of(
               setting("nodes", new Whole(1, 256), Json.of(1), "how many nodes a gang has"),
@@ -129,6 +132,11 @@ public final class Schema {
                   "ssh-config",
                   new AbsolutePath(),
                   "kinds ssh, slurm: the configuration file of ssh; none: yours"),
+              place(
+                  "transport",
+                  TRANSPORTS,
+                  "kinds ssh, slurm: your own ssh program, or the one inside gpush; none: your own"
+                      + " if it is there"),
               new Key(
                   "backends.*.cpu-nodes",
                   "",
