@@ -33,11 +33,12 @@ final class Wire {
   private final Object lock = new Object();
 
   // guarded by lock: commands that may be on it at once, those that are, ways through it to other
-  // hosts, and how often it has been used
+  // hosts, how often it has been used, and whether a thread waits for it to be unused
   private int most;
   private int used;
   private int ways;
   private long uses;
+  private boolean isResting;
 
   /** The way of a connection through another host. */
   record Through(Wire wire, TunnelChannel channel) {
@@ -75,7 +76,13 @@ final class Wire {
     rest();
   }
 
+  /** Whether it takes anything; one that is being ended does not. */
   boolean isAlive() {
+    synchronized (lock) {
+      if (most == 0) {
+        return false;
+      }
+    }
     return client.getTransport().isRunning();
   }
 
@@ -155,28 +162,48 @@ final class Wire {
 
   /** Ends it when it is not used for a while. */
   private void rest() {
-    long seen;
     synchronized (lock) {
-      if (used > 0 || ways > 0) {
+      if (used > 0 || ways > 0 || isResting) {
         return;
       }
-      seen = uses;
+      isResting = true;
     }
-    errands.start("ssh-rest", () -> endUnlessUsed(seen));
+    errands.start("ssh-rest", this::endWhenUnused);
   }
 
-  private void endUnlessUsed(long seen) {
+  private void endWhenUnused() {
     try {
-      Thread.sleep(unused);
-      synchronized (lock) {
-        if (uses != seen || used > 0 || ways > 0) {
+      while (!isUnused()) {
+        if (!isAtRest()) {
           return;
         }
-        most = 0;
       }
       end();
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Waits; whether nothing was on it meanwhile: then nothing will be. */
+  private boolean isUnused() throws InterruptedException {
+    long seen;
+    synchronized (lock) {
+      seen = uses;
+    }
+    Thread.sleep(unused);
+    synchronized (lock) {
+      boolean isUnused = uses == seen && used == 0 && ways == 0;
+      if (isUnused) {
+        most = 0;
+      }
+      return isUnused;
+    }
+  }
+
+  private boolean isAtRest() {
+    synchronized (lock) {
+      isResting = used == 0 && ways == 0;
+      return isResting;
     }
   }
 
