@@ -97,7 +97,12 @@ final class Life implements AutoCloseable {
             new YamlConfigs(home, home.resolve("no-site.yaml")),
             agent,
             GitPlaces.of(Map.of("HOME", home.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
-            new Timing(LOOK_AGAIN, Timing.usual().settle(), LinkTiming.usual()),
+            new Timing(
+                LOOK_AGAIN,
+                Timing.usual().settle(),
+                Timing.usual().answer(),
+                Timing.usual().grace(),
+                LinkTiming.usual()),
             Clock.system(),
             random,
             tasks,

@@ -32,7 +32,7 @@ public final class YamlConfigs implements Configs {
   /** The backend that exists without configuration. */
   private static final String LOCAL = "local";
 
-  private static final String BUILT_IN = "built in";
+  private static final String BUILT_IN = Setting.BUILT_IN;
 
   private final Path home;
   private final Path site;

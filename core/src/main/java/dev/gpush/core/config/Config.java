@@ -26,6 +26,12 @@ public record Config(
     order = List.copyOf(order);
   }
 
+  /** Whether somebody has said which backends to ask, as opposed to all that there are. */
+  public boolean isOrdered() {
+    return settings.stream()
+        .anyMatch(setting -> setting.key().equals("backends") && !setting.isBuiltIn());
+  }
+
   public Optional<Json> value(String key) {
     return settings.stream()
         .filter(setting -> setting.key().equals(key))

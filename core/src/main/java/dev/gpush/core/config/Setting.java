@@ -6,4 +6,11 @@ import dev.gpush.core.json.Json;
  * One effective value and where it came from ({@code gpush.yaml:3}, {@code --nodes}, {@code built
  * in}).
  */
-public record Setting(String key, Json value, String origin) {}
+public record Setting(String key, Json value, String origin) {
+  /** The origin of what nobody has set. */
+  public static final String BUILT_IN = "built in";
+
+  public boolean isBuiltIn() {
+    return origin.equals(BUILT_IN);
+  }
+}

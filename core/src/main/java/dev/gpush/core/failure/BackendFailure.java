@@ -1,5 +1,6 @@
 package dev.gpush.core.failure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,6 +24,19 @@ public sealed interface BackendFailure extends Failure {
   /** Reserving failed part-way; everything was rolled back. */
   record ReserveFailed(String backend, String reason) implements BackendFailure {}
 
+  /** Asked what it could grant, it said nothing for so long. */
+  record NoAnswer(String backend, Duration waited) implements BackendFailure {}
+
+  /** Several were asked, and none of them can; each has its own reason. */
+  record Nowhere(List<Refusal> refusals) implements BackendFailure {
+    public Nowhere {
+      refusals = List.copyOf(refusals);
+    }
+  }
+
+  /** Why one of several cannot. */
+  record Refusal(String backend, Failure failure) {}
+
   /** What was released is still there, or nobody can tell. */
   record NotReleased(String backend, String gang, String reason) implements BackendFailure {}
 
@@ -30,8 +44,12 @@ public sealed interface BackendFailure extends Failure {
   default ExitStatus exit() {
     return switch (this) {
       case NeverFits _, Taken _, ReserveFailed _, NotReleased _ -> ExitStatus.FAILED;
+      case Nowhere(var refusals) ->
+          refusals.stream().allMatch(each -> each.failure().exit() == ExitStatus.ENVIRONMENT)
+              ? ExitStatus.ENVIRONMENT
+              : ExitStatus.FAILED;
       case Unknown _ -> ExitStatus.USAGE;
-      case Unavailable _ -> ExitStatus.ENVIRONMENT;
+      case Unavailable _, NoAnswer _ -> ExitStatus.ENVIRONMENT;
     };
   }
 }

@@ -1,11 +1,9 @@
 package dev.gpush.core.session;
 
-import dev.gpush.core.backend.Plan;
 import dev.gpush.core.talk.Talk;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -20,8 +18,8 @@ public interface Sessions {
    */
   SessionView up(UpRequest request, Talk talk) throws InterruptedException;
 
-  /** What {@code up --dry-run} prints: per backend, in the order they would be asked. */
-  Map<String, Plan> plan(UpRequest request);
+  /** What {@code up --dry-run} prints; nothing is asked for. */
+  Outlook plan(UpRequest request) throws InterruptedException;
 
   /** All that are not over. */
   List<SessionView> list();

@@ -46,6 +46,10 @@ final class Doctor {
     for (LiveSession session : live) {
       known.add(session.entry().gang().text());
       findings.add(of(session));
+      for (Bid bid : session.entry().others()) {
+        known.add(bid.gang().text());
+        findings.add(of(session, bid));
+      }
     }
     List<LedgerEntry> all = ledger.load();
     for (LedgerEntry entry : all) {
@@ -70,6 +74,16 @@ final class Doctor {
     findings.sort(
         Comparator.comparingInt(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
     return findings;
+  }
+
+  private static Finding of(LiveSession session, Bid bid) {
+    return new Finding(
+        bid.isWanted() ? "ok" : "warn",
+        "gang " + bid.gang() + " on " + bid.backend(),
+        bid.isWanted()
+            ? "asked for too, for session " + session.name()
+            : "asked for by session " + session.name() + ", being given back",
+        Optional.empty());
   }
 
   private Finding of(LiveSession session) {

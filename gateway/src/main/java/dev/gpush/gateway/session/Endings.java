@@ -5,7 +5,6 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
-import java.time.Duration;
 import java.util.List;
 
 /**
@@ -13,14 +12,13 @@ import java.util.List;
  * or leaked and in it.
  */
 final class Endings {
-  /** What a release may take before it is called a leak. */
-  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
-
   private final SessionBook book;
+  private final Leftovers leftovers;
   private final Runnable changed;
 
-  Endings(SessionBook book, Runnable changed) {
+  Endings(SessionBook book, Leftovers leftovers, Runnable changed) {
     this.book = book;
+    this.leftovers = leftovers;
     this.changed = changed;
   }
 
@@ -35,7 +33,7 @@ final class Endings {
     try {
       session.close();
       if (isAsked) {
-        session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+        leftovers.releaseAll(session);
       }
       isGone = true;
     } catch (GpushException stillThere) {
@@ -94,7 +92,7 @@ final class Endings {
           .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
       changed.run();
       session.close();
-      List<String> kept = session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+      List<String> kept = leftovers.releaseAll(session);
       isGone = true;
       return kept;
     } catch (GpushException failed) {

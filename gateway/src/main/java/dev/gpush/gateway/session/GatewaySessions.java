@@ -2,16 +2,14 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -25,15 +23,14 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
  * All sessions of this gateway.
  *
  * <p>{@code up} in short: find or create the {@link LiveSession} under the one short lock; take its
- * turn; if it is new, write the intent, ask the backends in order, link, sync; whatever fails on
- * the way is undone before the failure is told.
+ * turn; if it is new, let {@link Placement} get the gang, link, sync; whatever fails on the way is
+ * undone before the failure is told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Identity identity;
@@ -43,6 +40,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final SessionFiles files;
   private final SessionBook book;
   private final Requests requests;
+  private final Placement placement;
+  private final Leftovers leftovers;
   private final Endings endings;
   private final SessionLinks linker;
   private final SessionViews views;
@@ -70,7 +69,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.files = new SessionFiles(identity.home());
     this.book = new SessionBook(files, changed);
     this.requests = new Requests(identity, backends, clock, random);
-    this.endings = new Endings(book, changed);
+    this.placement = new Placement(requests, backends, timing, clock, tasks);
+    this.leftovers = new Leftovers(backends, timing.observePause(), tasks);
+    this.endings = new Endings(book, leftovers, changed);
     this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
     this.views = views;
     this.preferences = preferences;
@@ -86,7 +87,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       LiveSession session = taken.session();
       try (LiveSession.Turn _ = taken.turn()) {
         if (taken.isNew()) {
-          make(session, config, wish, talk);
+          make(session, config, wish, request, talk);
           return views.of(session, true);
         }
         if (session.isOver()) {
@@ -95,7 +96,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         }
         session.requireUsable();
         if (session.isWaiting()) {
-          make(session, config, wish, talk);
+          make(session, config, wish, request, talk);
           return views.of(session, true);
         }
         if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
@@ -149,8 +150,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (!request.replace()) {
       throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
     }
-    Backend next = requests.candidates(config, wish).getFirst();
-    requests.requireSense(next, session.name(), config, wish, request);
+    placement.requireSense(intent(session.name(), config, wish, request), request, config, wish);
     if (!request.yes()) {
       Endings.confirmRuns(session, talk, "--yes");
     }
@@ -186,62 +186,49 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return book.enter(
         request.name(),
         config.root(),
-        name -> {
-          Backend first = requests.candidates(config, wish).getFirst();
-          return new LiveSession(
-              requests.intent(name, config, wish, first, request), first, ledger);
-        },
+        name ->
+            new LiveSession(
+                intent(name, config, wish, request),
+                requests.candidates(config, wish).getFirst(),
+                ledger),
         talk);
   }
 
-  private void make(LiveSession session, Config config, Wish wish, Talk talk)
+  /** At the first backend that may be asked; which one it is to be is found out later. */
+  private LedgerEntry intent(SessionName name, Config config, Wish wish, UpRequest request) {
+    Backend first = requests.candidates(config, wish).getFirst();
+    return requests.intent(name, config, wish, first, request);
+  }
+
+  private void make(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk)
       throws InterruptedException {
-    boolean isAsked = false;
+    Placement.Taking taking = placement.taking(session, config, wish, request, talk);
     boolean isReady = false;
     try {
       wish.notes().forEach(talk::say);
-      boolean isNew = session.entry().state() == SessionState.ASKED;
-      if (!wish.gpus().isNone()) {
-        talk.say(wish.words() + " on " + session.backend().name());
-      }
-      GangRequest asked = requests.gang(session.entry(), config);
-      if (isNew) {
-        Requests.requireFit(session.backend(), asked);
-      }
-      session.move(session.entry());
-      isAsked = true;
-      Gang gang;
-      try (Talk.Step step =
-          talk.step("reserving " + wish.words() + " on " + session.backend().name())) {
-        gang =
-            session
-                .backend()
-                .reserve(
-                    asked,
-                    words -> {
-                      step.detail(words);
-                      session.waits(words);
-                    });
-      }
-      session.move(session.entry().granted(gang));
+      taking.take();
       linker.connect(session, config, talk);
       session.work().push(false, talk);
       session.move(session.entry().in(SessionState.READY, ""));
       isReady = true;
     } finally {
       if (!isReady) {
-        endings.undo(session, isAsked);
+        taking.end();
+        endings.undo(session, taking.hasAsked());
       }
     }
+    leftovers.sweepSoon(session, taking::end);
     linker.observeSoon(session);
     preferences.remember(config.root(), wish);
     changed.run();
   }
 
   @Override
-  public Map<String, Plan> plan(UpRequest request) {
+  public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.folder());
-    return requests.plans(request, config, preferences.wish(request, config));
+    Wish wish = preferences.wish(request, config);
+    SessionName name = request.name().orElse(new SessionName("devbox"));
+    return placement.outlook(intent(name, config, wish, request), request, config, wish);
   }
 
   @Override
@@ -359,6 +346,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public List<Finding> doctor() {
     return new Doctor(identity, ledger, backends, configs, views).findings(all());
+  }
+
+  Leftovers leftovers() {
+    return leftovers;
   }
 
   /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */

@@ -10,6 +10,8 @@ import dev.gpush.core.session.SessionState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,6 +24,7 @@ import java.util.Optional;
  * @param grant empty until the backend has granted
  * @param detail why it is in this state, in words; empty when all is well
  * @param term ours towards the agents: of two gateways the one with the higher term has the gang
+ * @param others further backends that were asked for the same, or may still hold something of it
  * @param inherit the variables that the session took over from its first client
  */
 public record LedgerEntry(
@@ -44,7 +47,8 @@ public record LedgerEntry(
     Instant created,
     long term,
     Map<String, String> inherit,
-    Optional<Gang> grant) {
+    Optional<Gang> grant,
+    List<Bid> others) {
   static final long FIRST_TERM = 1;
 
   public LedgerEntry {
@@ -58,26 +62,30 @@ public record LedgerEntry(
       throw new IllegalArgumentException("granted " + grant.get().id() + " for " + gang);
     }
     inherit = Map.copyOf(inherit);
+    others = List.copyOf(others);
+    if (grant.isPresent() && others.stream().anyMatch(Bid::isWanted)) {
+      throw new IllegalArgumentException("granted, and others are wanted");
+    }
   }
 
   LedgerEntry in(SessionState next, String why) {
     return new LedgerEntry(
         id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder,
-        host, boot, created, term, inherit, grant);
+        host, boot, created, term, inherit, grant, others);
   }
 
   /** Under another name, because a session of today has this one. */
   LedgerEntry named(SessionName other) {
     return new LedgerEntry(
         id, other, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, term, inherit, grant);
+        holder, host, boot, created, term, inherit, grant, others);
   }
 
   /** Takes the gang over from whoever has it under a lower term. */
   LedgerEntry under(long higher) {
     return new LedgerEntry(
         id, name, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, higher, inherit, grant);
+        holder, host, boot, created, higher, inherit, grant, others);
   }
 
   LedgerEntry granted(Gang granted) {
@@ -101,7 +109,97 @@ public record LedgerEntry(
         created,
         term,
         inherit,
-        Optional.of(granted));
+        Optional.of(granted),
+        others.stream().map(Bid::unwanted).toList());
+  }
+
+  /** What is asked for first, and of whom; empty grant. */
+  Bid first() {
+    return new Bid(backend, gang, true);
+  }
+
+  /** All who are asked for a gang that nobody has granted yet. */
+  List<Bid> wanted() {
+    var wanted = new ArrayList<Bid>();
+    if (grant.isEmpty()) {
+      wanted.add(first());
+    }
+    others.stream().filter(Bid::isWanted).forEach(wanted::add);
+    return wanted;
+  }
+
+  /** Asks these, and nobody else; whoever was asked before is to be given back. */
+  LedgerEntry asking(List<Bid> bids, Map<String, String> inherits) {
+    var rest = new ArrayList<>(bids.subList(1, bids.size()));
+    var before = new ArrayList<Bid>(others);
+    before.add(first());
+    before.stream()
+        .filter(bid -> bids.stream().noneMatch(each -> each.gang().equals(bid.gang())))
+        .map(Bid::unwanted)
+        .forEach(rest::add);
+    return with(bids.getFirst(), rest, inherits);
+  }
+
+  /** One of several that were asked has failed; it may still hold something. */
+  LedgerEntry givenUp(Bid bid) {
+    if (!bid.gang().equals(gang)) {
+      return replaced(bid, List.of(bid.unwanted()));
+    }
+    List<Bid> left = others.stream().filter(Bid::isWanted).toList();
+    return left.isEmpty() ? this : asking(left, inherit);
+  }
+
+  /** Nothing is held there any more. */
+  LedgerEntry without(Bid bid) {
+    return replaced(bid, List.of());
+  }
+
+  /** As if only this one were asked. */
+  LedgerEntry with(Bid bid) {
+    return with(bid, List.of(), inherit);
+  }
+
+  private LedgerEntry replaced(Bid bid, List<Bid> by) {
+    var rest = new ArrayList<Bid>();
+    for (Bid other : others) {
+      rest.addAll(other.gang().equals(bid.gang()) ? by : List.of(other));
+    }
+    return with(first(), rest, inherit);
+  }
+
+  /** This one of those that were asked has the gang. */
+  LedgerEntry won(Bid bid, Gang granted) {
+    if (bid.gang().equals(gang)) {
+      return granted(granted);
+    }
+    var rest = new ArrayList<>(others.stream().filter(each -> !each.equals(bid)).toList());
+    rest.add(first());
+    return with(bid, rest, inherit).granted(granted);
+  }
+
+  private LedgerEntry with(Bid first, List<Bid> rest, Map<String, String> inherits) {
+    return new LedgerEntry(
+        id,
+        name,
+        first.gang(),
+        state,
+        detail,
+        first.backend(),
+        nodes,
+        gpus,
+        hardEnd,
+        idle,
+        python,
+        root,
+        owner,
+        holder,
+        host,
+        boot,
+        created,
+        term,
+        inherits,
+        grant,
+        rest);
   }
 
   LedgerEntry leased(LeaseTerms lease) {
@@ -125,7 +223,8 @@ public record LedgerEntry(
         created,
         term,
         inherit,
-        grant);
+        grant,
+        others);
   }
 
   Json.Obj json() {
@@ -149,7 +248,8 @@ public record LedgerEntry(
         "created", created.toString(),
         "term", term,
         "inherit", inherit,
-        "grant", grant.map(Gang::json));
+        "grant", grant.map(Gang::json),
+        "others", others.stream().map(Bid::json).toList());
   }
 
   /**
@@ -178,7 +278,8 @@ public record LedgerEntry(
         Instant.parse(need(json, "created")),
         json.number("term").orElse(FIRST_TERM),
         json.object("inherit").textMap(),
-        json.get("grant").map(Gang::from));
+        json.get("grant").map(Gang::from),
+        json.items("others").stream().map(Bid::from).toList());
   }
 
   private static String need(Json json, String key) {

@@ -24,7 +24,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * change it take {@link #begin}, so they are one after the other; everything else only reads.
  */
 final class LiveSession implements AutoCloseable {
-  private final Backend backend;
   private final Ledger ledger;
 
   /**
@@ -35,7 +34,9 @@ final class LiveSession implements AutoCloseable {
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: entry, links, work, lost, doing, refused, isForgotten, isClosed, isObserved
+  // guarded by lock: backend, entry, links, work, lost, doing, refused, isForgotten, isClosed,
+  // isObserved
+  private Backend backend;
   private LedgerEntry entry;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
@@ -93,6 +94,18 @@ final class LiveSession implements AutoCloseable {
     lock.lock();
     try {
       entry = next;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** As {@link #move}, to another backend than before. */
+  void move(LedgerEntry next, Backend with) {
+    ledger.put(next);
+    lock.lock();
+    try {
+      entry = next;
+      backend = with;
     } finally {
       lock.unlock();
     }
@@ -267,7 +280,12 @@ final class LiveSession implements AutoCloseable {
   }
 
   Backend backend() {
-    return backend;
+    lock.lock();
+    try {
+      return backend;
+    } finally {
+      lock.unlock();
+    }
   }
 
   Gang gang() {
@@ -278,7 +296,7 @@ final class LiveSession implements AutoCloseable {
   /** What is to be released: the grant, or, when the reply was lost, the gang by its id alone. */
   Gang whateverIsThere() {
     LedgerEntry now = entry();
-    return now.grant().orElseGet(() -> new Gang(now.gang(), backend.name(), List.of(), ""));
+    return now.grant().orElseGet(() -> new Gang(now.gang(), now.backend(), List.of(), ""));
   }
 
   List<Link> links() {
@@ -304,7 +322,7 @@ final class LiveSession implements AutoCloseable {
     switch (now.state()) {
       case LEAKED ->
           throw new GpushException(
-              new SessionFailure.Leaked(now.name().text(), backend.name(), now.detail()));
+              new SessionFailure.Leaked(now.name().text(), now.backend(), now.detail()));
       case RELEASING ->
           throw new GpushException(new SessionFailure.Busy(now.name().text(), "down"));
       case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED, RELEASED -> {}

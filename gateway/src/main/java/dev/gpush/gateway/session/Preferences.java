@@ -85,7 +85,14 @@ final class Preferences {
     return new Wish(
         request
             .backend()
-            .or(() -> last.backend().filter(_ -> asksNothing).filter(config.order()::contains)),
+            .map(Preferences::names)
+            .or(
+                () ->
+                    last.backend()
+                        .filter(_ -> asksNothing)
+                        .map(Preferences::names)
+                        .filter(config.order()::containsAll))
+            .orElse(List.of()),
         nodes,
         gpus,
         request.hardEnd().or(() -> seconds(config, "lease.for")),
@@ -106,7 +113,7 @@ final class Preferences {
             "gpus",
             wish.gpus().toString(),
             "backend",
-            wish.backend());
+            Optional.of(String.join(",", wish.backends())).filter(names -> !names.isEmpty()));
     try {
       Files.createDirectories(folder);
       Path file = file(root);
@@ -151,6 +158,16 @@ final class Preferences {
     } catch (NoSuchAlgorithmException impossible) {
       throw new IllegalStateException(impossible);
     }
+  }
+
+  /** {@code hpc} or {@code hpc,rack}. */
+  private static List<String> names(String list) {
+    List<String> names = List.of(list.split(",", -1));
+    if (names.stream().anyMatch(String::isBlank)) {
+      throw new GpushException(
+          new UsageFailure.BadValue("--backend", list, "names with commas between: hpc,rack"));
+    }
+    return names.stream().map(String::strip).distinct().toList();
   }
 
   /** A value that the project's own files give. */

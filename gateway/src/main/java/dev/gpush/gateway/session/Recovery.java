@@ -3,13 +3,18 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -26,6 +31,7 @@ final class Recovery {
   private final Ledger ledger;
   private final Backends backends;
   private final SessionLinks linker;
+  private final Leftovers leftovers;
   private final Duration settle;
   private final Duration pause;
   private final Tasks tasks;
@@ -35,12 +41,14 @@ final class Recovery {
       Ledger ledger,
       Backends backends,
       SessionLinks linker,
+      Leftovers leftovers,
       Timing timing,
       Tasks tasks,
       Runnable changed) {
     this.ledger = ledger;
     this.backends = backends;
     this.linker = linker;
+    this.leftovers = leftovers;
     this.settle = timing.settle();
     this.pause = timing.observePause();
     this.tasks = tasks;
@@ -94,7 +102,20 @@ final class Recovery {
         book.drop(session);
       } else {
         changed.run();
+        giveOthersBack(session);
       }
+    }
+  }
+
+  /** A session that has its gang gives back what others may hold of it. */
+  private void giveOthersBack(LiveSession session) {
+    try {
+      boolean isAlive = isHeld(session) || session.isWaiting();
+      if (isAlive && !Thread.currentThread().isInterrupted()) {
+        leftovers.sweepSoon(session, () -> {});
+      }
+    } catch (IllegalStateException closing) {
+      // The next gateway sees to it.
     }
   }
 
@@ -144,6 +165,10 @@ final class Recovery {
 
   /** The reply was lost with the gateway: the gang is whole, or it goes. */
   private void adoptOrForget(LiveSession session) throws InterruptedException {
+    if (!session.entry().others().isEmpty()) {
+      adoptOne(session);
+      return;
+    }
     Optional<Discovered> found = discover(session);
     if (found.isEmpty() || !found.get().complete()) {
       Thread.sleep(settle);
@@ -185,7 +210,96 @@ final class Recovery {
   }
 
   private static boolean isInQueue(LiveSession session, Discovered found) {
-    return session.backend().hasQueue() && !found.complete() && found.gang().nodes().isEmpty();
+    return isInQueue(session.backend(), found);
+  }
+
+  /** Or has just left it: its nodes are starting, and whoever says up waits for them. */
+  private static boolean isInQueue(Backend backend, Discovered found) {
+    return backend.hasQueue() && !found.complete();
+  }
+
+  /** What became of one of several that were asked. */
+  private sealed interface Fate {
+    record Whole(Backend backend, Gang gang) implements Fate {}
+
+    record Queued() implements Fate {}
+
+    record Half() implements Fate {}
+
+    record Absent() implements Fate {}
+
+    record Unknown(GpushException why) implements Fate {}
+  }
+
+  /**
+   * Several were asked: the first that is whole stays and the others are given back; while none is,
+   * those in a queue keep their places, and nobody who is out of reach is forgotten.
+   */
+  private void adoptOne(LiveSession session) throws InterruptedException {
+    Map<Bid, Fate> fates = fates(session.entry());
+    if (fates.values().stream().noneMatch(Fate.Whole.class::isInstance)) {
+      Thread.sleep(settle);
+      fates = fates(session.entry());
+    }
+    for (var bid : fates.entrySet()) {
+      if (bid.getValue() instanceof Fate.Whole(var backend, var gang)) {
+        session.move(session.entry().won(bid.getKey(), gang), backend);
+        takeOver(session);
+        return;
+      }
+    }
+    Map<Bid, Fate> now = fates;
+    List<Bid> kept =
+        session.entry().wanted().stream()
+            .filter(bid -> now.get(bid) instanceof Fate.Queued)
+            .toList();
+    if (kept.isEmpty()) {
+      for (Fate fate : now.values()) {
+        if (fate instanceof Fate.Unknown(var why)) {
+          throw why;
+        }
+      }
+      leftovers.releaseAll(session);
+      session.forget();
+      return;
+    }
+    // Who is not in a queue is released once one of those has the gang.
+    Backend first = backends.named(kept.getFirst().backend()).orElse(session.backend());
+    session.move(session.entry().asking(kept, session.entry().inherit()), first);
+    session.waits("gpush up waits with it");
+  }
+
+  private Map<Bid, Fate> fates(LedgerEntry entry) {
+    var fates = new LinkedHashMap<Bid, Fate>();
+    for (Bid bid : entry.wanted()) {
+      fates.put(bid, fate(bid, entry.owner()));
+    }
+    return fates;
+  }
+
+  private Fate fate(Bid bid, String owner) {
+    Optional<Backend> backend = backends.named(bid.backend());
+    if (backend.isEmpty()) {
+      return new Fate.Unknown(
+          new GpushException(
+              new BackendFailure.Unavailable(
+                  bid.backend(), "it is not configured any more", "gpush backends")));
+    }
+    try {
+      Optional<Discovered> found =
+          backend.get().discover(owner).stream()
+              .filter(each -> each.gang().id().equals(bid.gang()))
+              .findFirst();
+      if (found.isEmpty()) {
+        return new Fate.Absent();
+      }
+      if (found.get().complete()) {
+        return new Fate.Whole(backend.get(), found.get().gang());
+      }
+      return isInQueue(backend.get(), found.get()) ? new Fate.Queued() : new Fate.Half();
+    } catch (GpushException unknown) {
+      return new Fate.Unknown(unknown);
+    }
   }
 
   private static Optional<Discovered> discover(LiveSession session) {
@@ -221,8 +335,8 @@ final class Recovery {
     linker.observeSoon(session);
   }
 
-  private static void finishRelease(LiveSession session) throws InterruptedException {
-    session.backend().release(session.whateverIsThere(), RELEASE_LIMIT);
+  private void finishRelease(LiveSession session) throws InterruptedException {
+    leftovers.releaseAll(session);
     session.move(session.entry().in(SessionState.RELEASED, session.entry().detail()));
   }
 }

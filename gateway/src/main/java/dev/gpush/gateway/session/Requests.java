@@ -5,7 +5,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -16,12 +16,10 @@ import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
-/** From what somebody wishes to what a backend is asked for, and whether it can be. */
+/** From what somebody wishes to what backends are asked for, and which of them. */
 final class Requests {
   private final Identity identity;
   private final Backends backends;
@@ -62,7 +60,8 @@ final class Requests {
         clock.now(),
         LedgerEntry.FIRST_TERM,
         backend.inherited(request.environment()),
-        Optional.empty());
+        Optional.empty(),
+        List.of());
   }
 
   GangRequest gang(LedgerEntry entry, Config config) {
@@ -84,52 +83,39 @@ final class Requests {
     return name == null ? "root" : name.toString();
   }
 
-  /** In the order of the configuration; the one that was named, if one was. */
+  /** For one more backend, under an id that nobody has. */
+  Bid bid(String backend) {
+    byte[] gang = new byte[8];
+    random.nextBytes(gang);
+    return new Bid(backend, GangId.of(gang), true);
+  }
+
+  /**
+   * Who may be asked: those that were named, in that order, else those of the configuration. This
+   * machine is no place for GPUs unless somebody says so, or there is no other.
+   */
   List<Backend> candidates(Config config, Wish wish) {
+    if (!wish.backends().isEmpty()) {
+      return wish.backends().stream().map(name -> named(config, name)).toList();
+    }
     List<Backend> all = backends.of(config);
-    if (wish.backend().isEmpty()) {
+    if (wish.gpus().isNone() || config.isOrdered()) {
       return all;
     }
-    String wanted = wish.backend().get();
-    List<Backend> named = all.stream().filter(backend -> backend.name().equals(wanted)).toList();
-    if (named.isEmpty()) {
-      List<String> known = all.stream().map(Backend::name).toList();
-      throw new GpushException(
-          new BackendFailure.Unknown(wanted, known, Nearest.one(wanted, known)));
-    }
-    return named;
+    List<Backend> others = all.stream().filter(each -> !each.kind().equals("local")).toList();
+    return others.isEmpty() ? all : others;
   }
 
-  /** What would come of it on each backend; nothing is reserved. */
-  Map<String, Plan> plans(UpRequest request, Config config, Wish wish) {
-    var plans = new LinkedHashMap<String, Plan>();
-    for (Backend backend : candidates(config, wish)) {
-      SessionName name = request.name().orElse(new SessionName("devbox"));
-      plans.put(
-          backend.name(), backend.plan(gang(intent(name, config, wish, backend, request), config)));
-    }
-    return plans;
-  }
-
-  /** Fits at some time, if not now. */
-  void requireSense(
-      Backend backend, SessionName name, Config config, Wish wish, UpRequest request) {
-    if (backend.plan(gang(intent(name, config, wish, backend, request), config))
-        instanceof Plan.Never(var reason, var works)) {
-      throw new GpushException(new BackendFailure.NeverFits(backend.name(), reason, works));
-    }
-  }
-
-  static void requireFit(Backend backend, GangRequest asked) {
-    switch (backend.plan(asked)) {
-      case Plan.Never(var reason, var works) ->
-          throw new GpushException(new BackendFailure.NeverFits(backend.name(), reason, works));
-      case Plan.Later(var reason, _, var holders) -> {
-        if (!backend.hasQueue()) {
-          throw new GpushException(new BackendFailure.Taken(backend.name(), reason, holders));
-        }
-      }
-      case Plan.Now _ -> {}
-    }
+  private Backend named(Config config, String wanted) {
+    return backends.of(config).stream()
+        .filter(backend -> backend.name().equals(wanted))
+        .findFirst()
+        .or(() -> backends.named(wanted))
+        .orElseThrow(
+            () -> {
+              List<String> known = config.backends().stream().map(BackendConfig::name).toList();
+              return new GpushException(
+                  new BackendFailure.Unknown(wanted, known, Nearest.one(wanted, known)));
+            });
   }
 }

@@ -55,7 +55,9 @@ public final class SessionService implements AutoCloseable {
             own,
             changed);
     this.runs = new GatewayRuns(sessions, sessions.linker(), own);
-    this.recovery = new Recovery(ledger, backends, sessions.linker(), timing, own, changed);
+    this.recovery =
+        new Recovery(
+            ledger, backends, sessions.linker(), sessions.leftovers(), timing, own, changed);
   }
 
   /** Takes over what the last gateway left; returns at once, the work goes on. */

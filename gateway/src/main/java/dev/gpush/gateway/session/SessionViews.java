@@ -121,7 +121,7 @@ final class SessionViews {
         entry.name(),
         entry.id(),
         state,
-        state == SessionState.DEGRADED ? degradation(session) : entry.detail(),
+        state == SessionState.DEGRADED ? degradation(session) : detail(entry),
         entry.backend(),
         place(entry),
         entry.gpus(),
@@ -186,6 +186,18 @@ final class SessionViews {
               welcome.number("pid").orElse(0L)));
     }
     return views;
+  }
+
+  /** A second gang is never kept in silence. */
+  private static String detail(LedgerEntry entry) {
+    List<String> holding =
+        entry.others().stream()
+            .filter(bid -> !bid.isWanted())
+            .map(Bid::backend)
+            .distinct()
+            .toList();
+    boolean isSaid = entry.grant().isPresent() && entry.detail().isEmpty() && !holding.isEmpty();
+    return isSaid ? "giving back what was asked of " + String.join(", ", holding) : entry.detail();
   }
 
   private static String degradation(LiveSession session) {

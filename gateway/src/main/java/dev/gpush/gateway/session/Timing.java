@@ -9,14 +9,22 @@ import java.time.Duration;
  * @param observePause between two looks at a gang whose link is cut
  * @param settle how long a start that a dead gateway had under way may still take to show an agent
  * @param link the waits of every link
+ * @param answer how long a backend may take to say what it could grant, where others are asked too
+ * @param grace what is left of that once one of them could grant now
  */
-public record Timing(Duration observePause, Duration settle, LinkTiming link) {
+public record Timing(
+    Duration observePause, Duration settle, Duration answer, Duration grace, LinkTiming link) {
   public static Timing usual() {
-    return new Timing(Duration.ofSeconds(5), Duration.ofSeconds(2), LinkTiming.usual());
+    return new Timing(
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(20),
+        Duration.ofSeconds(5),
+        LinkTiming.usual());
   }
 
   /** With another contact limit for every link. */
   public Timing withContact(Duration limit) {
-    return new Timing(observePause, settle, link.withContact(limit));
+    return new Timing(observePause, settle, answer, grace, link.withContact(limit));
   }
 }

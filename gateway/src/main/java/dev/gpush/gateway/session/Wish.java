@@ -11,12 +11,13 @@ import java.util.Set;
 /**
  * What an {@code up} comes to after flags, files and habits.
  *
+ * @param backends those that may be asked; empty: all of the configuration's
  * @param asked which of nodes, gpus and backend were asked for by flags or the project's files, as
  *     opposed to habits and defaults: a session that is there differs by these only
  * @param notes what to tell before it is done ("as last time here: 2 nodes")
  */
 record Wish(
-    Optional<String> backend,
+    List<String> backends,
     int nodes,
     GpuRequest gpus,
     Optional<Duration> hardEnd,
@@ -25,6 +26,7 @@ record Wish(
     Set<String> asked,
     List<String> notes) {
   Wish {
+    backends = List.copyOf(backends);
     asked = Set.copyOf(asked);
     notes = List.copyOf(notes);
   }
@@ -56,11 +58,10 @@ record Wish(
       differences.add(
           new SessionFailure.Difference("gpus", has.gpus().toString(), gpus.toString()));
     }
-    backend
-        .filter(wanted -> asked.contains("backend") && !wanted.equals(has.backend()))
-        .ifPresent(
-            wanted ->
-                differences.add(new SessionFailure.Difference("backend", has.backend(), wanted)));
+    if (asked.contains("backend") && !backends.contains(has.backend())) {
+      differences.add(
+          new SessionFailure.Difference("backend", has.backend(), String.join(",", backends)));
+    }
     return differences;
   }
 }

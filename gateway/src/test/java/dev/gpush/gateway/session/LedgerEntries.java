@@ -47,7 +47,16 @@ final class LedgerEntries {
         Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)),
         random.nextInt(1, 9),
         Map.of("PATH", text(), "A", text()),
-        random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none());
+        random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
+        others());
+  }
+
+  private List<Bid> others() {
+    var others = new ArrayList<Bid>();
+    for (int other = random.nextInt(3); other > 0; other--) {
+      others.add(new Bid("place" + other, GangId.of(bytes(8)), false));
+    }
+    return others;
   }
 
   private static <T> Optional<T> none() {

@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 /**
  * A gateway that dies at the n-th thing it does, as by kill -9: from then on it reaches neither its
@@ -35,10 +37,20 @@ final class MortalGateway implements AutoCloseable {
   private boolean isDead;
 
   MortalGateway(SessionRig rig, int number, int moments) throws IOException {
+    this(rig, number, moments, _ -> List.of(rig.backend()));
+  }
+
+  /**
+   * @param backends that take nothing back once this one is dead
+   */
+  MortalGateway(
+      SessionRig rig, int number, int moments, Function<BooleanSupplier, List<Backend>> backends)
+      throws IOException {
     this.rig = rig;
     this.left = new AtomicInteger(moments);
     this.home = Files.createSymbolicLink(rig.path("home-" + number), rig.home());
-    this.service = rig.gateway(home, List.of(new Mortal(rig.backend())), tasks);
+    List<Backend> all = backends.apply(this::isAlive).stream().<Backend>map(Mortal::new).toList();
+    this.service = rig.gateway(home, all, tasks);
   }
 
   /** Nothing that is written to survive death may catch it. */
@@ -52,6 +64,12 @@ final class MortalGateway implements AutoCloseable {
 
   FakeTalk talk() {
     return FakeTalk.at(this::moment);
+  }
+
+  boolean isAlive() {
+    synchronized (lock) {
+      return !isDead;
+    }
   }
 
   /** One more thing is about to be done, or was done. */
@@ -126,6 +144,16 @@ final class MortalGateway implements AutoCloseable {
       Gang gang = inner.reserve(request);
       moment();
       return gang;
+    }
+
+    @Override
+    public boolean hasQueue() {
+      return inner.hasQueue();
+    }
+
+    @Override
+    public List<String> interpreters(Gang gang) {
+      return inner.interpreters(gang);
     }
 
     @Override

@@ -115,7 +115,7 @@ final class PreferencesTest {
   void aHabitOfABackendThatIsNotConfiguredAnyMoreIsForgotten() {
     remembered(2, "0", "hpc");
 
-    assertEquals(Optional.empty(), plain().backend());
+    assertEquals(List.of(), plain().backends());
     assertEquals(2, plain().nodes());
   }
 

@@ -19,6 +19,7 @@ import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.io.IOException;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Future;
@@ -78,7 +79,8 @@ final class RecoveryTest {
         has.created(),
         has.term(),
         has.inherit(),
-        Optional.empty());
+        Optional.empty(),
+        List.of());
   }
 
   private SessionService recovered() {

@@ -53,7 +53,7 @@ final class SessionRig implements AutoCloseable {
   static final String BACKEND = "local";
 
   private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
-  private static final Duration SHORT = Duration.ofMillis(50);
+  static final Duration SHORT = Duration.ofMillis(50);
 
   private final Path folder;
   private final Tasks tasks = Tasks.named("rig", (_, failure) -> failure.printStackTrace());
@@ -125,6 +125,21 @@ final class SessionRig implements AutoCloseable {
     return service;
   }
 
+  /**
+   * A gateway before these backends.
+   *
+   * @param grace that others get once one of them could grant now
+   */
+  SessionService gateway(List<Backend> all, Duration grace) {
+    SessionService service = gateway(home(), "me@here", all, tasks, grace);
+    started.add(service);
+    return service;
+  }
+
+  AgentImage agent() {
+    return agent;
+  }
+
   /** The same for another home, as of another laptop. */
   SessionService gateway(Path home, String holder) {
     SessionService service = gateway(home, holder, List.of(backend), tasks);
@@ -137,6 +152,11 @@ final class SessionRig implements AutoCloseable {
   }
 
   private SessionService gateway(Path home, String holder, List<Backend> all, Tasks its) {
+    return gateway(home, holder, all, its, DEADLINE);
+  }
+
+  private SessionService gateway(
+      Path home, String holder, List<Backend> all, Tasks its, Duration grace) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
     var identity =
@@ -147,7 +167,7 @@ final class SessionRig implements AutoCloseable {
         configs,
         agent,
         GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
-        new Timing(SHORT, SHORT, LinkTiming.usual()),
+        new Timing(SHORT, SHORT, DEADLINE, grace, LinkTiming.usual()),
         Clock.system(),
         random,
         its,

@@ -2,15 +2,19 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.FailureText;
+import dev.gpush.shell.render.Message;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
 import java.time.Duration;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -19,9 +23,11 @@ import picocli.CommandLine.Option;
     name = "up",
     header = "Get a gang of nodes, or attach to the one you have",
     description = {
-      "Asks the backends in order and makes a session of the first gang that is granted, all nodes"
-          + " or none, with the workspace on every node. Asked again with the same request it"
-          + " attaches; with another one it shows the difference and needs --replace."
+      "Asks all backends at once and takes the gang where it is free now, else where it is soonest,"
+          + " then cheapest, then listed first, and says why. Where it has to wait it may wait in"
+          + " several queues; the first whole gang stays. All nodes or none, with the workspace on"
+          + " every node. Asked again with the same request it attaches; with another one it shows"
+          + " the difference and needs --replace."
     },
     footer = {
       "$ gpush up --nodes 2 --for 8h",
@@ -38,7 +44,10 @@ final class UpCommand implements Action {
       description = "per node: H100:8, 8, or H100 for one; 0 for none")
   Optional<String> gpus;
 
-  @Option(names = "--backend", paramLabel = "BACKEND", description = "only there")
+  @Option(
+      names = "--backend",
+      paramLabel = "BACKEND",
+      description = "only there, or there: hpc,rack")
   Optional<String> backend;
 
   @Option(
@@ -94,27 +103,62 @@ final class UpCommand implements Action {
     return dryRun ? plan(call, request) : up(call, request);
   }
 
-  private int plan(Call call, UpRequest request) {
-    Map<String, Plan> plans = call.services().sessions().plan(request);
+  private int plan(Call call, UpRequest request) throws InterruptedException {
+    Outlook outlook = call.services().sessions().plan(request);
+    var failures = new FailureText(call.words());
     if (json) {
-      call.print(Documents.plans(plans));
+      call.print(Documents.plans(outlook, failures));
     } else {
       Table table = new Table("BACKEND", "WHEN", "WHAT");
-      plans.forEach((name, plan) -> row(table, name, plan));
+      outlook.offers().forEach(offer -> row(table, offer, failures));
       call.print(table);
+      if (!outlook.why().isEmpty()) {
+        call.say(outlook.why());
+      }
     }
-    boolean possible = plans.values().stream().anyMatch(plan -> !(plan instanceof Plan.Never));
-    return possible ? 0 : 1;
+    return status(outlook);
   }
 
-  private static void row(Table table, String backend, Plan plan) {
+  /** Done where it is possible at some time; else as a failure of up itself. */
+  private static int status(Outlook outlook) {
+    boolean isUnknown = true;
+    for (Outlook.Offer offer : outlook.offers()) {
+      switch (offer.answer()) {
+        case Outlook.Answer.Planned(Plan.Never _) -> isUnknown = false;
+        case Outlook.Answer.Planned _ -> {
+          return 0;
+        }
+        case Outlook.Answer.Failed _ -> {}
+      }
+    }
+    return (isUnknown ? ExitStatus.ENVIRONMENT : ExitStatus.FAILED).number();
+  }
+
+  private static void row(Table table, Outlook.Offer offer, FailureText failures) {
+    String price =
+        offer.price().map(hour -> String.format(Locale.ROOT, "; %.2f an hour", hour)).orElse("");
+    switch (offer.answer()) {
+      case Outlook.Answer.Planned(var plan) -> row(table, offer.backend(), plan, price);
+      case Outlook.Answer.Failed(var failure) -> {
+        Message message = failures.of(failure);
+        table.row(
+            offer.backend(),
+            "unknown",
+            message.what() + ": " + message.because().getFirst() + "; try: " + message.remedy());
+      }
+    }
+  }
+
+  private static void row(Table table, String backend, Plan plan, String price) {
     switch (plan) {
-      case Plan.Now(var what) -> table.row(backend, "now", what);
+      case Plan.Now(var what) -> table.row(backend, "now", what + price);
       case Plan.Later(var reason, var estimate, var holders) ->
           table.row(
               backend,
               estimate.map(wait -> "in about " + DurationText.coarse(wait)).orElse("later"),
-              reason + (holders.isEmpty() ? "" : "; held by " + String.join(", ", holders)));
+              reason
+                  + (holders.isEmpty() ? "" : "; held by " + String.join(", ", holders))
+                  + price);
       case Plan.Never(var reason, var works) ->
           table.row(
               backend,

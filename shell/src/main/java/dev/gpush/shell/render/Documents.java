@@ -7,13 +7,13 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -119,18 +119,40 @@ public final class Documents {
                 .toList());
   }
 
-  public static Json.Arr plans(Map<String, Plan> plans) {
+  /**
+   * What each place says, and where it would be.
+   *
+   * @param failures how a failure is told
+   */
+  public static Json.Arr plans(Outlook outlook, FailureText failures) {
     var rows = new ArrayList<Json>();
-    plans.forEach((backend, plan) -> rows.add(plan(backend, plan)));
+    for (Outlook.Offer offer : outlook.offers()) {
+      boolean isChosen = outlook.chosen().contains(offer.backend());
+      rows.add(
+          plan(offer, failures)
+              .with("price", offer.price())
+              .with("chosen", isChosen)
+              .with("why", isChosen ? text(outlook.why()) : Optional.empty()));
+    }
     return Json.array(rows);
   }
 
-  private static Json.Obj plan(String backend, Plan plan) {
-    return switch (plan) {
-      case Plan.Now(var what) -> plan(backend, "now", what, Optional.empty(), List.of(), List.of());
-      case Plan.Later(var reason, var estimate, var holders) ->
+  private static Json.Obj plan(Outlook.Offer offer, FailureText failures) {
+    String backend = offer.backend();
+    return switch (offer.answer()) {
+      case Outlook.Answer.Failed(var failure) ->
+          plan(
+              backend,
+              "unknown",
+              failures.of(failure).what() + ": " + failures.of(failure).because().getFirst(),
+              Optional.empty(),
+              List.of(),
+              List.of());
+      case Outlook.Answer.Planned(Plan.Now(var what)) ->
+          plan(backend, "now", what, Optional.empty(), List.of(), List.of());
+      case Outlook.Answer.Planned(Plan.Later(var reason, var estimate, var holders)) ->
           plan(backend, "later", reason, estimate, holders, List.of());
-      case Plan.Never(var reason, var works) ->
+      case Outlook.Answer.Planned(Plan.Never(var reason, var works)) ->
           plan(backend, "never", reason, Optional.empty(), List.of(), works);
     };
   }

@@ -28,7 +28,7 @@ public final class FailureText {
   /** For a command line, verb first; empty where there is none. */
   public FailureText(List<String> words) {
     this.typed = new Typed(words);
-    this.far = new FarFailureText(typed);
+    this.far = new FarFailureText(typed, this);
   }
 
   public Message of(Failure failure) {

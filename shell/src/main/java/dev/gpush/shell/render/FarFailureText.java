@@ -8,15 +8,20 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** {@link FailureText} of what happens at the other end: at backends, agents and nodes. */
 final class FarFailureText {
   private final Typed typed;
+  private final FailureText whole;
 
-  FarFailureText(Typed typed) {
+  FarFailureText(Typed typed, FailureText whole) {
     this.typed = typed;
+    this.whole = whole;
   }
 
   Message backend(BackendFailure failure) {
@@ -46,10 +51,50 @@ final class FarFailureText {
               backend + " cannot be used", reason, remedy.isEmpty() ? "gpush backends" : remedy);
       case BackendFailure.ReserveFailed(var backend, var reason) ->
           Message.of(backend + " could not give the gang; nothing is held", reason, typed.again());
+      case BackendFailure.NoAnswer(var backend, var waited) ->
+          Message.of(
+              backend + " does not say what it could grant",
+              "nothing came from it for " + DurationText.of(waited),
+              "gpush backends --explain");
+      case BackendFailure.Nowhere(var refusals) -> nowhere(refusals);
       case BackendFailure.NotReleased(var backend, var gang, var reason) ->
           Message.of(
               "gang " + gang + " on " + backend + " may still be there", reason, "gpush doctor");
     };
+  }
+
+  /** Each place with its own reason; the first thing that would help is the one to try. */
+  private Message nowhere(List<BackendFailure.Refusal> refusals) {
+    boolean isForEver =
+        !refusals.isEmpty()
+            && refusals.stream()
+                .allMatch(each -> each.failure() instanceof BackendFailure.NeverFits);
+    var reasons = new ArrayList<String>();
+    for (BackendFailure.Refusal each : refusals) {
+      Message message = whole.of(each.failure());
+      String because = String.join("; ", message.because());
+      boolean saysMore =
+          each.failure() instanceof BackendFailure.NeverFits
+              || each.failure() instanceof BackendFailure.Taken;
+      reasons.add(each.backend() + ": " + (saysMore ? "" : message.what() + ": ") + because);
+    }
+    Optional<BackendFailure.Refusal> best =
+        refusals.stream()
+            .filter(each -> !(each.failure() instanceof BackendFailure.NeverFits))
+            .findFirst()
+            .or(
+                () ->
+                    refusals.stream()
+                        .filter(
+                            each ->
+                                each.failure() instanceof BackendFailure.NeverFits(_, _, var works)
+                                    && !fits(works).isEmpty())
+                        .findFirst())
+            .or(() -> refusals.stream().findFirst());
+    return new Message(
+        isForEver ? "no backend can ever grant this" : "no backend can grant this now",
+        Phrase.capped(reasons),
+        best.map(each -> whole.of(each.failure()).remedy()).orElse("gpush backends"));
   }
 
   /** Of what would work: options of up, as opposed to commands that tell more. */

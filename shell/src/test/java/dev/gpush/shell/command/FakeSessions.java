@@ -7,6 +7,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -33,6 +34,8 @@ final class FakeSessions implements Sessions {
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
   List<String> kept = List.of();
+  List<String> chosen = List.of();
+  String why = "";
 
   /** up finds that everything is gone. */
   boolean isForgetful;
@@ -128,9 +131,19 @@ final class FakeSessions implements Sessions {
   }
 
   @Override
-  public Map<String, Plan> plan(UpRequest request) {
+  public Outlook plan(UpRequest request) {
     asked.add(request);
-    return plans;
+    List<Outlook.Offer> offers =
+        plans.entrySet().stream()
+            .map(
+                each ->
+                    new Outlook.Offer(
+                        each.getKey(),
+                        new Outlook.Answer.Planned(each.getValue()),
+                        Optional.empty(),
+                        false))
+            .toList();
+    return new Outlook(offers, chosen, why);
   }
 
   @Override

@@ -34,7 +34,7 @@ final class JsonTest {
             + " agent_pid",
         "runs > run session state exit words mode ranks slots generation python started ended"
             + " duration_s",
-        "up --dry-run > backend when detail estimate_s holders would_fit",
+        "up --dry-run > backend when detail estimate_s holders would_fit price chosen why",
         "config > root root_reason backends settings",
         "backends > name kind usable description from",
         "templates > name summary from",

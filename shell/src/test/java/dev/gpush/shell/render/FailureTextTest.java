@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
@@ -15,6 +16,7 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -118,6 +120,12 @@ final class FailureTextTest {
     }
     if (type == Json.class) {
       return full ? Json.object("path", "/x", "free", 0) : Json.object();
+    }
+    if (type == Duration.class) {
+      return Duration.ofSeconds(full ? 20 : 0);
+    }
+    if (type == Failure.class) {
+      return sample(BackendFailure.Taken.class, full);
     }
     return sample(type, full);
   }

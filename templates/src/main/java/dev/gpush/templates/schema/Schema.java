@@ -11,6 +11,7 @@ import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
 import dev.gpush.templates.schema.ValueType.TemplateName;
@@ -145,6 +146,11 @@ public final class Schema {
                   Json.of(1),
                   "",
                   "kind ssh: how many nodes without GPUs one host may be at a time"),
+              place(
+                  "price",
+                  new Prices(),
+                  "what a GPU costs for an hour, by model; of places that are free now the cheapest"
+                      + " is taken"),
               place(
                   "login",
                   new Text(),

@@ -10,6 +10,7 @@ import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
 import dev.gpush.templates.schema.ValueType.TemplateName;
@@ -38,6 +39,8 @@ final class ValueReader {
   /** A path of Linux is no longer, and no sensible value of a variable either. */
   private static final int MOST_TEXT = 4096;
 
+  private static final Pattern PRICE = Pattern.compile("[0-9]{1,6}(\\.[0-9]{1,4})?");
+
   private static final int MOST_NAMES = 64;
   private static final int MOST_VARIABLES = 512;
   private static final int MOST_SHOWN = 40;
@@ -57,6 +60,7 @@ final class ValueReader {
   Optional<Json> read(ValueType type, Yaml yaml) {
     return switch (type) {
       case Variables variables -> variables(variables, yaml);
+      case Prices prices -> prices(prices, yaml);
       case BackendNames names -> names(names, yaml);
       case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
       case Texts texts -> texts(texts, yaml);
@@ -223,6 +227,22 @@ final class ValueReader {
       variable(entry).ifPresent(value -> variables.put(entry.key(), value));
     }
     return Optional.of(new Json.Obj(variables));
+  }
+
+  private Optional<Json> prices(Prices type, Yaml yaml) {
+    if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
+      return wrong(type, yaml, "something else");
+    }
+    Map<String, Json> prices = new LinkedHashMap<>();
+    for (Yaml.Entry entry : entries) {
+      if (entry.value() instanceof Yaml.Scalar(_, var text, _) && PRICE.matcher(text).matches()) {
+        prices.put(entry.key(), Json.of(Double.parseDouble(text)));
+      } else {
+        String what = "must be a number, such as 2.49: the price of one GPU for an hour";
+        flaws.accept(new Flaw(entry.at(), path + "." + entry.key(), what));
+      }
+    }
+    return Optional.of(new Json.Obj(prices));
   }
 
   private Optional<Json> variable(Yaml.Entry entry) {

@@ -52,6 +52,14 @@ public sealed interface ValueType {
     }
   }
 
+  /** Kept as numbers. */
+  record Prices() implements ValueType {
+    @Override
+    public String words() {
+      return "prices of GPU models for an hour, such as {H100: 2.49}";
+    }
+  }
+
   /** Names of backends; whether they are configured is known once all files are read. */
   record BackendNames() implements ValueType {
     @Override

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
@@ -40,21 +41,45 @@ public final class FakeBackend implements Backend {
   private final String name;
   private final FakeSite site;
   private final Optional<AgentProgram> agent;
+  private final boolean isQueueing;
+  private final BooleanSupplier isAlive;
 
-  private FakeBackend(String name, FakeSite site, Optional<AgentProgram> agent) {
+  private FakeBackend(
+      String name,
+      FakeSite site,
+      Optional<AgentProgram> agent,
+      boolean isQueueing,
+      BooleanSupplier isAlive) {
     this.name = name;
     this.site = site;
     this.agent = agent;
+    this.isQueueing = isQueueing;
+    this.isAlive = isAlive;
   }
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty());
+    return new FakeBackend(name, site, Optional.empty(), false, () -> true);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent));
+    return new FakeBackend(name, site, Optional.of(agent), false, () -> true);
+  }
+
+  /**
+   * As {@link #withAgents}, with a queue that outlives its gateways.
+   *
+   * @param isAlive false once the gateway is dead: it takes nothing back any more
+   */
+  public static FakeBackend queueing(
+      String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
+    return new FakeBackend(name, site, Optional.of(agent), true, isAlive);
+  }
+
+  @Override
+  public boolean hasQueue() {
+    return isQueueing;
   }
 
   @Override
@@ -74,6 +99,11 @@ public final class FakeBackend implements Backend {
 
   @Override
   public Plan plan(GangRequest request) {
+    heedless(Operation.PLAN, Moment.BEFORE);
+    return fit(request);
+  }
+
+  private Plan fit(GangRequest request) {
     int wanted = FakeSite.wanted(request);
     if (wanted > site.size()) {
       return new Plan.Never(
@@ -94,26 +124,39 @@ public final class FakeBackend implements Backend {
   public Gang reserve(GangRequest request) throws InterruptedException {
     boolean done = false;
     try {
-      if (plan(request) instanceof Plan.Never(var reason, var works)) {
+      if (fit(request) instanceof Plan.Never(var reason, var works)) {
         throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
       }
       site.trouble().at(Operation.RESERVE, Moment.BEFORE);
-      Gang gang =
-          site.take(name, request)
-              .orElseThrow(
-                  () ->
-                      new GpushException(
-                          new BackendFailure.Taken(name, "GPUs are held", holders())));
+      Gang gang = isQueueing ? queued(request) : taken(request);
       site.trouble().at(Operation.RESERVE, Moment.AFTER);
-      startAgents(gang, request);
+      if (!isQueueing) {
+        startAgents(gang, request);
+      }
       done = true;
       return gang;
     } finally {
-      if (!done) {
+      if (!done && isAlive.getAsBoolean()) {
         Optional<Holding> half = site.find(request.gang());
         half.ifPresent(holding -> end(holding.gang()));
+        site.drop(request.gang());
       }
     }
+  }
+
+  private Gang taken(GangRequest request) {
+    return site.take(name, request)
+        .orElseThrow(
+            () -> new GpushException(new BackendFailure.Taken(name, "GPUs are held", holders())));
+  }
+
+  private Gang queued(GangRequest request) throws InterruptedException {
+    site.submit(name, request, gang -> startAgents(gang, request));
+    return site.await(request.gang())
+        .orElseThrow(
+            () ->
+                new GpushException(
+                    new BackendFailure.ReserveFailed(name, "it was taken out of the queue")));
   }
 
   private void startAgents(Gang gang, GangRequest request) {
@@ -176,6 +219,9 @@ public final class FakeBackend implements Backend {
       return new Observation.CannotTell(String.valueOf(failed.getMessage()));
     }
     Optional<Holding> holding = site.find(gang.id());
+    if (site.waiting().stream().anyMatch(request -> request.gang().equals(gang.id()))) {
+      return new Observation.Exists();
+    }
     if (holding.isEmpty()) {
       return new Observation.Gone("nothing is held under this name");
     }
@@ -277,10 +323,22 @@ public final class FakeBackend implements Backend {
   @Override
   public List<Discovered> discover(String owner) {
     heedless(Operation.DISCOVER, Moment.BEFORE);
-    return site.holdings().stream()
-        .filter(holding -> holding.request().owner().equals(owner))
-        .map(FakeBackend::discovered)
-        .toList();
+    Stream<Discovered> waiting =
+        site.waiting().stream()
+            .filter(request -> request.owner().equals(owner))
+            .map(
+                request ->
+                    new Discovered(
+                        new Gang(request.gang(), name, List.of(), "waits"),
+                        request.session(),
+                        request.owner(),
+                        request.holder(),
+                        false));
+    Stream<Discovered> held =
+        site.holdings().stream()
+            .filter(holding -> holding.request().owner().equals(owner))
+            .map(FakeBackend::discovered);
+    return Stream.concat(waiting, held).toList();
   }
 
   private static Discovered discovered(Holding holding) {

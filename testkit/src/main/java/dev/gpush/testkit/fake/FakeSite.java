@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 
 /**
  * A pretended cluster: so many GPUs, who holds them, and until when. Several {@link FakeBackend}s
@@ -24,9 +25,10 @@ public final class FakeSite {
   private final Clock clock;
   private final FakeTrouble trouble;
   private final Object lock = new Object();
-  // guarded by lock: free, holdings
+  // guarded by lock: free, holdings, queue
   private final TreeSet<Integer> free = new TreeSet<>();
   private final Map<GangId, Holding> holdings = new LinkedHashMap<>();
+  private final Map<GangId, Waiting> queue = new LinkedHashMap<>();
   private final int size;
 
   /**
@@ -47,6 +49,48 @@ public final class FakeSite {
   /** A gang that is held: {@code dead} are its nodes that were killed. */
   record Holding(
       Gang gang, GangRequest request, LeaseTerms terms, long since, TreeSet<Integer> dead) {}
+
+  /** A request in the queue: granted by the site itself, whether its gateway lives or not. */
+  record Waiting(String backend, GangRequest request, Consumer<Gang> starting) {}
+
+  /** The requests that wait, in their order. */
+  public List<GangRequest> waiting() {
+    synchronized (lock) {
+      return queue.values().stream().map(Waiting::request).toList();
+    }
+  }
+
+  /** Puts a request into the queue unless it is known; {@code starting} brings its nodes up. */
+  void submit(String backend, GangRequest request, Consumer<Gang> starting) {
+    synchronized (lock) {
+      endLeases();
+      if (!holdings.containsKey(request.gang())) {
+        queue.putIfAbsent(request.gang(), new Waiting(backend, request, starting));
+      }
+      grant();
+    }
+  }
+
+  /** Waits until it is granted; empty when it is not in the queue any more. */
+  Optional<Gang> await(GangId gang) throws InterruptedException {
+    synchronized (lock) {
+      while (queue.containsKey(gang)) {
+        lock.wait();
+      }
+      return Optional.ofNullable(holdings.get(gang)).map(Holding::gang);
+    }
+  }
+
+  // holds lock
+  private void grant() {
+    for (Waiting next : List.copyOf(queue.values())) {
+      if (free.size() >= wanted(next.request())) {
+        queue.remove(next.request().gang());
+        take(next.backend(), next.request()).ifPresent(next.starting());
+      }
+    }
+    lock.notifyAll();
+  }
 
   FakeTrouble trouble() {
     return trouble;
@@ -132,8 +176,10 @@ public final class FakeSite {
   /** Lets go of the GPUs; idempotent. */
   void drop(GangId gang) {
     synchronized (lock) {
+      queue.remove(gang);
       Holding holding = holdings.remove(gang);
       if (holding == null) {
+        lock.notifyAll();
         return;
       }
       for (NodeInfo node : holding.gang().nodes()) {
@@ -141,6 +187,7 @@ public final class FakeSite {
           node.slots().forEach(slot -> free.add(Integer.valueOf(slot)));
         }
       }
+      grant();
     }
   }
 

@@ -23,7 +23,9 @@ public final class FakeTrouble {
     RENEW,
     RELEASE,
     DISCOVER,
-    SPAWN
+    SPAWN,
+    /** Only at a gate, or when it is ordered: asking has no effect. */
+    PLAN
   }
 
   /** Before: nothing was done. After: it was done, and the reply is lost. */
@@ -103,7 +105,7 @@ public final class FakeTrouble {
     synchronized (lock) {
       jitter = random.nextLong(MOST_JITTER_NANOS);
       boolean ordered = orders.remove(here);
-      fails = ordered || (oneIn > 0 && random.nextInt(oneIn) == 0);
+      fails = ordered || (oneIn > 0 && operation != Operation.PLAN && random.nextInt(oneIn) == 0);
       waiting = gates.stream().filter(gate -> gate.at.equals(here)).findFirst().orElse(OPEN);
       gates.remove(waiting);
     }

@@ -1,0 +1,35 @@
+package dev.gpush.core.session;
+
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.Failure;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What all places that may be asked say of a request, and where it would be asked for.
+ *
+ * @param offers in the order of the configuration
+ * @param chosen the backends that would be asked: one, or several queues; empty when none can
+ * @param why one line; empty where there was no choice
+ */
+public record Outlook(List<Offer> offers, List<String> chosen, String why) {
+  public Outlook {
+    offers = List.copyOf(offers);
+    chosen = List.copyOf(chosen);
+  }
+
+  /**
+   * One backend's answer.
+   *
+   * @param price of the whole gang for an hour, where the configuration knows it
+   * @param hasQueue a request that does not fit now may wait there
+   */
+  public record Offer(String backend, Answer answer, Optional<Double> price, boolean hasQueue) {}
+
+  /** A plan, or why there is none. */
+  public sealed interface Answer {
+    record Planned(Plan plan) implements Answer {}
+
+    record Failed(Failure failure) implements Answer {}
+  }
+}

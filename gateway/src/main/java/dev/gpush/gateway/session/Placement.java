@@ -1,0 +1,347 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.BackendFailure.Refusal;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.Outlook.Answer;
+import dev.gpush.core.session.Outlook.Offer;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * From a wish to a whole gang: asks all eligible backends at once, chooses, reserves, and falls
+ * over to the next best. {@link Choice} is the policy; {@link Race} waits at several.
+ */
+final class Placement {
+  private final Requests requests;
+  private final Backends backends;
+  private final Asking asking;
+  private final Tasks tasks;
+
+  Placement(Requests requests, Backends backends, Timing timing, Clock clock, Tasks tasks) {
+    this.requests = requests;
+    this.backends = backends;
+    this.asking = new Asking(timing.answer(), timing.grace(), clock, tasks);
+    this.tasks = tasks;
+  }
+
+  /** What {@code up --dry-run} shows. */
+  Outlook outlook(LedgerEntry intent, UpRequest request, Config config, Wish wish)
+      throws InterruptedException {
+    List<Offer> offers = offers(requests.candidates(config, wish), intent, request, config);
+    Choice choice = Choice.of(offers);
+    return new Outlook(offers, choice.first(), choice.why());
+  }
+
+  /** Fits somewhere at some time, if not now. */
+  void requireSense(LedgerEntry intent, UpRequest request, Config config, Wish wish)
+      throws InterruptedException {
+    List<Offer> offers = offers(requests.candidates(config, wish), intent, request, config);
+    List<Refusal> refusals =
+        Choice.refusals(offers).stream()
+            .filter(each -> !(each.failure() instanceof BackendFailure.Taken))
+            .toList();
+    if (refusals.size() == offers.size()) {
+      throw nowhere(refusals);
+    }
+  }
+
+  private List<Offer> offers(
+      List<Backend> candidates, LedgerEntry intent, UpRequest request, Config config)
+      throws InterruptedException {
+    Map<Backend, Answer> answers =
+        asking.all(
+            candidates,
+            backend -> {
+              // Nobody is asked for anything yet, so one id does for all.
+              var bid = new Bid(backend.name(), intent.gang(), true);
+              return requests.gang(asked(intent, backend, bid, request), config);
+            });
+    return candidates.stream()
+        .map(
+            backend ->
+                new Offer(
+                    backend.name(),
+                    Optional.ofNullable(answers.get(backend)).orElseThrow(),
+                    price(config, backend.name(), intent),
+                    backend.hasQueue()))
+        .toList();
+  }
+
+  private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
+    return entry.asking(List.of(bid), backend.inherited(request.environment()));
+  }
+
+  /** Of the whole gang for an hour. */
+  private static Optional<Double> price(Config config, String backend, LedgerEntry entry) {
+    String model = entry.gpus().model().orElse("").toLowerCase(Locale.ROOT);
+    return config.backends().stream()
+        .filter(block -> block.name().equals(backend))
+        .map(BackendConfig::values)
+        .flatMap(values -> values.object("price").entries().entrySet().stream())
+        .filter(price -> price.getKey().toLowerCase(Locale.ROOT).equals(model))
+        .flatMap(price -> number(price.getValue()).stream())
+        .findFirst()
+        .map(each -> each * entry.nodes() * entry.gpus().count());
+  }
+
+  private static Optional<Double> number(Json value) {
+    return switch (value) {
+      case Json.Real(var price) -> Optional.of(price);
+      case Json.Int(var price) -> Optional.of((double) price);
+      case Json.Null _, Json.Bool _, Json.Text _, Json.Arr _, Json.Obj _ -> Optional.empty();
+    };
+  }
+
+  static GpushException nowhere(List<Refusal> refusals) {
+    return new GpushException(
+        refusals.size() == 1
+            ? refusals.getFirst().failure()
+            : new BackendFailure.Nowhere(refusals));
+  }
+
+  Taking taking(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk) {
+    return new Taking(session, config, wish, request, talk);
+  }
+
+  /** One session's way to its gang. Whoever has the turn calls it. */
+  final class Taking {
+    private final LiveSession session;
+    private final Config config;
+    private final Wish wish;
+    private final UpRequest request;
+    private final Talk talk;
+    private final Race race = new Race(tasks);
+    private final List<Refusal> refusals = new ArrayList<>();
+    private boolean hasAsked;
+
+    private Taking(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk) {
+      this.session = session;
+      this.config = config;
+      this.wish = wish;
+      this.request = request;
+      this.talk = talk;
+    }
+
+    /** Whether anything may be held anywhere. */
+    boolean hasAsked() {
+      return hasAsked;
+    }
+
+    /** Nothing is asked for any more after this. */
+    void end() {
+      race.end();
+    }
+
+    /** The session is granted on return; its {@code others} are still to be given back. */
+    void take() throws InterruptedException {
+      if (session.isWaiting()) {
+        hasAsked = true;
+        waitAt(session.entry().wanted());
+        return;
+      }
+      List<Backend> candidates = requests.candidates(config, wish);
+      boolean isAlone = candidates.size() == 1;
+      if (!wish.gpus().isNone()) {
+        talk.say(wish.words() + (isAlone ? " on " + candidates.getFirst().name() : ""));
+      }
+      List<Offer> offers = asked(candidates);
+      Choice choice = Choice.of(offers);
+      refusals.addAll(Choice.refusals(offers));
+      if (choice.isEmpty()) {
+        throw nowhere(refusals);
+      }
+      if (!choice.why().isEmpty()) {
+        talk.say(choice.why());
+      }
+      if (!takenNow(choice)) {
+        queue(choice.queues());
+      }
+    }
+
+    private List<Offer> asked(List<Backend> candidates) throws InterruptedException {
+      if (candidates.size() == 1) {
+        return offers(candidates, session.entry(), request, config);
+      }
+      String names = String.join(", ", candidates.stream().map(Backend::name).toList());
+      try (Talk.Step _ = talk.step("asking " + names)) {
+        return offers(candidates, session.entry(), request, config);
+      }
+    }
+
+    /** One after the other; false when all that could have granted now did not. */
+    private boolean takenNow(Choice choice) throws InterruptedException {
+      var left = new ArrayList<>(choice.now());
+      while (!left.isEmpty()) {
+        Backend backend = backend(left.removeFirst());
+        Bid bid = bid(backend.name());
+        ask(List.of(bid));
+        try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + backend.name())) {
+          session.move(session.entry().granted(backend.reserve(request(bid), waiting(step))));
+          return true;
+        } catch (GpushException failed) {
+          requirePlace(failed);
+          refusals.add(new Refusal(backend.name(), failed.failure()));
+          List<String> next = left.isEmpty() ? choice.queues() : left.subList(0, 1);
+          if (next.isEmpty()) {
+            throw refusals.size() == 1 ? failed : nowhere(refusals);
+          }
+          talk.say(
+              backend.name()
+                  + " "
+                  + PlaceWords.failed(failed.failure())
+                  + "; asking "
+                  + String.join(", ", next));
+        }
+      }
+      return false;
+    }
+
+    private Consumer<String> waiting(Talk.Step step) {
+      return words -> {
+        step.detail(words);
+        session.waits(words);
+      };
+    }
+
+    private void queue(List<String> names) throws InterruptedException {
+      var bids = new ArrayList<Bid>();
+      for (String name : names) {
+        bids.add(bids.isEmpty() ? bid(name) : requests.bid(name));
+      }
+      ask(bids);
+      waitAt(bids);
+    }
+
+    /** Under the id that the session was made with, until somebody has heard of that. */
+    private Bid bid(String name) {
+      return hasAsked ? requests.bid(name) : new Bid(name, session.entry().gang(), true);
+    }
+
+    /** The ledger has every intent before anybody hears of it. */
+    private void ask(List<Bid> bids) {
+      Backend first = backend(bids.getFirst().backend());
+      session.move(session.entry().asking(bids, first.inherited(request.environment())), first);
+      hasAsked = true;
+    }
+
+    private GangRequest request(Bid bid) {
+      return requests.gang(session.entry().with(bid), config);
+    }
+
+    /** The first whole gang stays; the others are told to stop only then. */
+    private void waitAt(List<Bid> bids) throws InterruptedException {
+      String where = String.join(" and ", bids.stream().map(Bid::backend).toList());
+      var waiting = new Waiting(bids.size() > 1);
+      try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + where)) {
+        for (Bid bid : bids) {
+          race.enter(bid, backend(bid.backend()), request(bid));
+        }
+        int left = bids.size();
+        while (true) {
+          switch (race.next()) {
+            case Race.News.Waits(var bid, var words) -> {
+              String all = waiting.heard(bid, words);
+              step.detail(all);
+              session.waits(all);
+            }
+            case Race.News.Granted(var bid, var gang) -> {
+              session.move(session.entry().won(bid, gang), backend(bid.backend()));
+              race.stop();
+              if (bids.size() > 1) {
+                talk.say(bid.backend() + " has it first");
+              }
+              return;
+            }
+            case Race.News.Failed(var bid, var failed) -> {
+              requirePlace(failed);
+              refusals.add(new Refusal(bid.backend(), failed.failure()));
+              left--;
+              if (left == 0) {
+                throw refusals.size() == 1 ? failed : nowhere(refusals);
+              }
+              LedgerEntry rest = session.entry().givenUp(bid);
+              session.move(rest, backend(rest.backend()));
+              waiting.forget(bid);
+              talk.say(bid.backend() + " " + PlaceWords.failed(failed.failure()));
+            }
+            case Race.News.Broke(_, var cause) -> {
+              if (cause instanceof InterruptedException stop) {
+                throw stop;
+              }
+              throw Tasks.unchecked(cause);
+            }
+          }
+        }
+      }
+    }
+
+    /** Whose failure is not the place's own is nobody else's business. */
+    private static void requirePlace(GpushException failed) {
+      switch (failed.failure()) {
+        case BackendFailure _, MachineFailure _, AgentFailure _ -> {}
+        case Failure _ -> throw failed;
+      }
+    }
+
+    private Backend backend(String name) {
+      return requests.candidates(config, wish).stream()
+          .filter(each -> each.name().equals(name))
+          .findFirst()
+          .or(() -> backends.named(name))
+          .orElseThrow(
+              () ->
+                  new GpushException(
+                      new BackendFailure.Unavailable(
+                          name, "it is not configured any more", "gpush backends")));
+    }
+  }
+
+  /** What each of several says while it waits, in one line. */
+  private static final class Waiting {
+    private final Map<String, String> words = new LinkedHashMap<>();
+    private final boolean isSeveral;
+
+    Waiting(boolean isSeveral) {
+      this.isSeveral = isSeveral;
+    }
+
+    String heard(Bid bid, String said) {
+      words.put(bid.backend(), said);
+      return all();
+    }
+
+    void forget(Bid bid) {
+      words.remove(bid.backend());
+    }
+
+    private String all() {
+      return isSeveral
+          ? String.join(
+              "; ",
+              words.entrySet().stream()
+                  .map(each -> each.getKey() + ": " + each.getValue())
+                  .toList())
+          : String.join("", words.values());
+    }
+  }
+}

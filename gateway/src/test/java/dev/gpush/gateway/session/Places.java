@@ -1,0 +1,137 @@
+package dev.gpush.gateway.session;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.testkit.fake.FakeBackend;
+import dev.gpush.testkit.fake.FakeSite;
+import dev.gpush.testkit.fake.FakeTrouble;
+import dev.gpush.testkit.fake.ManualClock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/** Pretended sites of eight GPUs each, by name; others may fill and free them. */
+final class Places {
+  private static final int GPUS = 8;
+
+  private record Place(FakeSite site, FakeTrouble trouble) {}
+
+  private final SessionRig rig;
+  private final Path project;
+  private final Map<String, Place> places = new LinkedHashMap<>();
+  private final Map<String, Gang> hogs = new HashMap<>();
+
+  Places(SessionRig rig) throws IOException {
+    this.rig = rig;
+    this.project = rig.project("project");
+  }
+
+  private Place place(String name) {
+    return places.computeIfAbsent(
+        name,
+        each -> {
+          FakeTrouble trouble = FakeTrouble.none(each.hashCode());
+          return new Place(
+              new FakeSite(rig.path("nodes-" + each), GPUS, new ManualClock(), trouble), trouble);
+        });
+  }
+
+  FakeSite site(String name) {
+    return place(name).site();
+  }
+
+  FakeTrouble trouble(String name) {
+    return place(name).trouble();
+  }
+
+  Backend plain(String name) {
+    return FakeBackend.withAgents(name, site(name), rig.agent());
+  }
+
+  Backend queueing(String name) {
+    return queueing(name, () -> true);
+  }
+
+  Backend queueing(String name, BooleanSupplier isAlive) {
+    return FakeBackend.queueing(name, site(name), rig.agent(), isAlive);
+  }
+
+  /** Somebody else has all of it. */
+  void fill(String name) throws InterruptedException {
+    var request =
+        new GangRequest(
+            new GangId("%016x".formatted(name.hashCode() & 0xffffffffL)),
+            "hog",
+            "somebody",
+            "else",
+            "project",
+            1,
+            new GpuRequest(Optional.empty(), GPUS),
+            new LeaseTerms(Optional.empty(), Duration.ofDays(1)),
+            Map.of(),
+            Map.of());
+    hogs.put(name, FakeBackend.bare(name, site(name)).reserve(request));
+  }
+
+  /** And gives it back. */
+  void free(String name) throws InterruptedException {
+    Optional<Gang> hog = Optional.ofNullable(hogs.remove(name));
+    if (hog.isPresent()) {
+      FakeBackend.bare(name, site(name)).release(hog.get(), Duration.ofSeconds(9));
+    }
+  }
+
+  UpRequest ask() {
+    return ask(GPUS);
+  }
+
+  UpRequest ask(int gpus) {
+    UpRequest asked = SessionRig.ask(project, 1);
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        Optional.of(new GpuRequest(Optional.empty(), gpus)),
+        asked.hardEnd(),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        asked.replace(),
+        asked.attachOnly(),
+        asked.dryRun(),
+        asked.yes());
+  }
+
+  /** Gangs of ours that are held, by site. */
+  Map<String, List<GangId>> held() {
+    var held = new LinkedHashMap<String, List<GangId>>();
+    places.forEach(
+        (name, place) ->
+            held.put(
+                name,
+                FakeBackend.bare(name, place.site()).discover("me").stream()
+                    .filter(found -> !found.gang().nodes().isEmpty())
+                    .map(found -> found.gang().id())
+                    .toList()));
+    return held;
+  }
+
+  void assertNothingHeld() {
+    held().forEach((name, gangs) -> assertEquals(List.of(), gangs, name));
+    places.forEach((name, place) -> assertEquals(List.of(), place.site().waiting(), name));
+  }
+}

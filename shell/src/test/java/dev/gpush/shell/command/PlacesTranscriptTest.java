@@ -1,0 +1,80 @@
+package dev.gpush.shell.command;
+
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.MachineFailure;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Where a gang would be and why, or why nowhere, to the letter. */
+final class PlacesTranscriptTest {
+  private final Desk desk = new Desk();
+
+  @Test
+  void dryRunSaysWhyItWouldBeThere() {
+    desk.sessions.plans.put("rack", new Plan.Now("2 × 8 H100"));
+    desk.sessions.plans.put(
+        "hpc", new Plan.Later("too full", Optional.of(Duration.ofMinutes(40)), List.of()));
+    desk.sessions.chosen = List.of("rack");
+    desk.sessions.why = "on rack: free now; hpc would be ≈40 min";
+
+    desk.expect(
+        """
+        $ gpush up --gpus H100:8 --dry-run
+        BACKEND  WHEN          WHAT
+        rack     now           2 × 8 H100
+        hpc      in about 40m  too full
+        2> on rack: free now; hpc would be ≈40 min
+        """);
+  }
+
+  @Test
+  void whenNoBackendEverCanEachHasItsReason() {
+    desk.sessions.failure =
+        Optional.of(
+            new BackendFailure.Nowhere(
+                List.of(
+                    new BackendFailure.Refusal(
+                        "rack", new BackendFailure.NeverFits("rack", "it has 4 hosts", List.of())),
+                    new BackendFailure.Refusal(
+                        "hpc",
+                        new BackendFailure.NeverFits(
+                            "hpc",
+                            "partition gpu gives one job at most 8 nodes",
+                            List.of("--nodes 8 --gpus H100:8"))))));
+
+    desk.expect(
+        """
+        $ gpush up --nodes 16 --gpus H100:8
+        2> gpush: no backend can ever grant this
+        2>   because rack: it has 4 hosts
+        2>     hpc: partition gpu gives one job at most 8 nodes; what would fit: --nodes 8 --gpus H100:8
+        2>   try: gpush up --nodes 8 --gpus H100:8
+        ? 1
+        """);
+  }
+
+  @Test
+  void whenNoBackendCanNowWhatAPersonCanDoIsTriedFirst() {
+    desk.sessions.failure =
+        Optional.of(
+            new BackendFailure.Nowhere(
+                List.of(
+                    new BackendFailure.Refusal(
+                        "rack", new BackendFailure.NeverFits("rack", "it has no GPUs", List.of())),
+                    new BackendFailure.Refusal(
+                        "hpc", new MachineFailure.NeedsYou("login1", "hpc", "password")))));
+
+    desk.expect(
+        """
+        $ gpush up --gpus 8
+        2> gpush: no backend can grant this now
+        2>   because rack: it has no GPUs
+        2>     hpc: login1 needs you; nothing is lost, and nothing is tried without you: it asks for what only a person has: password
+        2>   try: gpush login hpc
+        ? 1
+        """);
+  }
+}
