@@ -8,14 +8,29 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** A cluster as everything here sees it: its name, its login node, its queue, its nodes. */
 final class Site {
+  /** Sbatch says no if it has changed meanwhile. */
+  private static final Duration FRESH = Duration.ofSeconds(10);
+
+  private static final String BETWEEN = "\ngpush-nodes\n";
+
+  /** One question: a login node may be far away. */
+  private static final String CLUSTER =
+      """
+      scontrol show partition -o || exit
+      printf '\\ngpush-nodes\\n'
+      exec scontrol show node -d -o
+      """;
+
   private final String name;
   private final List<Gate> gates;
   private final SlurmSettings settings;
@@ -25,6 +40,8 @@ final class Site {
   private final Queue queue;
   private final Steps steps;
   private final GangAgents agents;
+  private final AtomicReference<Optional<Cluster>> cluster =
+      new AtomicReference<>(Optional.empty());
 
   Site(
       String name,
@@ -44,6 +61,8 @@ final class Site {
     this.steps = new Steps(machine, clock);
     this.agents = new GangAgents(steps, agent, tasks);
   }
+
+  private record Cluster(List<Partition> partitions, List<ClusterNode> nodes, long nanos) {}
 
   String name() {
     return name;
@@ -94,8 +113,32 @@ final class Site {
     return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
   }
 
+  /** What the request looks like there, by what the cluster is now. */
   Shaping.Result shape(GangRequest request) throws InterruptedException, NotTold {
-    return new Shaping(request, settings, partitions(), nodes()).result();
+    String text = commands.read("scontrol", List.of("/bin/sh", "-c", CLUSTER));
+    int middle = text.indexOf(BETWEEN);
+    if (middle < 0) {
+      throw new NotTold("scontrol on " + machine() + " says nothing of its nodes", null);
+    }
+    var now =
+        new Cluster(
+            Partition.parse(text.substring(0, middle)),
+            ClusterNode.parse(text.substring(middle + BETWEEN.length())),
+            clock.nanos());
+    cluster.set(Optional.of(now));
+    return shape(request, now);
+  }
+
+  /** The same by what a plan has just seen: whoever asks plans first. */
+  Shaping.Result shapeAsPlanned(GangRequest request) throws InterruptedException, NotTold {
+    Optional<Cluster> seen = cluster.get();
+    return seen.isPresent() && clock.nanos() - seen.get().nanos() < FRESH.toNanos()
+        ? shape(request, seen.get())
+        : shape(request);
+  }
+
+  private Shaping.Result shape(GangRequest request, Cluster of) {
+    return new Shaping(request, settings, of.partitions(), of.nodes()).result();
   }
 
   /** Commands of the login node as they are typed here. */

@@ -60,9 +60,14 @@ final class SlurmCommands {
 
   /** What a program prints that succeeds unless nobody can tell. */
   String read(List<String> command) throws InterruptedException, NotTold {
+    return read(command.getFirst(), command);
+  }
+
+  /** As {@link #read(List)}, of a program that a shell runs. */
+  String read(String program, List<String> command) throws InterruptedException, NotTold {
     Inquiry.Answer answer = ask(command, "", LIMIT);
     if (!answer.succeeded()) {
-      throw new NotTold(problem(command.getFirst(), answer), null);
+      throw new NotTold(problem(program, answer), null);
     }
     return answer.output();
   }

@@ -115,7 +115,7 @@ final class SlurmReservation {
 
   private void submit() throws InterruptedException, NotTold {
     Shape shape =
-        switch (site.shape(request)) {
+        switch (site.shapeAsPlanned(request)) {
           case Shaping.Result.Fits(var fits) -> fits;
           case Shaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
         };

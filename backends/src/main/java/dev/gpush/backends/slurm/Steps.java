@@ -5,6 +5,7 @@ import dev.gpush.core.machine.Machine;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -17,7 +18,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * and fewer when it cannot keep up.
  */
 final class Steps {
-  private static final Duration BETWEEN = Duration.ofMillis(250);
+  private static final int AT_ONCE = 4;
+
+  private static final Duration WINDOW = Duration.ofSeconds(1);
 
   /** After a first step that the controller did not make; doubles up to the most. */
   private static final Duration PAUSE = Duration.ofSeconds(1);
@@ -30,13 +33,14 @@ final class Steps {
   private final Condition turns = lock.newCondition();
 
   // guarded by lock
-  private long next;
+  private final ArrayDeque<Long> begun = new ArrayDeque<>(); // the last ones, at most AT_ONCE
+  private long earliest;
   private Duration pause = Duration.ZERO;
 
   Steps(Machine machine, Clock clock) {
     this.machine = machine;
     this.clock = clock;
-    this.next = clock.nanos();
+    this.earliest = clock.nanos();
   }
 
   /** One command on one node. */
@@ -82,8 +86,11 @@ final class Steps {
   private void awaitTurn() throws InterruptedException {
     lock.lockInterruptibly();
     try {
-      long mine = Math.max(clock.nanos(), next);
-      next = mine + BETWEEN.toNanos();
+      long mine = Math.max(clock.nanos(), earliest);
+      if (begun.size() == AT_ONCE) {
+        mine = Math.max(mine, begun.remove() + WINDOW.toNanos());
+      }
+      begun.add(mine);
       while (mine - clock.nanos() > 0) {
         // Nobody signals: the wait is the pause, and an interruption ends it.
         turns.await(mine - clock.nanos(), TimeUnit.NANOSECONDS);
@@ -99,7 +106,7 @@ final class Steps {
     try {
       Duration doubled = pause.isZero() ? PAUSE : pause.multipliedBy(2);
       pause = doubled.compareTo(MOST_PAUSE) > 0 ? MOST_PAUSE : doubled;
-      next = Math.max(next, clock.nanos() + pause.toNanos());
+      earliest = Math.max(earliest, clock.nanos() + pause.toNanos());
     } finally {
       lock.unlock();
     }
