@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -26,8 +27,9 @@ record SessionFiles(Path home) {
       for (Path file : deepestFirst) {
         Files.deleteIfExists(file);
       }
-    } catch (IOException kept) {
-      // The next gateway tries again when it reads the ledger.
+    } catch (IOException | UncheckedIOException kept) {
+      // Another command forgets it at the same time, or the next gateway tries again when it reads
+      // the ledger.
     }
   }
 }
