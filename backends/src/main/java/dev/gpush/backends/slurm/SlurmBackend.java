@@ -21,6 +21,7 @@ import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -210,7 +211,7 @@ public final class SlurmBackend implements Backend {
                   : left.minus(Shaping.SLACK);
           Optional<Duration> wanted = terms.hardEnd();
           if (wanted.isPresent() && wanted.get().compareTo(most) > 0) {
-            raise(gang, job, wanted.get().minus(left).plus(Shaping.SLACK));
+            raise(gang, job, wanted.get(), wanted.get().minus(left).plus(Shaping.SLACK));
             most = wanted.get();
           }
           Duration end = wanted.orElse(most);
@@ -226,7 +227,8 @@ public final class SlurmBackend implements Backend {
         });
   }
 
-  private void raise(Gang gang, Job job, Duration more) throws InterruptedException, NotTold {
+  private void raise(Gang gang, Job job, Duration wanted, Duration more)
+      throws InterruptedException, NotTold {
     Inquiry.Answer answer =
         site.commands()
             .ask(
@@ -244,10 +246,18 @@ public final class SlurmBackend implements Backend {
               session,
               job.words()
                   + " ends in "
-                  + dev.gpush.core.time.DurationText.of(
-                      SlurmTime.span(job.left()).orElse(Duration.ZERO))
-                  + " and Slurm does not let its owner raise that: "
-                  + Text.clean(answer.errors())));
+                  + DurationText.coarse(SlurmTime.span(job.left()).orElse(Duration.ZERO))
+                  + ", and Slurm lets only an administrator raise that ("
+                  + Text.clean(answer.errors())
+                  + "); one can: scontrol update JobId="
+                  + job.id()
+                  + " TimeLimit=+"
+                  + SlurmTime.limit(more),
+              "gpush up -s "
+                  + session
+                  + " --replace --for "
+                  + DurationText.of(wanted)
+                  + ", a new job with a new place in the queue"));
     }
   }
 
@@ -292,9 +302,14 @@ public final class SlurmBackend implements Backend {
           false);
     }
     Map<Integer, Json> said = Site.said(status(id, job, tag.nodes()));
+    // Another gateway may have taken it since the job was submitted.
+    String holder =
+        said.getOrDefault(0, Json.object())
+            .text("holder")
+            .filter(now -> !now.isEmpty())
+            .orElse(tag.holder());
     Gang gang = new Grant(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
-    return new Discovered(
-        gang, tag.session(), tag.owner(), tag.holder(), said.size() == tag.nodes());
+    return new Discovered(gang, tag.session(), tag.owner(), holder, said.size() == tag.nodes());
   }
 
   @Override

@@ -34,7 +34,7 @@ public sealed interface SessionFailure extends Failure {
   record NotReached(String session, int node, String state) implements SessionFailure {}
 
   /** The lease cannot be moved there. */
-  record CannotExtend(String session, String reason) implements SessionFailure {}
+  record CannotExtend(String session, String reason, String remedy) implements SessionFailure {}
 
   /** Released as far as we could; this could not be confirmed. */
   record Leaked(String session, String backend, String what) implements SessionFailure {}

@@ -52,6 +52,12 @@ public interface Sessions {
   /** Everything that ever was reserved, each proved gone or not; problems first. */
   List<Finding> doctor();
 
+  /**
+   * Ends what is this owner's, was held from here and is in no ledger, so that nobody renews it;
+   * each is asked about. What became of each.
+   */
+  List<Finding> endForgotten(Talk talk) throws InterruptedException;
+
   /** One line of {@code doctor}: status ok, warn or bad. */
   record Finding(String status, String what, String detail, Optional<String> remedy) {}
 }

@@ -10,7 +10,9 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.talk.Talk;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -20,11 +22,14 @@ import java.util.Set;
 
 /**
  * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
- * there. Changes nothing.
+ * there. Ends only what is the owner's own and renewed by nobody, and only when asked to.
  */
 final class Doctor {
   /** Older ends were proved by the doctors of their time. */
   private static final int PROVED_ENDS = 20;
+
+  /** As for a session that is given back. */
+  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
 
   private final Identity identity;
   private final Ledger ledger;
@@ -62,7 +67,7 @@ final class Doctor {
       known.add(entry.gang().text());
       findings.add(proof(entry));
     }
-    strangers(known, findings);
+    findings.addAll(strangers(known));
     for (Path damaged : ledger.damaged()) {
       findings.add(
           new Finding(
@@ -149,10 +154,76 @@ final class Doctor {
     }
   }
 
+  /** Gangs of this owner that no ledger entry of ours knows. */
+  private List<Finding> strangers(Set<String> known) {
+    var findings = new ArrayList<Finding>();
+    for (Stranger stranger : look(known, findings)) {
+      Discovered found = stranger.found();
+      String session = "session " + found.session();
+      findings.add(
+          isForgotten(found)
+              ? new Finding(
+                  "bad",
+                  stranger.what(),
+                  session + " was held from here, is in no ledger, and is renewed by nobody",
+                  Optional.of("gpush doctor --end"))
+              : new Finding(
+                  "warn",
+                  stranger.what(),
+                  session + " of " + found.holder() + " is not in this ledger",
+                  Optional.of("it ends by itself at its lease")));
+    }
+    return findings;
+  }
+
+  /** A gang that is there and in no ledger of this home. */
+  private record Stranger(Backend backend, Discovered found) {
+    String what() {
+      return "gang " + found.gang().id() + " on " + backend.name();
+    }
+  }
+
   /**
-   * Gangs of this owner that no ledger entry of ours knows: another gateway's, or forgotten ones.
+   * This home alone could renew it, and does not know it. What another home holds may be somebody's
+   * work of this minute.
    */
-  private void strangers(Set<String> known, List<Finding> findings) {
+  private boolean isForgotten(Discovered found) {
+    return found.owner().equals(identity.owner()) && found.holder().equals(identity.holder());
+  }
+
+  /** Ends what is the owner's own and renewed by nobody; each is asked about. */
+  List<Finding> end(List<LiveSession> live, Talk talk) throws InterruptedException {
+    var known = new HashSet<String>();
+    live.forEach(session -> known.add(session.entry().gang().text()));
+    var findings = new ArrayList<Finding>();
+    for (Stranger stranger : look(known, findings)) {
+      if (isForgotten(stranger.found())) {
+        talk.confirm("end " + stranger.what() + ", session " + stranger.found().session(), "--yes");
+        findings.add(ended(stranger));
+      }
+    }
+    return findings;
+  }
+
+  private static Finding ended(Stranger stranger) throws InterruptedException {
+    try {
+      List<String> kept = stranger.backend().release(stranger.found().gang(), RELEASE_LIMIT);
+      return new Finding(
+          "ok",
+          stranger.what(),
+          kept.isEmpty() ? "ended" : "ended; kept there: " + String.join(", ", kept),
+          Optional.empty());
+    } catch (GpushException failed) {
+      return new Finding(
+          "bad", stranger.what(), "not ended: " + Endings.why(failed), Optional.of("gpush doctor"));
+    }
+  }
+
+  /**
+   * What is there first, the ledger after it: an intent is written before anything is asked for, so
+   * whatever is being reserved meanwhile is known.
+   */
+  private List<Stranger> look(Set<String> known, List<Finding> findings) {
     Config config;
     try {
       config = configs.load(identity.home());
@@ -163,24 +234,14 @@ final class Doctor {
               "configuration",
               "cannot be read, so backends are not asked: " + invalid.failure().kind(),
               Optional.of("gpush config")));
-      return;
+      return List.of();
     }
+    var there = new ArrayList<Stranger>();
     for (Backend backend : backends.of(config)) {
       try {
-        for (Discovered found : backend.discover(identity.owner())) {
-          if (!known.contains(found.gang().id().text())) {
-            findings.add(
-                new Finding(
-                    "warn",
-                    "gang " + found.gang().id() + " on " + backend.name(),
-                    "session "
-                        + found.session()
-                        + " of "
-                        + found.holder()
-                        + " is not in this ledger",
-                    Optional.of("it ends by itself at its lease")));
-          }
-        }
+        backend
+            .discover(identity.owner())
+            .forEach(found -> there.add(new Stranger(backend, found)));
       } catch (GpushException failed) {
         findings.add(
             new Finding(
@@ -190,5 +251,9 @@ final class Doctor {
                 Optional.empty()));
       }
     }
+    ledger.load().forEach(entry -> known.add(entry.gang().text()));
+    return there.stream()
+        .filter(stranger -> !known.contains(stranger.found().gang().id().text()))
+        .toList();
   }
 }

@@ -312,7 +312,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       throw new GpushException(
           new SessionFailure.CannotExtend(
               session.name().text(),
-              "node 0 does not say what is left of its time; give a new one"));
+              "node 0 does not say what is left of its time",
+              "gpush extend -s " + session.name() + " --for 2h"));
     }
     return left;
   }
@@ -346,6 +347,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public List<Finding> doctor() {
     return new Doctor(identity, ledger, backends, configs, views).findings(all());
+  }
+
+  @Override
+  public List<Finding> endForgotten(Talk talk) throws InterruptedException {
+    return new Doctor(identity, ledger, backends, configs, views).end(all(), talk);
   }
 
   Leftovers leftovers() {

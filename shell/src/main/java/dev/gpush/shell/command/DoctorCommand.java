@@ -13,7 +13,8 @@ import picocli.CommandLine.Option;
     header = "Prove that nothing was forgotten anywhere",
     description = {
       "Lists everything that ever was reserved, each proved gone or not, problems first. The exit"
-          + " status is 1 when something is bad."
+          + " status is 1 when something is bad. What another home of yours holds is listed and"
+          + " never ended."
     },
     footer = {
       "$ gpush doctor",
@@ -24,13 +25,21 @@ final class DoctorCommand implements Action {
   @Option(names = "--json", description = "as JSON")
   boolean json;
 
+  @Option(
+      names = "--end",
+      description = "end what was held from here, is in no ledger, and is renewed by nobody")
+  boolean end;
+
   @Override
-  public int run(Call call) {
-    List<Finding> findings = call.services().sessions().doctor();
+  public int run(Call call) throws InterruptedException {
+    List<Finding> findings =
+        end
+            ? call.services().sessions().endForgotten(call.talk())
+            : call.services().sessions().doctor();
     if (json) {
       call.print(Json.array(findings.stream().map(Documents::finding).toList()));
     } else if (findings.isEmpty()) {
-      call.say("nothing is reserved, and nothing is left");
+      call.say(end ? "nothing is forgotten" : "nothing is reserved, and nothing is left");
     } else {
       Table table = new Table("STATUS", "WHAT", "FOUND");
       findings.forEach(finding -> table.row(finding.status(), finding.what(), finding.detail()));

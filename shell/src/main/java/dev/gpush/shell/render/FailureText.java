@@ -163,8 +163,11 @@ public final class FailureText {
               "node " + node + " of " + session + " is out of reach",
               "its link is " + state,
               "gpush nodes -s " + session);
-      case SessionFailure.CannotExtend(var session, var reason) ->
-          Message.of("the end of " + session + " cannot be moved there", reason, "gpush ps");
+      case SessionFailure.CannotExtend(var session, var reason, var remedy) ->
+          Message.of(
+              "the end of " + session + " cannot be moved there",
+              reason,
+              remedy.isEmpty() ? "gpush ps" : remedy);
       case SessionFailure.Leaked(var session, var backend, var what) ->
           Message.of(
               session + " is ended here, but " + backend + " may still hold something of it",

@@ -202,6 +202,11 @@ final class FakeSessions implements Sessions {
   }
 
   @Override
+  public List<Finding> endForgotten(Talk talk) {
+    return List.of();
+  }
+
+  @Override
   public List<Finding> doctor() {
     return findings;
   }

@@ -1,0 +1,80 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.talk.Talk;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Gangs that are there and in no ledger: what doctor says of them, and what it may end. */
+@Timeout(120)
+final class ForgottenTest {
+  private static void loseLedger(SessionRig rig) throws Exception {
+    try (var files = Files.walk(rig.home().resolve("ledger"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  private static Finding gang(SessionService gateway) {
+    return gateway.sessions().doctor().stream()
+        .filter(finding -> finding.what().startsWith("gang "))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void whatThisHomeAloneCouldRenewIsEndedWhenItIsAskedFor() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService before = rig.gateway();
+      before.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      before.close();
+      loseLedger(rig);
+      SessionService after = rig.gateway();
+      after.recover();
+
+      Finding found = gang(after);
+      List<Finding> ended = after.sessions().endForgotten(FakeTalk.answering(true));
+
+      assertEquals("bad", found.status());
+      assertEquals(Optional.of("gpush doctor --end"), found.remedy());
+      assertEquals(List.of("ok"), ended.stream().map(Finding::status).toList());
+      assertEquals(List.of(), rig.held());
+      assertEquals(List.of(), after.sessions().endForgotten(Talk.silent()));
+    }
+  }
+
+  @Test
+  void whatAnotherHomeHoldsIsListedAndNeverEnded() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService laptop = rig.gateway();
+      laptop.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      SessionService other = rig.gateway(rig.path("desk"), "me@desk");
+
+      Finding found = gang(other);
+
+      assertEquals("warn", found.status());
+      assertEquals("session devbox of me@here is not in this ledger", found.detail());
+      assertEquals(List.of(), other.sessions().endForgotten(Talk.silent()));
+      assertEquals(1, rig.held().size());
+    }
+  }
+
+  @Test
+  void whatIsInTheLedgerIsNotForgotten() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService gateway = rig.gateway();
+      gateway.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+
+      assertEquals(List.of(), gateway.sessions().endForgotten(Talk.silent()));
+      assertEquals(1, rig.held().size());
+    }
+  }
+}
