@@ -26,7 +26,8 @@ import sys
 import traceback
 import uuid
 
-from . import MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, peers, processes
+from . import (MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, notices, peers,
+               processes)
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
@@ -40,6 +41,8 @@ MAX_VECTORS = 512           # below every IOV_MAX
 MAX_HOLDER = 256            # characters of the name that we show to others
 MAX_TERM = (1 << 63) - 1
 MAX_LOG = 1 << 20
+LEAVING_SECONDS = 0.25      # between two looks whether anything is left to be waited for
+SAME_SECONDS = 2.0          # two signals of a scheduler that come so close together are one
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call"]
@@ -218,6 +221,9 @@ class Agent:
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
         self.lease_timer = None
+        self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
+        self.taken = None           # when the scheduler takes the node back, once it has said so
+        self.told = None            # when it said so
         self.peers = peers.Peers(self, config.get("peers"))
         self.environment = environment.Environment(self, config.get("env"), config.get("env_over"))
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -228,7 +234,7 @@ class Agent:
 
     def run(self):
         processes.become_subreaper()
-        self.loop.catch_signals(lambda: self.loop.after(0, lambda: self.finish("terminated")))
+        self.loop.catch_signals(lambda: self.loop.after(0, self.terminated))
         self.make_tmp()
         self.keeper.sign(os.getpid())
         self.write_json()
@@ -487,7 +493,16 @@ class Agent:
                  "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
-        value.update(self.lease.status(), peers=self.peers.status(), devices=self.devices)
+        value.update(self.left(), peers=self.peers.status(), devices=self.devices)
+        return value
+
+    def left(self):
+        """What the lease says, and the scheduler where it takes the node back before that."""
+        value = self.lease.status()
+        if self.taken is not None:
+            seconds = round(max(0.0, self.taken - self.loop.clock()), 3)
+            hard = value["hard_left_s"]
+            value.update(hard_left_s=seconds if hard is None else min(hard, seconds), taken=True)
         return value
 
     def control(self, pipe, line):
@@ -526,11 +541,38 @@ class Agent:
         if why is not None:
             self.finish(why)
             return
+        left = self.left()
+        counts = self.lease.claimed and self.lease.exit_when_idle
+        self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if counts else None})
         if self.lease_timer is not None:
             self.lease_timer.cancel()
-        seconds = self.lease.next()
-        if seconds is not None:
-            self.lease_timer = self.loop.after(min(max(seconds, 0.01), WATCH_SECONDS), self.watch_lease)
+        ahead = [seconds for seconds in (self.lease.next(), self.notices.next()) if seconds is not None]
+        if ahead:
+            self.lease_timer = self.loop.after(min(max(min(ahead), 0.01), WATCH_SECONDS), self.watch_lease)
+
+    def terminated(self):
+        """SIGTERM. A scheduler that takes the node back says it to all processes, and gives some time to those that have
+        something to save: `taken_s`, said at the start. Said again it means now."""
+        now, seconds = self.loop.clock(), self.config.get("taken_s")
+        if self.ending or (self.told is not None and now - self.told < SAME_SECONDS):
+            return
+        if not isinstance(seconds, (int, float)) or self.told is not None or not self.in_use():
+            self.finish("terminated")
+            return
+        self.told, self.taken = now, now + seconds
+        self.notices.take(seconds)
+        self.leave()
+
+    def in_use(self):
+        return bool(self.runs_alive()) or any(owner.value.get("builtin") is None for owner in self.execs.values())
+
+    def leave(self):
+        if self.ending:
+            return
+        if self.loop.clock() >= self.taken or not self.in_use():
+            self.finish("terminated")
+        else:
+            self.loop.after(LEAVING_SECONDS, self.leave)
 
     def finish(self, why, answer=lambda kept: None):
         from .ending import Ending

@@ -74,6 +74,7 @@ class Exec(Owner):
         self.sources, self.sink = [], None
         self.fds = set()            # ours, to be closed
         self.master = -1
+        self.tty = None             # the path of its terminal
         self.error_fd = -1
         self.errors = b""
         self.early = []             # what came before the process could take it
@@ -104,7 +105,7 @@ class Exec(Owner):
             self.master, slave = terminal.open_pty(pty.get("columns") or 80, pty.get("rows") or 24, pty.get("modes"))
             self.fds.add(self.master)
             child[:3] = [slave, slave, slave]
-            tty = os.ttyname(slave)
+            tty = self.tty = os.ttyname(slave)
             ours = [self.master, self.master]
         else:
             tty = None
@@ -167,6 +168,8 @@ class Exec(Owner):
             stage = "exec"
             if self.value.get("builtin"):
                 processes.close_all(keep=(error_out,))
+                if self.agent.config.get("taken_s") is not None:
+                    signal.signal(signal.SIGTERM, signal.SIG_IGN)       # a scheduler says it to all; what is read then goes on
                 os.environ.clear()
                 os.environb.update({raw(name): raw(text) for name, text in env.items()})
                 name = self.value["builtin"]
@@ -380,6 +383,15 @@ class Exec(Owner):
                     os.killpg(group, number)
                 except OSError:
                     pass
+
+    def notice(self, text):
+        """A line for whoever looks at this terminal. What has none gets none: its bytes mean something to a program."""
+        if self.tty is None or self.status is not None or self.over:
+            return
+        try:
+            terminal.write_line(self.tty, text)
+        except OSError:
+            pass            # closed, or its reader takes nothing
 
     def stop(self):
         """Ends the whole process session: TERM (a terminal's shell heeds only HUP), and KILL after 5 s."""

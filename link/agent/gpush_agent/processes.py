@@ -127,6 +127,18 @@ def descendants(root):
     return found
 
 
+def catches(pid, number):
+    """Whether a process has a handler for this signal; False for one that is gone."""
+    try:
+        with open("/proc/%d/status" % pid, "rb") as file:
+            for line in file:
+                if line.startswith(b"SigCgt:"):
+                    return bool(int(line[7:], 16) >> (number - 1) & 1)
+    except (OSError, ValueError):
+        pass
+    return False
+
+
 def members(session):
     """The living processes of one process session."""
     return [pid for pid, (_, sid, state) in table().items() if sid == session and state != b"Z"]

@@ -14,6 +14,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
 MODES = ("ranks", "torchrun", "command")
 MAX_PROCS = 1024
+SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
+LONGEST_WARNING = 31 * 86400
 SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
 # The longest socket that is known to be made below it fits.
 MAX_STATE = 107 - len("/tmp/r12345678/1023/torch-shm-dir-123456/manager.sock")
@@ -79,6 +81,9 @@ def check(spec):
         isinstance(slot, str) and re.match(r"[A-Za-z0-9_.:-]{1,100}\Z", slot) and slot.strip(".") for slot in spec["slots"]))
     need("visible", spec.get("visible") is None or isinstance(spec["visible"], str))
     need("stop_grace_s", isinstance(spec.get("stop_grace_s", 10), (int, float)) and 0 <= spec.get("stop_grace_s", 10) <= 86400)
+    warn = spec.get("warn")
+    need("warn", warn is None or (isinstance(warn, dict) and warn.get("signal") in SIGNALS
+                                  and isinstance(warn.get("before_s"), (int, float)) and 0 < warn["before_s"] <= LONGEST_WARNING))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
 
 

@@ -1,6 +1,5 @@
 """Runs on this node. The calls start, stop, list and status are the agent's side: quick, nothing in them waits. Each run has
 a process of its own, the Supervisor: forked from the agent, it owns the ranks and outlives agent, link and gateway."""
-import errno
 import json
 import os
 import shutil
@@ -9,15 +8,14 @@ import socket
 import time
 import traceback
 
-from . import folder as locking
-from . import journal, processes, ranks, rundir
+from . import journal, processes, ranks, rundir, warned
 from .loop import Loop
+from .place import Place, bind
 from .refused import Refused, of_os_error
 
 LIST_BYTES = 48 * 1024      # an answer has 64 KiB
 KEPT_RUNS = 50              # folders of runs that are over
 KEPT_BYTES = 8 << 30        # and their output together
-SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
 READ = 65536
 DRAIN = 64                  # reads of one pipe after its rank has ended: more than any pipe holds
 TO_KILL = 5.0               # seconds between TERM and KILL of a run that was asked to stop
@@ -42,6 +40,7 @@ def start(agent, params):
     mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
     common = ranks.environment(spec, agent.environment.base, run, mark)
     place = Place(agent.state, run, folder, spec)
+    taken_s = agent.config.get("taken_s")
     try:
         ranks.check_files(spec, common)
         rundir.clean_lost(agent.state)
@@ -54,7 +53,7 @@ def start(agent, params):
         place.remove()
         raise
     if pid == 0:
-        _main(Supervisor(place, common, mark))
+        _main(lambda: Supervisor(place, common, mark, taken_s).run())
     place.close()
     return {"pid": pid}
 
@@ -63,7 +62,7 @@ def stop(agent, params):
     """Leaves word and wakes the supervisor; does not wait for the end."""
     folder = _known(agent, params)
     name, grace = params.get("signal", "INT"), params.get("grace_s", 10)
-    if name not in SIGNALS:
+    if name not in ranks.SIGNALS:
         raise Refused("bad-request", {"field": "signal"})
     if isinstance(grace, bool) or not isinstance(grace, (int, float)) or not 0 <= grace <= 86400:
         raise Refused("bad-request", {"field": "grace_s"})
@@ -127,114 +126,14 @@ def _view(state, run):
             "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec}
 
 
-class Place:
-    """All that a run takes on a node before it starts; given back as a whole when any of it cannot be had."""
-
-    def __init__(self, state, run, folder, spec):
-        self.state, self.run, self.folder, self.spec = state, run, folder, spec
-        self.slots = []         # descriptors
-        self.reserved = self.lock = -1
-        self.tmp = None
-        self.made = False
-
-    def take(self, mark, again):
-        if again and rundir.has_ended(self.folder):
-            shutil.rmtree(self.folder)
-        os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
-        try:
-            os.mkdir(self.folder, 0o700)
-        except FileExistsError:
-            raise Refused("exists", {"run": self.run})
-        self.made = True
-        for slot in self.spec["slots"]:
-            self.claim(slot)
-        self.reserve()
-        self.lock = locking.take(os.path.join(self.folder, "lock"), 0)
-        self.tmp = ranks.make_tmp(self.state, self.spec)
-        self.started = time.monotonic()
-        self.sign({"started": self.started, "mark": mark, "tmp": self.tmp})
-        rundir.write(self.folder, "spec.json", self.spec)
-        rundir.reserve_exit(self.folder)
-        os.makedirs(self.spec["outputs"], exist_ok=True)
-
-    def claim(self, slot):
-        path = os.path.join(self.state, "slots", slot)
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        fd = locking.take(path, 0)
-        if fd is None:
-            raise Refused("busy", {"slot": slot, "run": self.holder(path)})
-        self.slots.append(fd)       # first of all: a full disk must not leave it claimed
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, str(self.run).encode(), 0)
-
-    @staticmethod
-    def holder(path):
-        try:
-            with open(path) as file:
-                return int(file.read(20))
-        except (OSError, ValueError):
-            return None
-
-    def reserve(self):
-        """The rendezvous port must be free. For torchrun it is also kept: bound and not listening, it is never given to
-        anybody who asks for just any port, and torch, which reuses addresses, can still listen on it."""
-        if self.spec["node_rank"] != 0:
-            return
-        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        port = self.spec["master"]["port"]
-        if not bind(sock, port):
-            raise Refused("port-taken", {"port": port})
-        if self.spec["mode"] == "torchrun":
-            self.reserved = sock.detach()
-        else:
-            sock.close()
-
-    def sign(self, value):
-        os.pwrite(self.lock, json.dumps(value).encode(), 0)
-
-    def fds(self):
-        return self.slots + [fd for fd in (self.reserved, self.lock) if fd is not None and fd >= 0]
-
-    def free(self):
-        """Everything but the lock."""
-        for fd in self.slots + ([self.reserved] if self.reserved >= 0 else []):
-            os.close(fd)
-        self.slots, self.reserved = [], -1
-        if self.tmp is not None:
-            shutil.rmtree(self.tmp, ignore_errors=True)
-
-    def close(self):
-        for fd in self.fds():
-            os.close(fd)
-
-    def remove(self):
-        self.close()
-        if self.made:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        if self.tmp is not None:
-            shutil.rmtree(self.tmp, ignore_errors=True)
-
-
-def bind(sock, port):
-    """False when it is in use; True also when we cannot tell."""
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        sock.bind(("", port))
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            sock.close()
-            return False
-    return True
-
-
 # ---- the supervisor's side
 
 
-def _main(supervisor):
+def _main(run):
     """Never returns."""
     code = 70
     try:
-        supervisor.run()
+        run()
         code = 0
     except BaseException:       # the top of a process; the kernel now kills the ranks
         os.write(2, traceback.format_exc().encode("utf-8", "replace"))
@@ -243,8 +142,12 @@ def _main(supervisor):
 
 
 class Supervisor:
-    def __init__(self, place, common, mark):
+    def __init__(self, place, common, mark, taken_s=None):
+        """`taken_s`: what a scheduler gives that has said TERM to all processes of the node."""
         self.place, self.spec, self.folder, self.mark = place, place.spec, place.folder, mark
+        self.taken_s = taken_s
+        self.is_taken = False
+        self.warnings = warned.Warnings(self)
         self.torchrun = self.spec["mode"] == "torchrun"
         self.ranks = ranks.processes_of(self.spec, common, place.tmp)
         self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms", "asked"}
@@ -260,15 +163,17 @@ class Supervisor:
         processes.become_subreaper()
         ranks.name_process("gpush-run-%d" % self.place.run)
         self.loop = Loop(log=lambda text: os.write(2, text.encode("utf-8", "replace")))
-        for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2):
+        for number in (signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT, signal.SIGUSR2):
             signal.signal(number, signal.SIG_IGN)
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
+        signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
         # From here on a stop reaches us by signal; one that came earlier lies there already.
         self.place.sign({"pid": os.getpid(), "started": self.place.started, "mark": self.mark, "tmp": self.place.tmp})
         self.begin()
         if os.path.exists(os.path.join(self.folder, "stop.json")):
             self.look()
+        self.warnings.look()
         self.loop.run()
         rundir.prune(self.place.state, KEPT_RUNS, KEPT_BYTES)
 
@@ -422,10 +327,21 @@ class Supervisor:
 
     def look(self):
         """Somebody signalled us: stop.json says what is wanted."""
-        word = rundir.read(self.folder, "stop.json") or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}
+        word = rundir.read(self.folder, "stop.json")
+        if not word and self.taken_s is not None:
+            self.taken()
+            return
+        word = word or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}
         number = getattr(signal, "SIG" + str(word.get("signal")), signal.SIGTERM)
         self.asked = int(number)
         self.order(str(word.get("why")), number, word.get("grace_s", 10))
+
+    def taken(self):
+        """A scheduler's TERM: the ranks have had it too, so they get no second one before their time is over."""
+        if self.asked is None:
+            self.asked, self.is_taken = int(signal.SIGTERM), True
+            self.journal.event({"event": "stopping", "why": "the scheduler takes the node back"})
+            self.timers.append(self.loop.after(self.taken_s, lambda: self.order("terminated", signal.SIGTERM, TO_KILL)))
 
     def order(self, why, number, grace):
         self.journal.event({"event": "stopping", "why": why})

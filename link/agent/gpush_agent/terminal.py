@@ -69,3 +69,12 @@ def foreground(master):
         return os.tcgetpgrp(master)
     except OSError:
         return 0
+
+
+def write_line(path, text):
+    """Into a terminal as wall(1) does it: what its reader does not take at once is left out."""
+    fd = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        os.write(fd, ("\r\n" + text + "\r\n").encode("utf-8", "replace"))
+    finally:
+        os.close(fd)

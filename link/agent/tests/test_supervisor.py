@@ -46,6 +46,7 @@ class StubEnvironment:
 class StubAgent:
     def __init__(self, state):
         self.state, self.gang, self.node = state, "gang", 0
+        self.config = {}
         self.environment = StubEnvironment()
         self.environment.base = {"PATH": os.environ["PATH"], "HOME": "/tmp", "BASE": "yes"}
         self.origin = processes.Origin()

@@ -14,12 +14,14 @@ import java.util.function.Function;
  *     down (a local session) and what the configuration says
  * @param ignored the pattern that keeps a file from being sent, if one does; paths are relative to
  *     the workspace's root
+ * @param warning what the ranks get before the nodes go
  */
 public record LaunchInput(
     long generation,
     Optional<String> python,
     Map<String, String> environment,
-    Function<Path, Optional<String>> ignored) {
+    Function<Path, Optional<String>> ignored,
+    Optional<RunWarning> warning) {
   public LaunchInput {
     environment = Map.copyOf(environment);
   }

@@ -176,7 +176,8 @@ final class LaunchMaker {
         decided.mode(),
         facts,
         wish.relative(),
-        wish.input().environment());
+        wish.input().environment(),
+        wish.input().warning());
   }
 
   RunRecord record(LaunchPlan plan, Wish wish, int number, Instant now) {

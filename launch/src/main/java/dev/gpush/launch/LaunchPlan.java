@@ -25,7 +25,8 @@ record LaunchPlan(
     Mode mode,
     List<PythonFacts> pythons,
     String folder,
-    Map<String, String> environment) {
+    Map<String, String> environment,
+    Optional<RunWarning> warning) {
   /** Between the first failing rank and the end by force of the others. */
   private static final int STOP_GRACE_SECONDS = 10;
 
@@ -113,6 +114,7 @@ record LaunchPlan(
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, node, python));
     fields.put("stop_grace_s", STOP_GRACE_SECONDS);
+    warning.ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
   }
 

@@ -3,6 +3,7 @@ package dev.gpush.launch;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Optional;
 
 /** What a supervisor tells besides output (docs/technical/runs.md). */
@@ -14,6 +15,13 @@ sealed interface RunEvent {
   record RankExit(int rank, RankEnd end) implements RunEvent {}
 
   record Stopping(String why) implements RunEvent {}
+
+  /**
+   * The ranks that handle the signal have it.
+   *
+   * @param isTaken a scheduler takes the nodes back, as opposed to the lease's own end
+   */
+  record Warned(String signal, boolean isTaken, Duration left) implements RunEvent {}
 
   /** So many bytes of output are missing here: the disk did not take them. */
   record Gap(long bytes) implements RunEvent {}
@@ -58,6 +66,11 @@ sealed interface RunEvent {
       case "started" -> new Started();
       case "rank-exit" -> new RankExit(rank(json), RankEnd.from(json));
       case "stopping" -> new Stopping(json.text("why").orElse(""));
+      case "warned" ->
+          new Warned(
+              json.text("signal").orElse(""),
+              json.text("why").orElse("").equals("taken"),
+              Duration.ofSeconds(json.number("left_s").orElse(0L)));
       case "gap" -> new Gap(json.number("bytes").orElse(0L));
       case "ended" -> new Ended(NodeEnd.from(json));
       case "at" -> new At(json.number("offset").orElse(0L));

@@ -103,8 +103,12 @@ final class RunMerge {
           if (!isStopping && why.equals(RunTalk.ASKED)) {
             output.event(node, "stopping");
           }
+          if (!isStopping && why.equals(RunTalk.TAKEN)) {
+            output.event(node, why);
+          }
           isStopping = true;
         }
+        case RunEvent.Warned warned -> output.event(node, RunTalk.warned(warned));
         case RunEvent.Gap(long bytes) -> output.event(node, RunTalk.gap(bytes));
         case RunEvent.Ended(var how) -> end = Optional.of(how);
         case RunEvent.Started _, RunEvent.At _, RunEvent.Unknown _ -> {}

@@ -1,5 +1,6 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.RunEvent.RankEnd;
 import java.util.Map;
 
@@ -7,6 +8,9 @@ import java.util.Map;
 final class RunTalk {
   /** Why a supervisor stops when a person wanted it; docs/technical/runs.md. */
   static final String ASKED = "asked";
+
+  /** The same for a scheduler that takes the node back, by preemption or because of a cancel. */
+  static final String TAKEN = "the scheduler takes the node back";
 
   private static final Map<Integer, String> SIGNALS =
       Map.ofEntries(
@@ -35,6 +39,14 @@ final class RunTalk {
     return end.signal()
         .map(number -> who + " was ended by SIG" + SIGNALS.getOrDefault(number, number.toString()))
         .orElseGet(() -> who + " ended with status " + end.status());
+  }
+
+  static String warned(RunEvent.Warned warned) {
+    return (warned.isTaken() ? TAKEN + " in " : "the session ends in ")
+        + DurationText.of(warned.left())
+        + ": "
+        + warned.signal()
+        + " to the ranks that handle it";
   }
 
   static String gap(long bytes) {

@@ -335,7 +335,11 @@ final class RunWatch {
         }
         case RunEvent.Stopping(var why) -> isAsked |= why.equals(RunTalk.ASKED);
         case RunEvent.Ended(var how) -> end = Optional.of(how);
-        case RunEvent.Started _, RunEvent.Gap _, RunEvent.At _, RunEvent.Unknown _ -> {}
+        case RunEvent.Started _,
+            RunEvent.Warned _,
+            RunEvent.Gap _,
+            RunEvent.At _,
+            RunEvent.Unknown _ -> {}
       }
     }
   }

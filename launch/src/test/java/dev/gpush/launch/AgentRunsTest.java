@@ -51,7 +51,12 @@ final class AgentRunsTest {
     RunRequest request = on.map(slots -> Asked.on(slots, plain)).orElse(plain);
     return launcher.launch(
         request,
-        new LaunchInput(1, Optional.of("python3"), Map.of("FROM", "client"), _ -> Optional.empty()),
+        new LaunchInput(
+            1,
+            Optional.of("python3"),
+            Map.of("FROM", "client"),
+            _ -> Optional.empty(),
+            Optional.empty()),
         talk);
   }
 

@@ -9,6 +9,7 @@ import dev.gpush.core.session.SessionName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,7 +59,8 @@ final class LaunchPlanTest {
         mode,
         List.of(PYTHON, PYTHON),
         "exp",
-        Map.of("MINE", "x", "PATH", "/z"));
+        Map.of("MINE", "x", "PATH", "/z"),
+        Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))));
   }
 
   private static RunWords words(String line) {
@@ -81,7 +83,8 @@ final class LaunchPlanTest {
                  "defaults": {},
                  "nodes": 2, "node_rank": 1, "procs": 1, "first_rank": 2, "world": 3,
                  "master": {"addr": "10.0.0.1", "port": 1234}, "slots": ["4"], "visible": "4",
-                 "outputs": "/b/ws.gpush/outputs/run-7", "stop_grace_s": 10, "about": {"run": 7}}
+                 "outputs": "/b/ws.gpush/outputs/run-7", "stop_grace_s": 10,
+                 "warn": {"signal": "USR1", "before_s": 600}, "about": {"run": 7}}
                 """)
             .entries()
             .entrySet()

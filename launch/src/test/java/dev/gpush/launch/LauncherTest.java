@@ -97,7 +97,8 @@ final class LauncherTest {
         path ->
             path.toString().equals("train.py")
                 ? Optional.of("*.py (.gitignore:1)")
-                : Optional.empty());
+                : Optional.empty(),
+        Optional.empty());
   }
 
   private RunView launch(String... words) throws InterruptedException {

@@ -34,7 +34,9 @@ final class TorchRunsTest {
       throws InterruptedException {
     RunRequest request = Asked.by(chosen, Asked.run(gang.project(), words));
     return launcher.launch(
-        request, new LaunchInput(3, Optional.empty(), Map.of(), _ -> Optional.empty()), talk);
+        request,
+        new LaunchInput(3, Optional.empty(), Map.of(), _ -> Optional.empty(), Optional.empty()),
+        talk);
   }
 
   @Test

@@ -50,7 +50,7 @@ final class BadFilesTest {
             + " y",
         "gpus: 1025 | 1:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not 1025",
         "lease: {for: 12} | 1:14 lease.for: must be a duration such as 90s, 30m or 1d12h, not 12",
-        "lease: 12h | 1:8 lease: must be keys with values: for, idle, at-end",
+        "lease: 12h | 1:8 lease: must be keys with values: for, idle, warn, at-end",
         "lease: {at-end: requeue} | 1:9 lease.at-end: comes later: successors of a lease that ends",
         "sync: {ask-over: 50 parsecs} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or"
             + " 2GiB, not 50 parsecs",
@@ -60,7 +60,18 @@ final class BadFilesTest {
             + " 2GiB, not 9000000TiB",
         "run: {mode: torchrum} | 1:13 run.mode: must be one of auto, torchrun, ranks, not torchrum,"
             + " did you mean torchrun?",
-        "run: {warn: USR1@10m} | 1:7 run.warn: comes later: signals before the end of a lease",
+        "run: {warn: USR1} | 1:13 run.warn: must be a signal and how long before the end it comes,"
+            + " such as USR1@10m, not USR1",
+        "run: {warn: KILL@5m} | 1:13 run.warn: must be a signal and how long before the end it"
+            + " comes, such as USR1@10m, not KILL@5m",
+        "run: {warn: USR1@60d} | 1:13 run.warn: must be a signal and how long before the end it"
+            + " comes, such as USR1@10m, not USR1@60d",
+        "run: {resume: x} | 1:7 run.resume: comes later: runs that continue on a successor",
+        "lease: {warn: 5m} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not"
+            + " 5m",
+        "lease: {warn: []} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not a"
+            + " list of 0",
+        "lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5",
         "image: x | 1:1 image: comes later: container images",
         "secrets: [A] | 1:1 secrets: comes later: secrets",
         "mounts: {data: /x} | 1:1 mounts: comes later: data mounts",

@@ -4,14 +4,19 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** A partition as {@code scontrol show partition} tells of it. */
+/**
+ * A partition as {@code scontrol show partition} tells of it.
+ *
+ * @param grace between the word that a job is preempted and its end
+ */
 record Partition(
     String name,
     boolean isDefault,
     String state,
     Optional<Duration> mostTime,
     Optional<Duration> usualTime,
-    int mostNodes) {
+    int mostNodes,
+    Duration grace) {
   static List<Partition> parse(String text) {
     return Scontrol.lines(text, "PartitionName").stream().map(Partition::of).toList();
   }
@@ -24,7 +29,8 @@ record Partition(
         line.word("State").orElse("UP"),
         line.word("MaxTime").flatMap(SlurmTime::span),
         line.word("DefaultTime").flatMap(SlurmTime::span),
-        most == 0 ? Integer.MAX_VALUE : most);
+        most == 0 ? Integer.MAX_VALUE : most,
+        Duration.ofSeconds(line.number("GraceTime")));
   }
 
   boolean allows(Duration time) {

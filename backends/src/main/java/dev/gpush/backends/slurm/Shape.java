@@ -14,6 +14,7 @@ import java.util.List;
  * @param cpus per node
  * @param time Slurm's limit
  * @param hardEnd when the agents let go by themselves, so that they have time for it
+ * @param grace what Slurm gives between its TERM and its KILL, at least
  */
 record Shape(
     List<String> options,
@@ -23,7 +24,8 @@ record Shape(
     String gpuModel,
     int cpus,
     Duration time,
-    Duration hardEnd) {
+    Duration hardEnd,
+    Duration grace) {
   Shape {
     options = List.copyOf(options);
     fitting = List.copyOf(fitting);

@@ -18,6 +18,12 @@ final class Shaping {
   /** Between the agents' own end and Slurm's: runs are stopped and files let go in it. */
   static final Duration SLACK = Duration.ofMinutes(2);
 
+  /**
+   * Where no grace is given, a job that is preempted or cancelled has KillWait, 30 s unless the
+   * site says otherwise; the agents need some of it to end in order.
+   */
+  private static final Duration KILL_WAIT = Duration.ofSeconds(15);
+
   /** Where neither the user, the configuration nor the partition says how long. */
   private static final Duration USUAL = Duration.ofHours(8);
 
@@ -92,7 +98,15 @@ final class Shaping {
     options.add("--mem=" + memory(fitting, cpus));
     options.addAll(settings.flags());
     return new Shape(
-        options, chosen, fitting, closed(possible), wanted.model(), cpus, time, hardEnd(time));
+        options,
+        chosen,
+        fitting,
+        closed(possible),
+        wanted.model(),
+        cpus,
+        time,
+        hardEnd(time),
+        grace(possible));
   }
 
   private static String closed(List<Partition> possible) {
@@ -105,6 +119,15 @@ final class Shaping {
     Duration left =
         time.compareTo(SLACK.multipliedBy(2)) < 0 ? time.dividedBy(2) : time.minus(SLACK);
     return request.lease().hardEnd().filter(end -> end.compareTo(left) < 0).orElse(left);
+  }
+
+  /** It is not known yet in which of them it will run. */
+  private static Duration grace(List<Partition> possible) {
+    return possible.stream()
+        .map(Partition::grace)
+        .min(Comparator.naturalOrder())
+        .filter(least -> least.compareTo(KILL_WAIT) > 0)
+        .orElse(KILL_WAIT);
   }
 
   // ---- partitions

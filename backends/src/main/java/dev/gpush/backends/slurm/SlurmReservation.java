@@ -162,6 +162,7 @@ final class SlurmReservation {
             "lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()),
             "peers", PeerSecret.random(random).onHosts(),
             "foreground", true,
+            "taken_s", shape.grace().toSeconds(),
             "request", Json.object());
     byte[] packet =
         agent.packet(

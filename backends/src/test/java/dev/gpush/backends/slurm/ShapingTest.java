@@ -27,7 +27,8 @@ final class ShapingTest {
 
   private void partition(String name, boolean isDefault, Duration most, int mostNodes) {
     partitions.add(
-        new Partition(name, isDefault, "UP", Optional.of(most), Optional.empty(), mostNodes));
+        new Partition(
+            name, isDefault, "UP", Optional.of(most), Optional.empty(), mostNodes, Duration.ZERO));
   }
 
   private void nodes(int count, String partition, String gres, String... features) {

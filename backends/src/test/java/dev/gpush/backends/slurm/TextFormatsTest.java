@@ -63,7 +63,8 @@ final class TextFormatsTest {
             "UP",
             Optional.of(Duration.ofDays(7)),
             Optional.of(Duration.ofHours(1)),
-            4),
+            4,
+            Duration.ZERO),
         Partition.parse(golden("21.08")).getFirst());
     assertEquals(
         new Partition(
@@ -72,10 +73,18 @@ final class TextFormatsTest {
             "UP",
             Optional.of(Duration.ofDays(2)),
             Optional.empty(),
-            Integer.MAX_VALUE),
+            Integer.MAX_VALUE,
+            Duration.ZERO),
         Partition.parse(golden("22.05")).getFirst());
     assertEquals(
-        new Partition("h100", false, "UP", Optional.empty(), Optional.of(Duration.ofHours(8)), 64),
+        new Partition(
+            "h100",
+            false,
+            "UP",
+            Optional.empty(),
+            Optional.of(Duration.ofHours(8)),
+            64,
+            Duration.ofMinutes(2)),
         Partition.parse(golden("24.11")).getFirst());
   }
 

@@ -2,6 +2,7 @@ package dev.gpush.core.backend;
 
 import dev.gpush.core.json.Json;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -10,18 +11,32 @@ import java.util.Optional;
  *
  * @param hardEnd released then whatever runs; empty: no hard end (local, ssh)
  * @param idle released after so long without activity (a run in progress is activity)
+ * @param warnings how long before either end people are told; empty: at the agent's own lengths, or
+ *     at those it was given before
  */
-public record LeaseTerms(Optional<Duration> hardEnd, Duration idle) {
+public record LeaseTerms(Optional<Duration> hardEnd, Duration idle, List<Duration> warnings) {
   /** An agent whose gateway never came to claim it lets go after this. */
   public static final Duration UNCLAIMED = Duration.ofMinutes(10);
 
+  public LeaseTerms {
+    warnings = List.copyOf(warnings);
+  }
+
+  public LeaseTerms(Optional<Duration> hardEnd, Duration idle) {
+    this(hardEnd, idle, List.of());
+  }
+
   public Json.Obj json() {
-    return Json.object(
-        "hard_s",
-        hardEnd.map(Duration::toSeconds),
-        "idle_s",
-        idle.toSeconds(),
-        "unclaimed_s",
-        UNCLAIMED.toSeconds());
+    Json.Obj json =
+        Json.object(
+            "hard_s",
+            hardEnd.map(Duration::toSeconds),
+            "idle_s",
+            idle.toSeconds(),
+            "unclaimed_s",
+            UNCLAIMED.toSeconds());
+    return warnings.isEmpty()
+        ? json
+        : json.with("warn_s", warnings.stream().map(Duration::toSeconds).toList());
   }
 }

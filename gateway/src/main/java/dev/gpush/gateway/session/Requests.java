@@ -9,12 +9,14 @@ import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -73,9 +75,16 @@ final class Requests {
         project(config.root()),
         entry.nodes(),
         entry.gpus(),
-        new LeaseTerms(entry.hardEnd(), entry.idle()),
+        new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
         SessionEnvironment.base(config, entry),
         entry.inherit());
+  }
+
+  private static List<Duration> warnings(Config config) {
+    return config.value("lease.warn").map(Json::items).orElse(List.of()).stream()
+        .flatMap(seconds -> Json.object("v", seconds).number("v").stream())
+        .map(Duration::ofSeconds)
+        .toList();
   }
 
   private static String project(Path root) {

@@ -9,6 +9,7 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.time.Duration;
@@ -121,7 +122,7 @@ final class SessionViews {
         entry.name(),
         entry.id(),
         state,
-        state == SessionState.DEGRADED ? degradation(session) : detail(entry),
+        detail(session, state, status),
         entry.backend(),
         place(entry),
         entry.gpus(),
@@ -136,6 +137,22 @@ final class SessionViews {
         session.workIfAny().map(SessionWork::python).orElse(entry.python().orElse("")),
         nodes(session, entry),
         isNew);
+  }
+
+  private static String detail(LiveSession session, SessionState state, Json status) {
+    return switch (state) {
+      case DEGRADED -> degradation(session);
+      case READY -> taken(status);
+      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
+    };
+  }
+
+  /** Preempted or cancelled, and not gone yet. */
+  private static String taken(Json status) {
+    return status.flag("taken")
+        ? "the scheduler takes its nodes back in "
+            + DurationText.of(Duration.ofSeconds(status.number("hard_left_s").orElse(0L)))
+        : "";
   }
 
   /** What the far side says is left, if it can be asked. */

@@ -8,6 +8,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.launch.LaunchInput;
 import dev.gpush.launch.Launcher;
+import dev.gpush.launch.RunWarning;
 import dev.gpush.sync.Generation;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.SyncNode;
@@ -69,7 +70,8 @@ final class SessionWork implements AutoCloseable {
             synced,
             session.entry().python().or(() -> config.text("python")),
             environment,
-            path -> sync.whyIgnored(path.toString()));
+            path -> sync.whyIgnored(path.toString()),
+            config.text("run.warn").map(RunWarning::parse));
     return launcher.launch(request, input, talk);
   }
 

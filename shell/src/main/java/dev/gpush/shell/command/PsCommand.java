@@ -58,8 +58,9 @@ final class PsCommand implements Action {
     }
     call.print(table);
     for (SessionView session : sessions) {
-      if (session.state() != SessionState.READY && !session.detail().isEmpty()) {
-        call.say(session.name() + " is " + session.state().word() + ": " + session.detail());
+      if (!session.detail().isEmpty()) {
+        String state = session.state() == SessionState.READY ? "" : " is " + session.state().word();
+        call.say(session.name() + state + ": " + session.detail());
       }
     }
     return 0;

@@ -42,7 +42,7 @@ public final class SessionText {
       return "needs you: " + session.detail() + ". Nothing is lost";
     }
     return switch (session.state()) {
-      case READY -> session.shape() + left(session) + " · " + holds(session) + at(runs);
+      case READY -> session.shape() + end(session) + " · " + holds(session) + at(runs);
       case QUEUED -> "queued " + session.detail();
       case DEGRADED, LEAKED, ASKED, GRANTED, LINKED, RELEASING, RELEASED -> other(session);
     };
@@ -55,6 +55,10 @@ public final class SessionText {
             ? "is coming up"
             : session.state().word();
     return word + (detail.isEmpty() ? "" : ": " + detail);
+  }
+
+  private static String end(SessionView session) {
+    return session.detail().isEmpty() ? left(session) : " · " + session.detail() + "!";
   }
 
   private static String left(SessionView session) {

@@ -14,10 +14,12 @@ import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
+import dev.gpush.templates.schema.ValueType.Spans;
 import dev.gpush.templates.schema.ValueType.TemplateName;
 import dev.gpush.templates.schema.ValueType.Text;
 import dev.gpush.templates.schema.ValueType.Texts;
 import dev.gpush.templates.schema.ValueType.Variables;
+import dev.gpush.templates.schema.ValueType.Warning;
 import dev.gpush.templates.schema.ValueType.Whole;
 import dev.gpush.templates.schema.ValueType.YesNo;
 import java.util.List;
@@ -75,6 +77,11 @@ public final class Schema {
                   new Span(),
                   Json.of(3600),
                   "given back after so long without activity; a run is activity"),
+              setting(
+                  "lease.warn",
+                  new Spans(),
+                  Json.array(List.of(Json.of(1800), Json.of(900), Json.of(300))),
+                  "how long before either end terminals and prompts say so"),
               later(PROJECTS, "lease.at-end", "successors of a lease that ends"),
               setting(
                   "sync.ask-over",
@@ -89,7 +96,11 @@ public final class Schema {
                   Json.of("auto"),
                   "how scripts are launched: torchrun, plain ranks, or torchrun where there is"
                       + " one"),
-              later(PROJECTS, "run.warn", "signals before the end of a lease"),
+              project(
+                  "run.warn",
+                  new Warning(),
+                  "a signal to the ranks, so long before the lease's end, and when a scheduler"
+                      + " takes the nodes back; only to processes that handle it"),
               later(PROJECTS, "run.resume", "runs that continue on a successor"),
               project(
                   "inherits", new TemplateName(), "the template whose settings lie under these"),

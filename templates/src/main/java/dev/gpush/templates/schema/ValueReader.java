@@ -13,15 +13,18 @@ import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
+import dev.gpush.templates.schema.ValueType.Spans;
 import dev.gpush.templates.schema.ValueType.TemplateName;
 import dev.gpush.templates.schema.ValueType.Text;
 import dev.gpush.templates.schema.ValueType.Texts;
 import dev.gpush.templates.schema.ValueType.Variables;
+import dev.gpush.templates.schema.ValueType.Warning;
 import dev.gpush.templates.schema.ValueType.Whole;
 import dev.gpush.templates.schema.ValueType.YesNo;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.math.BigInteger;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,8 +48,16 @@ final class ValueReader {
   private static final int MOST_VARIABLES = 512;
   private static final int MOST_SHOWN = 40;
 
+  /** The agent takes no more. */
+  private static final int MOST_WARNINGS = 16;
+
+  private static final Duration LONGEST_WARNING = Duration.ofDays(31);
+
   private static final Pattern WHOLE = Pattern.compile("-?[0-9]{1,9}");
   private static final Pattern SIZE = Pattern.compile("([0-9]{1,9}) ?([kKMGT]?)(i?)B?");
+  private static final Pattern WARNING =
+      Pattern.compile("(?:SIG)?(USR1|USR2|INT|TERM|HUP|QUIT)@([0-9dhms]+)");
+
   private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,254}");
 
   private final String path;
@@ -64,6 +75,8 @@ final class ValueReader {
       case BackendNames names -> names(names, yaml);
       case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
       case Texts texts -> texts(texts, yaml);
+      case Spans spans -> spans(spans, yaml);
+      case Warning warning -> scalar(warning, yaml).flatMap(scalar -> warning(warning, scalar));
       case YesNo yesNo -> scalar(yesNo, yaml).flatMap(scalar -> yesNo(yesNo, scalar));
       case Text text -> scalar(text, yaml).flatMap(scalar -> text(path, scalar));
       case Whole whole -> scalar(whole, yaml).flatMap(scalar -> whole(whole, scalar));
@@ -123,6 +136,42 @@ final class ValueReader {
       case "false" -> Optional.of(Json.of(false));
       default -> wrong(type, scalar, shown(scalar));
     };
+  }
+
+  private Optional<Json> spans(Spans type, Yaml yaml) {
+    if (!(yaml instanceof Yaml.Sequence(_, var items))
+        || items.isEmpty()
+        || items.size() > MOST_WARNINGS) {
+      return wrong(type, yaml, shown(yaml));
+    }
+    var spans = new ArrayList<Json>();
+    for (Yaml item : items) {
+      scalar(type, item).flatMap(scalar -> span(new Span(), scalar)).ifPresent(spans::add);
+    }
+    return spans.size() == items.size() ? Optional.of(Json.array(spans)) : Optional.empty();
+  }
+
+  private static String shown(Yaml yaml) {
+    return switch (yaml) {
+      case Yaml.Scalar scalar -> shown(scalar);
+      case Yaml.Sequence(_, var items) -> "a list of " + items.size();
+      case Yaml.Mapping _ -> "keys with values";
+    };
+  }
+
+  private Optional<Json> warning(Warning type, Yaml.Scalar scalar) {
+    Matcher match = WARNING.matcher(scalar.text());
+    if (!match.matches()) {
+      return wrong(type, scalar, shown(scalar));
+    }
+    try {
+      long seconds = DurationText.parse(path, match.group(2)).toSeconds();
+      return seconds > LONGEST_WARNING.toSeconds()
+          ? wrong(type, scalar, shown(scalar))
+          : Optional.of(Json.of(match.group(1) + "@" + seconds));
+    } catch (GpushException notADuration) {
+      return wrong(type, scalar, shown(scalar));
+    }
   }
 
   private Optional<Json> whole(Whole type, Yaml.Scalar scalar) {

@@ -30,6 +30,22 @@ public sealed interface ValueType {
     }
   }
 
+  /** A list of them; kept as a list of seconds. */
+  record Spans() implements ValueType {
+    @Override
+    public String words() {
+      return "a list of durations, such as [30m, 5m]";
+    }
+  }
+
+  /** Kept as text, the duration as seconds: {@code USR1@600}. */
+  record Warning() implements ValueType {
+    @Override
+    public String words() {
+      return "a signal and how long before the end it comes, such as USR1@10m";
+    }
+  }
+
   /** Kept as bytes. */
   record Size() implements ValueType {
     @Override

@@ -41,7 +41,7 @@ final class ReferencePageTest {
     // product.md section 2, both columns.
     for (String key :
         "nodes gpus backends python python.conda python.modules mounts outputs lease.for lease.idle"
-            .concat(" lease.at-end run.warn run.resume image setup home secrets env workspace")
+            .concat(" lease.at-end run.resume image setup home secrets env workspace")
             .split(" ", -1)) {
       assertTrue(Schema.find(Place.PROJECT, key).isPresent(), key);
     }
