@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
@@ -19,6 +20,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
@@ -194,7 +196,7 @@ final class Doctor {
   /** Ends what is the owner's own and renewed by nobody; each is asked about. */
   List<Finding> end(List<LiveSession> live, Talk talk) throws InterruptedException {
     var known = new HashSet<String>();
-    live.forEach(session -> known.add(session.entry().gang().text()));
+    live.forEach(session -> known.addAll(gangs(session.entry())));
     var findings = new ArrayList<Finding>();
     for (Stranger stranger : look(known, findings)) {
       if (isForgotten(stranger.found())) {
@@ -217,6 +219,13 @@ final class Doctor {
       return new Finding(
           "bad", stranger.what(), "not ended: " + Endings.why(failed), Optional.of("gpush doctor"));
     }
+  }
+
+  /** All that one session has asked for, in several queues perhaps. */
+  private static List<String> gangs(LedgerEntry entry) {
+    return Stream.concat(Stream.of(entry.gang()), entry.others().stream().map(Bid::gang))
+        .map(GangId::text)
+        .toList();
   }
 
   /**
@@ -251,7 +260,7 @@ final class Doctor {
                 Optional.empty()));
       }
     }
-    ledger.load().forEach(entry -> known.add(entry.gang().text()));
+    ledger.load().forEach(entry -> known.addAll(gangs(entry)));
     return there.stream()
         .filter(stranger -> !known.contains(stranger.found().gang().id().text()))
         .toList();

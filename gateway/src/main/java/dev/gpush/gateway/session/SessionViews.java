@@ -142,17 +142,20 @@ final class SessionViews {
   private static String detail(LiveSession session, SessionState state, Json status) {
     return switch (state) {
       case DEGRADED -> degradation(session);
-      case READY -> taken(status);
+      case READY -> taken(status).orElseGet(() -> detail(session.entry()));
       case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
     };
   }
 
   /** Preempted or cancelled, and not gone yet. */
-  private static String taken(Json status) {
-    return status.flag("taken")
-        ? "the scheduler takes its nodes back in "
-            + DurationText.of(Duration.ofSeconds(status.number("hard_left_s").orElse(0L)))
-        : "";
+  private static Optional<String> taken(Json status) {
+    return Optional.of(status)
+        .filter(said -> said.flag("taken"))
+        .flatMap(said -> said.number("hard_left_s"))
+        .map(
+            left ->
+                "the scheduler takes its nodes back in "
+                    + DurationText.of(Duration.ofSeconds(left)));
   }
 
   /** What the far side says is left, if it can be asked. */
