@@ -493,10 +493,10 @@ class Agent:
                  "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
-        value.update(self.left(), peers=self.peers.status(), devices=self.devices)
+        value.update(self.time_left(), peers=self.peers.status(), devices=self.devices)
         return value
 
-    def left(self):
+    def time_left(self):
         """What the lease says, and the scheduler where it takes the node back before that."""
         value = self.lease.status()
         if self.taken is not None:
@@ -541,7 +541,7 @@ class Agent:
         if why is not None:
             self.finish(why)
             return
-        left = self.left()
+        left = self.time_left()
         counts = self.lease.claimed and self.lease.exit_when_idle
         self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if counts else None})
         if self.lease_timer is not None:

@@ -16,12 +16,14 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Asks hosts what they have, all at once; a small Python there answers in one line. */
 final class Surveys {
@@ -71,19 +73,16 @@ final class Surveys {
   Result of(List<Host> hosts, Predicate<List<Survey>> isEnough) throws InterruptedException {
     Map<Host, CompletableFuture<Object>> asked = new LinkedHashMap<>();
     hosts.forEach(host -> asked.put(host, asked(host)));
-    long left = PATIENCE.toNanos();
+    Optional<CompletableFuture<Object>> patience = Optional.empty();
     List<CompletableFuture<Object>> missing = missing(asked);
-    while (!missing.isEmpty()) {
-      if (!isEnough.test(answered(asked).surveys())) {
-        await(missing, Long.MAX_VALUE);
-      } else {
-        long since = System.nanoTime();
-        await(missing, left);
-        left -= System.nanoTime() - since;
-        if (left <= 0) {
-          break;
-        }
+    while (!missing.isEmpty() && patience.stream().noneMatch(CompletableFuture::isDone)) {
+      if (patience.isEmpty() && isEnough.test(answered(asked).surveys())) {
+        patience =
+            Optional.of(
+                new CompletableFuture<>()
+                    .completeOnTimeout(PASSED_OVER, PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
       }
+      awaitOne(Stream.concat(missing.stream(), patience.stream()).toList());
       missing = missing(asked);
     }
     return answered(asked);
@@ -99,13 +98,10 @@ final class Surveys {
     return asked.values().stream().filter(answer -> !answer.isDone()).toList();
   }
 
-  private static void await(List<CompletableFuture<Object>> missing, long nanos)
+  private static void awaitOne(List<CompletableFuture<Object>> answers)
       throws InterruptedException {
     try {
-      CompletableFuture.anyOf(missing.toArray(CompletableFuture[]::new))
-          .get(nanos, TimeUnit.NANOSECONDS);
-    } catch (TimeoutException passedOver) {
-      // Who called knows by the time.
+      CompletableFuture.anyOf(answers.toArray(CompletableFuture[]::new)).get();
     } catch (ExecutionException failed) {
       throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
     }

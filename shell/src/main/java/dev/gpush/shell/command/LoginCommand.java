@@ -16,11 +16,11 @@ import picocli.CommandLine.Parameters;
     name = "login",
     header = "Log in where a password or second factor is asked",
     description = {
-      "NAME is a backend or a session; without it the session of this folder. Your own ssh asks in"
-          + " this terminal, once, and leaves a connection that all of the session goes over. Once"
-          + " a login has needed you, nothing is tried without you: ps says needs you until this"
-          + " command. What runs on the nodes goes on meanwhile, and terminals and logs come back"
-          + " without a missing byte."
+      "NAME is a backend or a session; without it the session of this folder. Your own ssh (or"
+          + " gpush itself, where a host's transport is builtin) asks in this terminal, once, and"
+          + " leaves a connection that all of the session goes over. Once a login has needed you,"
+          + " nothing is tried without you: ps says needs you until this command. What runs on the"
+          + " nodes goes on meanwhile, and terminals and logs come back without a missing byte."
     },
     footer = {"$ gpush login rack", "ann@gpu01's code: ", "rack is open"})
 final class LoginCommand implements Action {
