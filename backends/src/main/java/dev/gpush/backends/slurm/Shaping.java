@@ -86,7 +86,8 @@ final class Shaping {
     options.add("--nodes=" + request.nodes());
     options.add("--ntasks-per-node=1");
     options.add("--time=" + SlurmTime.limit(time));
-    wanted.option().ifPresent(options::add);
+    var flags = new ArrayList<>(settings.flags());
+    wanted.option().map(option -> withOthers(option, flags)).ifPresent(options::add);
     constraint(wanted).ifPresent(both -> options.add("--constraint=" + both));
     String chosen = "";
     if (!settings.partitions().isEmpty() || wanted.isByPartition()) {
@@ -95,8 +96,10 @@ final class Shaping {
     }
     int cpus = share(fitting, ClusterNode::cpus, settings.cpus());
     options.add("--cpus-per-task=" + cpus);
-    options.add("--mem=" + memory(fitting, cpus));
-    options.addAll(settings.flags());
+    if (!settings.hasOtherMemory()) {
+      options.add("--mem=" + memory(fitting, cpus));
+    }
+    options.addAll(flags);
     return new Shape(
         options,
         chosen,
@@ -107,6 +110,21 @@ final class Shaping {
         time,
         hardEnd(time),
         grace(possible));
+  }
+
+  /** Of two {@code --gres} Slurm forgets the first. */
+  private static String withOthers(String option, List<String> flags) {
+    Optional<String> others = flags.stream().filter(flag -> flag.startsWith("--gres=")).findFirst();
+    if (!option.startsWith("--gres=") || others.isEmpty()) {
+      return option;
+    }
+    flags.remove(others.get());
+    return option + "," + others.get().substring("--gres=".length());
+  }
+
+  /** The script's own limit, else what was asked for and time to let go in. */
+  private Optional<Duration> limit() {
+    return settings.limit().or(() -> request.lease().hardEnd().map(end -> end.plus(SLACK)));
   }
 
   private static String closed(List<Partition> possible) {
@@ -163,7 +181,7 @@ final class Shaping {
       return named;
     }
     List<Partition> long_enough =
-        named.stream().filter(partition -> partition.allows(end.get().plus(SLACK))).toList();
+        named.stream().filter(partition -> partition.allows(limit().orElse(end.get()))).toList();
     Optional<Duration> most = settings.mostTime();
     if (most.isPresent() && end.get().compareTo(most.get()) > 0) {
       throw tooLong("the configuration allows", most.get());
@@ -187,7 +205,7 @@ final class Shaping {
   }
 
   private Duration time(List<Partition> possible) {
-    Optional<Duration> asked = request.lease().hardEnd().map(end -> end.plus(SLACK));
+    Optional<Duration> asked = limit();
     Optional<Duration> usual =
         possible.stream().flatMap(each -> each.usualTime().stream()).min(Comparator.naturalOrder());
     Optional<Duration> most =

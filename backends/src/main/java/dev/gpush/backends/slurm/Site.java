@@ -138,7 +138,7 @@ final class Site {
   }
 
   private Shaping.Result shape(GangRequest request, Cluster of) {
-    return new Shaping(request, settings, of.partitions(), of.nodes()).result();
+    return new Shaping(request, settings.with(request), of.partitions(), of.nodes()).result();
   }
 
   /** Commands of the login node as they are typed here. */

@@ -100,6 +100,11 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
+  public boolean takesNatives() {
+    return true;
+  }
+
+  @Override
   public String describe() {
     return told(
         () -> {

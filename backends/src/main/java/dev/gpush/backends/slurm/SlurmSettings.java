@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import java.util.Optional;
  * @param usesGres {@code --gres=gpu:…}, which every Slurm knows, instead of {@code --gpus-per-node}
  * @param gpuNames how this site calls a GPU model
  * @param time of a job for which nobody says how long; empty: the partition's
+ * @param limit Slurm's own, to the minute, where the person's script says it
  * @param scratch the folder under which workspaces lie; empty: {@code ~/gpush}
  */
 record SlurmSettings(
@@ -28,6 +30,7 @@ record SlurmSettings(
     Map<String, String> gpuNames,
     Optional<Duration> time,
     Optional<Duration> mostTime,
+    Optional<Duration> limit,
     Optional<String> scratch,
     int cpus,
     Optional<String> memory) {
@@ -65,9 +68,61 @@ record SlurmSettings(
         names,
         values.object("time").number("default").map(Duration::ofSeconds),
         values.object("time").number("max").map(Duration::ofSeconds),
+        Optional.empty(),
         values.text("scratch"),
         Math.toIntExact(values.number("cpus").orElse(0L)),
         values.text("memory"));
+  }
+
+  /** With what the person's own script says to Slurm, which counts before the configuration. */
+  SlurmSettings with(GangRequest request) {
+    var rest = new ArrayList<>(flags);
+    List<String> partition = partitions;
+    Optional<String> wanted = constraint;
+    Optional<Duration> time = limit;
+    int cpusEach = cpus;
+    Optional<String> memoryEach = memory;
+    for (String option : request.natives()) {
+      String name = option.replaceFirst("=.*", "");
+      String value = option.substring(Math.min(option.length(), name.length() + 1));
+      switch (name) {
+        case "--partition" -> partition = List.of(value.split(",", -1));
+        case "--constraint" -> wanted = Optional.of(value);
+        case "--mem" -> memoryEach = Optional.of(value);
+        case "--time" -> time = number(value).map(Duration::ofMinutes);
+        case "--cpus-per-task" -> cpusEach = number(value).map(Math::toIntExact).orElse(cpusEach);
+        case "--cpus-per-gpu" ->
+            cpusEach =
+                number(value)
+                    .map(each -> Math.toIntExact(each * Math.max(1, request.gpus().count())))
+                    .orElse(cpusEach);
+        default -> {
+          rest.removeIf(flag -> flag.equals(name) || flag.startsWith(name + "="));
+          rest.add(option);
+        }
+      }
+    }
+    return new SlurmSettings(
+        rest,
+        partition,
+        wanted,
+        usesGres,
+        gpuNames,
+        this.time,
+        mostTime,
+        time,
+        scratch,
+        cpusEach,
+        memoryEach);
+  }
+
+  private static Optional<Long> number(String digits) {
+    return digits.matches("[0-9]{1,6}") ? Optional.of(Long.valueOf(digits)) : Optional.empty();
+  }
+
+  /** Memory is asked for by the GPU or CPU already. */
+  boolean hasOtherMemory() {
+    return flags.stream().anyMatch(flag -> flag.startsWith("--mem-per-"));
   }
 
   /** A cluster of which nothing is said. */

@@ -49,6 +49,11 @@ public interface Backend {
     return false;
   }
 
+  /** Whether options of sbatch mean something here. */
+  default boolean takesNatives() {
+    return false;
+  }
+
   Observation observe(Gang gang);
 
   /** Sets the far side's lease afresh, counted from now. */

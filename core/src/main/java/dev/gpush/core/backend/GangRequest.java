@@ -1,5 +1,6 @@
 package dev.gpush.core.backend;
 
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -13,6 +14,7 @@ import java.util.Map;
  * @param environment variables that every process on the nodes starts from, beyond the node's own
  * @param inherit this machine's variables that a local gang takes over from the client (PATH,
  *     VIRTUAL_ENV …); others ignore it
+ * @param natives the person's own options for a backend that {@link Backend#takesNatives}
  */
 public record GangRequest(
     GangId gang,
@@ -24,7 +26,8 @@ public record GangRequest(
     GpuRequest gpus,
     LeaseTerms lease,
     Map<String, String> environment,
-    Map<String, String> inherit) {
+    Map<String, String> inherit,
+    List<String> natives) {
   /** More in one session has not been tried. */
   public static final int MAX_NODES = 256;
 
@@ -34,5 +37,22 @@ public record GangRequest(
     }
     environment = Map.copyOf(environment);
     inherit = Map.copyOf(inherit);
+    natives = List.copyOf(natives);
+  }
+
+  /** Without native options. */
+  public GangRequest(
+      GangId gang,
+      String session,
+      String owner,
+      String holder,
+      String project,
+      int nodes,
+      GpuRequest gpus,
+      LeaseTerms lease,
+      Map<String, String> environment,
+      Map<String, String> inherit) {
+    this(
+        gang, session, owner, holder, project, nodes, gpus, lease, environment, inherit, List.of());
   }
 }

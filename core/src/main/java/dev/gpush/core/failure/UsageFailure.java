@@ -16,6 +16,16 @@ public sealed interface UsageFailure extends Failure {
   /** A value that breaks a rule: {@code what} names the thing ("--nodes", "session name"). */
   record BadValue(String what, String value, String rule) implements UsageFailure {}
 
+  /** The headers of a batch script are no request. */
+  record BadScript(String file, List<BadLine> lines) implements UsageFailure {
+    public BadScript {
+      lines = List.copyOf(lines);
+    }
+  }
+
+  /** One line of it, counted from 1. */
+  record BadLine(int line, String what) {}
+
   /** No session has this name. */
   record UnknownSession(String name, List<String> nearest, List<String> known)
       implements UsageFailure {}

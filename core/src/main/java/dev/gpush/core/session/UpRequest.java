@@ -3,6 +3,7 @@ package dev.gpush.core.session;
 import dev.gpush.core.backend.GpuRequest;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -14,6 +15,7 @@ import java.util.Optional;
  *     devbox2 …
  * @param folder where the client stands
  * @param environment the client's variables (a local gang takes PATH and the like from here)
+ * @param natives options for Slurm's sbatch as they are; other places have no use for them
  * @param replace give back a session of the same name that differs, then make the new one
  * @param attachOnly do not compare: any session of this folder will do ({@code run} without --nodes
  *     or --gpus)
@@ -31,8 +33,42 @@ public record UpRequest(
     boolean replace,
     boolean attachOnly,
     boolean dryRun,
-    boolean yes) {
+    boolean yes,
+    List<String> natives) {
   public UpRequest {
     environment = Map.copyOf(environment);
+    natives = List.copyOf(natives);
+  }
+
+  /** Without any for Slurm. */
+  public UpRequest(
+      Optional<SessionName> name,
+      Path folder,
+      Optional<String> backend,
+      Optional<Integer> nodes,
+      Optional<GpuRequest> gpus,
+      Optional<Duration> hardEnd,
+      Optional<Duration> idle,
+      Optional<String> python,
+      Map<String, String> environment,
+      boolean replace,
+      boolean attachOnly,
+      boolean dryRun,
+      boolean yes) {
+    this(
+        name,
+        folder,
+        backend,
+        nodes,
+        gpus,
+        hardEnd,
+        idle,
+        python,
+        environment,
+        replace,
+        attachOnly,
+        dryRun,
+        yes,
+        List.of());
   }
 }

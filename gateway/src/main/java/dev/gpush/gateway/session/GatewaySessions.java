@@ -143,7 +143,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       LiveSession session, UpRequest request, Config config, Wish wish, Talk talk)
       throws InterruptedException {
     List<SessionFailure.Difference> differences =
-        request.attachOnly() ? List.of() : wish.differences(session.entry());
+        request.attachOnly() ? List.of() : wish.differences(session.entry(), request.natives());
     if (differences.isEmpty()) {
       return false;
     }
@@ -174,8 +174,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       session.move(session.entry().in(SessionState.READY, ""));
       changed.run();
     }
-    if (request.hardEnd().isPresent() || request.idle().isPresent()) {
-      renew(session, request.hardEnd().or(() -> left(session)), request.idle());
+    // A script says how long a gang is to be when it is made, each time that it is read.
+    boolean isScripts = request.natives().stream().anyMatch(each -> each.startsWith("--time="));
+    Optional<Duration> end = request.hardEnd().filter(_ -> !isScripts);
+    if (end.isPresent() || request.idle().isPresent()) {
+      renew(session, end.or(() -> left(session)), request.idle());
     }
     session.work().push(false, talk);
   }

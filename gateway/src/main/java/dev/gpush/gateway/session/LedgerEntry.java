@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param grant empty until the backend has granted
  * @param detail why it is in this state, in words; empty when all is well
  * @param term ours towards the agents: of two gateways the one with the higher term has the gang
+ * @param natives options for Slurm that the request came with
  * @param others further backends that were asked for the same, or may still hold something of it
  * @param inherit the variables that the session took over from its first client
  */
@@ -47,6 +48,7 @@ public record LedgerEntry(
     Instant created,
     long term,
     Map<String, String> inherit,
+    List<String> natives,
     Optional<Gang> grant,
     List<Bid> others) {
   static final long FIRST_TERM = 1;
@@ -62,6 +64,7 @@ public record LedgerEntry(
       throw new IllegalArgumentException("granted " + grant.get().id() + " for " + gang);
     }
     inherit = Map.copyOf(inherit);
+    natives = List.copyOf(natives);
     others = List.copyOf(others);
     if (grant.isPresent() && others.stream().anyMatch(Bid::isWanted)) {
       throw new IllegalArgumentException("granted, and others are wanted");
@@ -71,21 +74,21 @@ public record LedgerEntry(
   LedgerEntry in(SessionState next, String why) {
     return new LedgerEntry(
         id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder,
-        host, boot, created, term, inherit, grant, others);
+        host, boot, created, term, inherit, natives, grant, others);
   }
 
   /** Under another name, because a session of today has this one. */
   LedgerEntry named(SessionName other) {
     return new LedgerEntry(
         id, other, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, term, inherit, grant, others);
+        holder, host, boot, created, term, inherit, natives, grant, others);
   }
 
   /** Takes the gang over from whoever has it under a lower term. */
   LedgerEntry under(long higher) {
     return new LedgerEntry(
         id, name, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, higher, inherit, grant, others);
+        holder, host, boot, created, higher, inherit, natives, grant, others);
   }
 
   LedgerEntry granted(Gang granted) {
@@ -109,6 +112,7 @@ public record LedgerEntry(
         created,
         term,
         inherit,
+        natives,
         Optional.of(granted),
         others.stream().map(Bid::unwanted).toList());
   }
@@ -198,6 +202,7 @@ public record LedgerEntry(
         created,
         term,
         inherits,
+        natives,
         grant,
         rest);
   }
@@ -223,6 +228,7 @@ public record LedgerEntry(
         created,
         term,
         inherit,
+        natives,
         grant,
         others);
   }
@@ -248,6 +254,7 @@ public record LedgerEntry(
         "created", created.toString(),
         "term", term,
         "inherit", inherit,
+        "natives", natives,
         "grant", grant.map(Gang::json),
         "others", others.stream().map(Bid::json).toList());
   }
@@ -278,6 +285,7 @@ public record LedgerEntry(
         Instant.parse(need(json, "created")),
         json.number("term").orElse(FIRST_TERM),
         json.object("inherit").textMap(),
+        json.texts("natives"),
         json.get("grant").map(Gang::from),
         json.items("others").stream().map(Bid::from).toList());
   }

@@ -103,6 +103,14 @@ final class PlaceWords {
     };
   }
 
+  /** The time has a word of its own, which counts everywhere. */
+  static String unused(String backend, List<String> natives) {
+    List<String> others = natives.stream().filter(each -> !each.startsWith("--time=")).toList();
+    return others.isEmpty()
+        ? backend + " is no Slurm"
+        : backend + " has no use for " + String.join(" ", others) + ", which Slurm alone knows";
+  }
+
   private static String and(List<String> items) {
     return items.size() < 2
         ? String.join("", items)

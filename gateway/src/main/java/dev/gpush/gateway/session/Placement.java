@@ -47,9 +47,17 @@ final class Placement {
   /** What {@code up --dry-run} shows. */
   Outlook outlook(LedgerEntry intent, UpRequest request, Config config, Wish wish)
       throws InterruptedException {
-    List<Offer> offers = offers(requests.candidates(config, wish), intent, request, config);
+    List<Backend> candidates = requests.candidates(config, wish);
+    List<Offer> offers = offers(candidates, intent, request, config);
     Choice choice = Choice.of(offers);
-    return new Outlook(offers, choice.first(), choice.why());
+    var why = new ArrayList<>(choice.why().isEmpty() ? List.of() : List.of(choice.why()));
+    for (Backend backend : candidates) {
+      boolean isChosen = choice.first().contains(backend.name());
+      if (isChosen && !request.natives().isEmpty() && !backend.takesNatives()) {
+        why.add(PlaceWords.unused(backend.name(), request.natives()));
+      }
+    }
+    return new Outlook(offers, choice.first(), String.join("; ", why));
   }
 
   /** Fits somewhere at some time, if not now. */
@@ -240,8 +248,18 @@ final class Placement {
     /** The ledger has every intent before anybody hears of it. */
     private void ask(List<Bid> bids) {
       Backend first = backend(bids.getFirst().backend());
+      sayUnused(bids);
       session.move(session.entry().asking(bids, first.inherited(request.environment())), first);
       hasAsked = true;
+    }
+
+    /** What a script says to Slurm means nothing elsewhere. */
+    private void sayUnused(List<Bid> bids) {
+      for (Bid bid : bids) {
+        if (!request.natives().isEmpty() && !backend(bid.backend()).takesNatives()) {
+          talk.say(PlaceWords.unused(bid.backend(), request.natives()));
+        }
+      }
     }
 
     private GangRequest request(Bid bid) {

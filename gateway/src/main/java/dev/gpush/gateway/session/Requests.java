@@ -62,6 +62,7 @@ final class Requests {
         clock.now(),
         LedgerEntry.FIRST_TERM,
         backend.inherited(request.environment()),
+        request.natives(),
         Optional.empty(),
         List.of());
   }
@@ -77,7 +78,8 @@ final class Requests {
         entry.gpus(),
         new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
         SessionEnvironment.base(config, entry),
-        entry.inherit());
+        entry.inherit(),
+        entry.natives());
   }
 
   private static List<Duration> warnings(Config config) {

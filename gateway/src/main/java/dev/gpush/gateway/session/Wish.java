@@ -45,8 +45,13 @@ record Wish(
         + gpus.model().orElse("GPU");
   }
 
-  /** What a session has and what is asked for instead. */
+  /** As {@link #differences(LedgerEntry, List)}, without options for Slurm. */
   List<SessionFailure.Difference> differences(LedgerEntry has) {
+    return differences(has, List.of());
+  }
+
+  /** What a session has and what is asked for instead. */
+  List<SessionFailure.Difference> differences(LedgerEntry has, List<String> natives) {
     var differences = new ArrayList<SessionFailure.Difference>();
     if (asked.contains("nodes") && has.nodes() != nodes) {
       differences.add(
@@ -61,6 +66,13 @@ record Wish(
     if (asked.contains("backend") && !backends.contains(has.backend())) {
       differences.add(
           new SessionFailure.Difference("backend", has.backend(), String.join(",", backends)));
+    }
+    if (!natives.isEmpty() && !natives.equals(has.natives())) {
+      differences.add(
+          new SessionFailure.Difference(
+              "sbatch options",
+              has.natives().isEmpty() ? "none" : String.join(" ", has.natives()),
+              String.join(" ", natives)));
     }
     return differences;
   }

@@ -47,6 +47,7 @@ final class LedgerEntries {
         Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)),
         random.nextInt(1, 9),
         Map.of("PATH", text(), "A", text()),
+        random.nextBoolean() ? List.of("--account=" + text(), text()) : List.of(),
         random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
         others());
   }

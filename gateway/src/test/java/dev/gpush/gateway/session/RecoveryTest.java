@@ -79,6 +79,7 @@ final class RecoveryTest {
         has.created(),
         has.term(),
         has.inherit(),
+        has.natives(),
         Optional.empty(),
         List.of());
   }

@@ -2,7 +2,11 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -13,11 +17,17 @@ import dev.gpush.shell.render.FailureText;
 import dev.gpush.shell.render.Message;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 @Command(
     name = "up",
@@ -35,6 +45,15 @@ import picocli.CommandLine.Option;
       "next: gpush run train.py"
     })
 final class UpCommand implements Action {
+  /** Slurm's own limit is 4 MB, and nobody writes that by hand. */
+  private static final long MAX_SCRIPT = 1_000_000;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "SCRIPT",
+      description = "a batch script whose #SBATCH lines say what to ask for; it is not run")
+  Optional<String> script;
+
   @Option(names = "--nodes", paramLabel = "N", description = "nodes of the gang")
   Optional<String> nodes;
 
@@ -85,22 +104,65 @@ final class UpCommand implements Action {
     if (save) {
       throw Values.later("up", "--save (write the flags to gpush.yaml)");
     }
+    Optional<BatchHeaders> headers = script.map(file -> headers(call, file));
+    Optional<Duration> end = Values.time("--for", hardEnd);
     UpRequest request =
         new UpRequest(
             call.newName(),
             call.folder(),
             backend,
-            Values.nodes(nodes),
-            gpus.map(GpuRequest::parse),
-            Values.time("--for", hardEnd),
+            Values.nodes(nodes).or(() -> headers.flatMap(BatchHeaders::nodes)),
+            gpus.map(GpuRequest::parse).or(() -> headers.flatMap(BatchHeaders::gpus)),
+            end.or(() -> headers.flatMap(BatchHeaders::time)),
             Values.time("--idle", idle),
             python,
             call.environment(),
             replace,
             false,
             dryRun,
-            call.common().yes);
+            call.common().yes,
+            headers.map(BatchHeaders::natives).orElse(List.of()).stream()
+                .filter(option -> end.isEmpty() || !option.startsWith("--time="))
+                .toList());
     return dryRun ? plan(call, request) : up(call, request);
+  }
+
+  /** What a script asks for; whatever of it has no effect is said. */
+  private static BatchHeaders headers(Call call, String file) {
+    BatchHeaders headers = BatchHeaders.parse(file, text(call, file));
+    call.say(
+        file
+            + ": "
+            + (headers.words().isEmpty() ? "nothing for gpush" : headers.words())
+            + natives(headers));
+    headers.unused().forEach(option -> call.say("not used: " + option));
+    return headers;
+  }
+
+  private static String natives(BatchHeaders headers) {
+    List<String> others =
+        headers.natives().stream().filter(option -> !option.startsWith("--time=")).toList();
+    return others.isEmpty() ? "" : "; for Slurm: " + String.join(" ", others);
+  }
+
+  private static String text(Call call, String file) {
+    Path path = call.folder().resolve(file);
+    try {
+      if (!Files.isRegularFile(path)) {
+        throw new GpushException(
+            new UsageFailure.BadValue(
+                "SCRIPT", file, "a file with #SBATCH lines; a session is named by -s"));
+      }
+      if (Files.size(path) > MAX_SCRIPT) {
+        throw new GpushException(
+            new UsageFailure.BadValue("SCRIPT", file, "a batch script of at most 1 MB"));
+      }
+      // Of the headers' part at least; what else is in it is nobody's business.
+      return new String(Files.readAllBytes(path), StandardCharsets.UTF_8);
+    } catch (IOException unreadable) {
+      throw new GpushException(
+          new ConfigFailure.Unreadable(file, String.valueOf(unreadable.getMessage())), unreadable);
+    }
   }
 
   private int plan(Call call, UpRequest request) throws InterruptedException {

@@ -71,6 +71,14 @@ public final class FailureText {
               what + " cannot be " + Phrase.quoted(value),
               "it is to be " + rule,
               typed.verb().map(word -> "gpush help " + word).orElse("gpush help"));
+      case UsageFailure.BadScript(var file, var lines) ->
+          new Message(
+              "the headers of " + file + " are no request",
+              Phrase.capped(
+                  lines.stream()
+                      .map(line -> file + ":" + line.line() + ": " + line.what())
+                      .toList()),
+              "grep -n '^#SBATCH' " + ShellWords.quote(file));
       case UsageFailure.UnknownSession(var name, var nearest, var known) ->
           Message.of(
               "there is no session "
