@@ -128,8 +128,9 @@ public final class Tasks implements AutoCloseable {
                     threads.remove(self);
                   }
                 });
-    threads.add(thread);
+    // Who is listed can be joined; the work waits until it is.
     thread.start();
+    threads.add(thread);
     started.complete(thread);
     if (closed) {
       thread.interrupt();
