@@ -13,6 +13,7 @@ import java.util.Locale;
 record Refusal(String words, List<String> works, boolean isHopeless) {
   private static final String NO_NODES = "no set of nodes there has all this";
   private static final String SILENT = "the controller does not answer";
+  private static final String NOTHING_SAID = "Unspecified error";
 
   Refusal {
     works = List.copyOf(works);
@@ -143,7 +144,8 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
                     line.replaceFirst(
                         "^(sbatch: )?(error: |fatal: )?(Batch job submission failed: )?", ""))
             .filter(line -> !line.isBlank())
-            .reduce((before, line) -> line.equals("Unspecified error") ? before : line)
+            .reduce((before, line) -> line.equals(NOTHING_SAID) ? before : line)
+            .filter(line -> !line.equals(NOTHING_SAID))
             .orElse("sbatch gave no reason");
     return new Refusal("sbatch says: " + Text.clean(last), List.of(), false);
   }
