@@ -12,6 +12,7 @@ import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.testkit.rig.SshRig;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
@@ -234,7 +235,8 @@ interface TransportContract {
   private static boolean answers(TransportPlace place, RemoteMachine machine) throws Exception {
     try {
       return place.ask(machine, "hostname").succeeded();
-    } catch (GpushException notYet) {
+    } catch (GpushException | IOException notYet) {
+      // Refused, or the question went out on the old connection before that was known to be dead.
       return false;
     }
   }
