@@ -1,46 +1,15 @@
 package dev.gpush.backends.slurm;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.PipeAround;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 
 /** A step's pipe, without what srun itself says about a command that ended badly. */
-final class StepPipe implements Pipe {
-  private final Pipe pipe;
-  private final InputStream output;
-  private final InputStream errors;
-
+final class StepPipe extends PipeAround {
   StepPipe(Pipe pipe, Steps steps) {
-    this.pipe = pipe;
-    this.output = new Watched(pipe.output(), steps);
-    this.errors = new StepErrors(pipe.errors(), steps::failed);
-  }
-
-  @Override
-  public OutputStream input() {
-    return pipe.input();
-  }
-
-  @Override
-  public InputStream output() {
-    return output;
-  }
-
-  @Override
-  public InputStream errors() {
-    return errors;
-  }
-
-  @Override
-  public int await() throws InterruptedException {
-    return pipe.await();
-  }
-
-  @Override
-  public void close() throws IOException {
-    pipe.close();
+    super(pipe, new Watched(pipe.output(), steps), new StepErrors(pipe.errors(), steps::failed));
   }
 
   /** What comes out of a step shows that there is one. */

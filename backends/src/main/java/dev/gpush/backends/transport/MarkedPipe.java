@@ -1,16 +1,12 @@
 package dev.gpush.backends.transport;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.PipeAround;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A command on a machine: what was printed before it began is not its output. */
-public final class MarkedPipe implements Pipe {
-  private final Pipe pipe;
-  private final MarkedInput output;
-  private final MarkedInput errors;
+public final class MarkedPipe extends PipeAround {
   private final Runnable ended;
   private final AtomicBoolean over = new AtomicBoolean();
 
@@ -20,36 +16,14 @@ public final class MarkedPipe implements Pipe {
    * @param ended called once, when it is closed
    */
   public MarkedPipe(Pipe pipe, String marker, Runnable ended) {
-    this.pipe = pipe;
-    this.output = new MarkedInput(pipe.output(), marker);
-    this.errors = new MarkedInput(pipe.errors(), marker);
+    super(pipe, new MarkedInput(pipe.output(), marker), new MarkedInput(pipe.errors(), marker));
     this.ended = ended;
-  }
-
-  @Override
-  public OutputStream input() {
-    return pipe.input();
-  }
-
-  @Override
-  public InputStream output() {
-    return output;
-  }
-
-  @Override
-  public InputStream errors() {
-    return errors;
-  }
-
-  @Override
-  public int await() throws InterruptedException {
-    return pipe.await();
   }
 
   @Override
   public void close() throws IOException {
     try {
-      pipe.close();
+      super.close();
     } finally {
       if (over.compareAndSet(false, true)) {
         ended.run();

@@ -10,12 +10,14 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.PipeAround;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -58,36 +60,18 @@ final class SlurmTroubleTest {
   }
 
   /** The command has all it wants and does its work; then the way back is cut. */
-  private record LostAnswer(Pipe pipe) implements Pipe {
-    @Override
-    public java.io.OutputStream input() {
-      return pipe.input();
-    }
-
-    @Override
-    public java.io.InputStream output() {
-      return new java.io.InputStream() {
-        @Override
-        public int read() throws IOException {
-          pipe.output().readAllBytes();
-          throw new IOException("the connection was lost");
-        }
-      };
-    }
-
-    @Override
-    public java.io.InputStream errors() {
-      return pipe.errors();
-    }
-
-    @Override
-    public int await() throws InterruptedException {
-      return pipe.await();
-    }
-
-    @Override
-    public void close() throws IOException {
-      pipe.close();
+  private static final class LostAnswer extends PipeAround {
+    LostAnswer(Pipe pipe) {
+      super(
+          pipe,
+          new InputStream() {
+            @Override
+            public int read() throws IOException {
+              pipe.output().readAllBytes();
+              throw new IOException("the connection was lost");
+            }
+          },
+          pipe.errors());
     }
   }
 
