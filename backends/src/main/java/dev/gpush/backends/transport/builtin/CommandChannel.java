@@ -16,9 +16,7 @@ import net.schmizz.sshj.transport.TransportException;
  */
 final class CommandChannel extends SessionChannel {
   private final Room changes = new Room();
-  private final Object dropping = new Object();
-  // guarded by dropping, for writing: nobody reads any more
-  private volatile boolean isDropped;
+  private final Intake intake = new Intake();
 
   CommandChannel(Connection connection) {
     super(connection);
@@ -30,7 +28,7 @@ final class CommandChannel extends SessionChannel {
 
   /** No more comes, and nothing more can be written. */
   boolean isOver() {
-    return isDropped || closeEvent.isSet() || closeEvent.inError();
+    return intake.isDropped() || closeEvent.isSet() || closeEvent.inError();
   }
 
   void awaitEnd() throws InterruptedException {
@@ -39,10 +37,7 @@ final class CommandChannel extends SessionChannel {
 
   /** Whoever reads or waits is told the end; what still comes is thrown away. */
   void drop() {
-    synchronized (dropping) {
-      isDropped = true;
-      closeInputs();
-    }
+    intake.drop(this::closeInputs);
     changes.changed();
   }
 
@@ -55,11 +50,7 @@ final class CommandChannel extends SessionChannel {
 
   @Override
   protected void receiveInto(ChannelInputStream stream, SSHPacket packet) throws SSHException {
-    synchronized (dropping) {
-      if (!isDropped) {
-        super.receiveInto(stream, packet);
-      }
-    }
+    intake.take(() -> super.receiveInto(stream, packet));
   }
 
   @Override

@@ -12,9 +12,7 @@ import net.schmizz.sshj.transport.TransportException;
 /** A way through a host to another one; careful in the ways of {@link CommandChannel}. */
 final class TunnelChannel extends DirectConnection {
   private final Room changes = new Room();
-  private final Object dropping = new Object();
-  // guarded by dropping, for writing
-  private volatile boolean isDropped;
+  private final Intake intake = new Intake();
 
   TunnelChannel(Connection connection, String host, int port) {
     super(connection, host, port);
@@ -27,14 +25,11 @@ final class TunnelChannel extends DirectConnection {
   }
 
   private boolean isOver() {
-    return isDropped || closeEvent.isSet() || closeEvent.inError();
+    return intake.isDropped() || closeEvent.isSet() || closeEvent.inError();
   }
 
   void drop() {
-    synchronized (dropping) {
-      isDropped = true;
-      closeAllStreams();
-    }
+    intake.drop(this::closeAllStreams);
     changes.changed();
   }
 
@@ -46,11 +41,7 @@ final class TunnelChannel extends DirectConnection {
 
   @Override
   protected void receiveInto(ChannelInputStream stream, SSHPacket packet) throws SSHException {
-    synchronized (dropping) {
-      if (!isDropped) {
-        super.receiveInto(stream, packet);
-      }
-    }
+    intake.take(() -> super.receiveInto(stream, packet));
   }
 
   @Override
