@@ -154,7 +154,8 @@ final class Run {
             true,
             false,
             false,
-            true);
+            true,
+            List.of());
     return life.service().sessions().up(request, life.talk());
   }
 

@@ -39,36 +39,4 @@ public record UpRequest(
     environment = Map.copyOf(environment);
     natives = List.copyOf(natives);
   }
-
-  /** Without any for Slurm. */
-  public UpRequest(
-      Optional<SessionName> name,
-      Path folder,
-      Optional<String> backend,
-      Optional<Integer> nodes,
-      Optional<GpuRequest> gpus,
-      Optional<Duration> hardEnd,
-      Optional<Duration> idle,
-      Optional<String> python,
-      Map<String, String> environment,
-      boolean replace,
-      boolean attachOnly,
-      boolean dryRun,
-      boolean yes) {
-    this(
-        name,
-        folder,
-        backend,
-        nodes,
-        gpus,
-        hardEnd,
-        idle,
-        python,
-        environment,
-        replace,
-        attachOnly,
-        dryRun,
-        yes,
-        List.of());
-  }
 }

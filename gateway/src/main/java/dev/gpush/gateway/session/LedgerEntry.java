@@ -72,49 +72,31 @@ public record LedgerEntry(
   }
 
   LedgerEntry in(SessionState next, String why) {
-    return new LedgerEntry(
-        id, name, gang, next, why, backend, nodes, gpus, hardEnd, idle, python, root, owner, holder,
-        host, boot, created, term, inherit, natives, grant, others);
+    return copy(name, first(), next, why, lease(), term, inherit, grant, others);
   }
 
   /** Under another name, because a session of today has this one. */
   LedgerEntry named(SessionName other) {
-    return new LedgerEntry(
-        id, other, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, term, inherit, natives, grant, others);
+    return copy(other, first(), state, detail, lease(), term, inherit, grant, others);
   }
 
   /** Takes the gang over from whoever has it under a lower term. */
   LedgerEntry under(long higher) {
-    return new LedgerEntry(
-        id, name, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        holder, host, boot, created, higher, inherit, natives, grant, others);
+    return copy(name, first(), state, detail, lease(), higher, inherit, grant, others);
   }
 
   LedgerEntry granted(Gang granted) {
-    return new LedgerEntry(
-        id,
+    List<Bid> losers = others.stream().map(Bid::unwanted).toList();
+    return copy(
         name,
-        gang,
+        first(),
         SessionState.GRANTED,
         "",
-        backend,
-        nodes,
-        gpus,
-        hardEnd,
-        idle,
-        python,
-        root,
-        owner,
-        holder,
-        host,
-        boot,
-        created,
+        lease(),
         term,
         inherit,
-        natives,
         Optional.of(granted),
-        others.stream().map(Bid::unwanted).toList());
+        losers);
   }
 
   /** What is asked for first, and of whom; empty grant. */
@@ -182,43 +164,39 @@ public record LedgerEntry(
   }
 
   private LedgerEntry with(Bid first, List<Bid> rest, Map<String, String> inherits) {
-    return new LedgerEntry(
-        id,
-        name,
-        first.gang(),
-        state,
-        detail,
-        first.backend(),
-        nodes,
-        gpus,
-        hardEnd,
-        idle,
-        python,
-        root,
-        owner,
-        holder,
-        host,
-        boot,
-        created,
-        term,
-        inherits,
-        natives,
-        grant,
-        rest);
+    return copy(name, first, state, detail, lease(), term, inherits, grant, rest);
   }
 
   LedgerEntry leased(LeaseTerms lease) {
+    return copy(name, first(), state, detail, lease, term, inherit, grant, others);
+  }
+
+  private LeaseTerms lease() {
+    return new LeaseTerms(hardEnd, idle);
+  }
+
+  /** All that ever changes; the rest was so when the session was made. */
+  private LedgerEntry copy(
+      SessionName newName,
+      Bid newFirst,
+      SessionState newState,
+      String newDetail,
+      LeaseTerms newLease,
+      long newTerm,
+      Map<String, String> newInherit,
+      Optional<Gang> newGrant,
+      List<Bid> newOthers) {
     return new LedgerEntry(
         id,
-        name,
-        gang,
-        state,
-        detail,
-        backend,
+        newName,
+        newFirst.gang(),
+        newState,
+        newDetail,
+        newFirst.backend(),
         nodes,
         gpus,
-        lease.hardEnd(),
-        lease.idle(),
+        newLease.hardEnd(),
+        newLease.idle(),
         python,
         root,
         owner,
@@ -226,11 +204,11 @@ public record LedgerEntry(
         host,
         boot,
         created,
-        term,
-        inherit,
+        newTerm,
+        newInherit,
         natives,
-        grant,
-        others);
+        newGrant,
+        newOthers);
   }
 
   Json.Obj json() {

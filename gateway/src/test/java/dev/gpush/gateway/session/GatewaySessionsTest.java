@@ -156,7 +156,8 @@ final class GatewaySessionsTest {
             true,
             false,
             false,
-            false);
+            false,
+            List.of());
 
     assertInstanceOf(BackendFailure.NeverFits.class, failure(() -> up(tooMuch)));
 
@@ -179,7 +180,8 @@ final class GatewaySessionsTest {
             false,
             false,
             false,
-            false);
+            false,
+            List.of());
 
     assertInstanceOf(BackendFailure.NeverFits.class, failure(() -> up(tooMuch)));
 

@@ -113,7 +113,8 @@ final class Places {
         asked.replace(),
         asked.attachOnly(),
         asked.dryRun(),
-        asked.yes());
+        asked.yes(),
+        asked.natives());
   }
 
   /** Gangs of ours that are held, by site. */

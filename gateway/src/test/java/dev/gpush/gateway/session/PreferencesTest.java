@@ -51,7 +51,8 @@ final class PreferencesTest {
             false,
             false,
             false,
-            false);
+            false,
+            List.of());
     return preferences.wish(
         request, new YamlConfigs(home, temporary.resolve("no-site.yaml")).load(project));
   }

@@ -214,7 +214,8 @@ final class SessionRig implements AutoCloseable {
         false,
         false,
         false,
-        false);
+        false,
+        List.of());
   }
 
   static UpRequest ask(Path project, int nodes) {
@@ -253,7 +254,8 @@ final class SessionRig implements AutoCloseable {
         replace,
         asked.attachOnly(),
         asked.dryRun(),
-        asked.yes());
+        asked.yes(),
+        asked.natives());
   }
 
   /** What the site holds; asked until the answer is not a pretended failure. */

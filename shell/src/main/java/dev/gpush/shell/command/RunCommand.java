@@ -202,7 +202,8 @@ final class RunCommand implements Action.OfWords {
                 false,
                 true,
                 false,
-                call.common().yes),
+                call.common().yes,
+                List.of()),
             call.talk());
   }
 
