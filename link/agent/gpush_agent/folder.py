@@ -140,12 +140,13 @@ class Folder:
         finally:
             sock.close()
 
-    def wait(self):
-        """A connection to the living agent, or None. One whose folder was removed makes it again when it is poked; one
-        that is leaving does not. Makes nothing itself."""
+    def wait(self, seconds=0.0):
+        """A connection to the living agent, or None. One that does not live yet may come within `seconds`. One whose folder
+        was removed makes it again when it is poked; one that is leaving does not. Makes nothing itself."""
         sock = self.find()
-        until = time.monotonic() + WAIT_SECONDS
-        while sock is None and time.monotonic() < until and self.beacon_alive():
+        begun = time.monotonic()
+        while sock is None and (time.monotonic() < begun + seconds
+                                or time.monotonic() < begun + WAIT_SECONDS and self.beacon_alive()):
             time.sleep(0.05)
             sock = self.find()
         return sock

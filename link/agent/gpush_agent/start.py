@@ -69,7 +69,7 @@ def modes(header, origin, fd_in, fd_out):
         return 0
     if mode == "start":
         return start(folder, config, origin, preamble, fd_in, fd_out)
-    sock = folder.wait()
+    sock = folder.wait(header.get("wait_s") or 0)
     if sock is None:
         return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
     if mode == "attach":

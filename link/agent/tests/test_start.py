@@ -33,6 +33,14 @@ class StartTest(NodeTest):
         self.assertEqual(self.control("what")["code"], "bad-request")
         self.assertEqual(self.control("renew", hard_s=-1)["code"], "bad-request")
 
+    def test_an_agent_that_is_still_starting_is_waited_for(self):
+        asking = spawn(dict(self.header("control", control={"do": "status"}), wait_s=20))
+        self.client()
+        out, code, _ = after_preamble(asking)
+        self.assertEqual((code, json.loads(out.decode())["ok"]), (0, True))
+        header = dict(self.header("control", node=1, control={"do": "status"}), wait_s=0.2)
+        self.assertEqual(after_preamble(spawn(header))[1], 94)
+
     def test_nodes_of_one_gang_have_an_agent_each(self):
         pids = {json.loads(after_preamble(spawn(self.header(node=node, hold_only=True)))[0].decode())["pid"] for node in range(3)}
         self.assertEqual(len(pids), 3)

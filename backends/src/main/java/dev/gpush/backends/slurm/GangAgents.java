@@ -67,17 +67,29 @@ final class GangAgents {
    */
   Map<Integer, Answer> ask(long job, GangId gang, int nodes, Json.Obj control, Duration limit)
       throws InterruptedException {
-    byte[] packet =
-        agent.packet(
-            Json.object(
-                "mode",
-                "control",
-                "gang",
-                gang.text(),
-                "node_from",
-                "SLURM_NODEID",
-                "control",
-                control));
+    return ask(job, nodes, header(gang, control), limit);
+  }
+
+  /**
+   * The same of agents that are being started: the answer is there as soon as the last one is.
+   *
+   * @param patience how long agents may take that are not there yet
+   */
+  Map<Integer, Answer> await(
+      long job, GangId gang, int nodes, Json.Obj control, Duration patience, Duration limit)
+      throws InterruptedException {
+    Json.Obj header = header(gang, control).with("wait_s", patience.toSeconds());
+    return ask(job, nodes, header, limit.plus(patience));
+  }
+
+  private static Json.Obj header(GangId gang, Json.Obj control) {
+    return Json.object(
+        "mode", "control", "gang", gang.text(), "node_from", "SLURM_NODEID", "control", control);
+  }
+
+  private Map<Integer, Answer> ask(long job, int nodes, Json.Obj header, Duration limit)
+      throws InterruptedException {
+    byte[] packet = agent.packet(header);
     var said = new StringBuilder();
     String problem = "";
     Future<String> asked = tasks.fork("ask-agents", () -> run(job, nodes, packet, said));

@@ -13,6 +13,7 @@ import java.time.LocalDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -109,7 +110,19 @@ final class Site {
     return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o")));
   }
 
+  /**
+   * @param hosts as Slurm lists them
+   */
   List<ClusterNode> nodes(String hosts) throws InterruptedException, NotTold {
+    Set<String> names = Set.copyOf(HostList.expand(hosts));
+    List<ClusterNode> planned =
+        fresh().stream()
+            .flatMap(now -> now.nodes().stream())
+            .filter(node -> names.contains(node.name()))
+            .toList();
+    if (planned.size() == names.size()) {
+      return planned;
+    }
     return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
   }
 
@@ -131,10 +144,12 @@ final class Site {
 
   /** The same by what a plan has just seen: whoever asks plans first. */
   Shaping.Result shapeAsPlanned(GangRequest request) throws InterruptedException, NotTold {
-    Optional<Cluster> seen = cluster.get();
-    return seen.isPresent() && clock.nanos() - seen.get().nanos() < FRESH.toNanos()
-        ? shape(request, seen.get())
-        : shape(request);
+    Optional<Cluster> seen = fresh();
+    return seen.isPresent() ? shape(request, seen.get()) : shape(request);
+  }
+
+  private Optional<Cluster> fresh() {
+    return cluster.get().filter(seen -> clock.nanos() - seen.nanos() < FRESH.toNanos());
   }
 
   private Shaping.Result shape(GangRequest request, Cluster of) {

@@ -34,6 +34,9 @@ final class SlurmReservation {
   /** Prolog scripts, cold network file systems, and a first Python. */
   private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
 
+  /** Of one look; whether the job still runs is looked at in between. */
+  private static final Duration AGENTS_PATIENCE = Duration.ofSeconds(10);
+
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(30);
 
@@ -49,8 +52,14 @@ final class SlurmReservation {
   private static final String EXPORTED =
       "--export=HOME,USER,LOGNAME,SHELL,LANG,PATH,MODULEPATH,MODULESHOME";
 
+  private static final int EXISTS = 74;
+
+  /** Looks and submits in one go: a login node may be far away. */
   private static final String SUBMIT =
       """
+      known=$(squeue -h -t all -u "$1" "--name=$2" -o %i) || exit 1
+      if [ -n "$known" ]; then exit 74; fi
+      shift 2
       umask 077
       mkdir -p "$1" || exit 73
       shift
@@ -102,31 +111,34 @@ final class SlurmReservation {
   // ---- the job
 
   private Job granted() throws InterruptedException, NotTold {
-    List<Job> known = site.queue().of(request.gang());
-    if (Queue.living(known).isEmpty()) {
-      if (!known.isEmpty()) {
-        // It was there and has ended: that is not the same as never having been asked for.
-        throw failed(known.getLast().fate());
-      }
-      submit();
-    }
+    submit();
     return awaitNodes();
   }
 
+  /** On return there is a job of this gang, or was: one that has ended is not submitted again. */
   private void submit() throws InterruptedException, NotTold {
-    Shape shape =
-        switch (site.shapeAsPlanned(request)) {
-          case Shaping.Result.Fits(var fits) -> fits;
-          case Shaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
-        };
+    switch (site.shapeAsPlanned(request)) {
+      case Shaping.Result.Fits(var shape) -> submit(shape);
+      case Shaping.Result.Hopeless(var reason, var works) -> {
+        if (site.queue().of(request.gang()).isEmpty()) {
+          throw never(reason, works);
+        }
+      }
+    }
+  }
+
+  private void submit(Shape shape) throws InterruptedException, NotTold {
     Login.Facts login = site.login().facts();
     String folder = site.folder(login, request.gang());
     Tag tag = Tag.of(request, shape, site.settings().under(login, request.gang().text()));
-    var command = new ArrayList<>(List.of("/bin/sh", "-c", SUBMIT, "sh", folder, "--parsable"));
+    String name = Queue.name(request.gang());
+    var command =
+        new ArrayList<>(
+            List.of("/bin/sh", "-c", SUBMIT, "sh", login.user(), name, folder, "--parsable"));
     command.addAll(shape.options());
     command.addAll(
         List.of(
-            "--job-name=" + Queue.name(request.gang()),
+            "--job-name=" + name,
             "--comment=" + tag.text(),
             "--dependency=singleton",
             "--no-requeue",
@@ -192,7 +204,7 @@ final class SlurmReservation {
   }
 
   /**
-   * Submits once.
+   * Submits once, if there is no such job.
    *
    * @return false when nobody knows whether it was
    */
@@ -206,7 +218,7 @@ final class SlurmReservation {
     }
     // Some sites print banners first.
     boolean hasId = answer.output().lines().reduce("", (_, line) -> line).matches("[0-9]+(;.*)?");
-    if (answer.succeeded() && hasId) {
+    if (answer.status() == EXISTS || answer.succeeded() && hasId) {
       return true;
     }
     if (answer.status() == 73) {
@@ -290,22 +302,19 @@ final class SlurmReservation {
     Tag tag = Tag.parse(job.comment()).orElseGet(() -> lostTag(job));
     long end = site.time().nanos() + AGENTS_LIMIT.toNanos();
     Map<Integer, Json> statuses = Map.of();
+    Json.Obj status = Json.object("do", "status");
     while (statuses.size() < request.nodes()) {
       Map<Integer, GangAgents.Answer> answers =
-          site.agents().ask(job.id(), request.gang(), request.nodes(), status(), STATUS_LIMIT);
+          site.agents()
+              .await(
+                  job.id(), request.gang(), request.nodes(), status, AGENTS_PATIENCE, STATUS_LIMIT);
       statuses = Site.said(answers);
       if (statuses.size() < request.nodes()) {
         requireLiving(answers, end);
       }
     }
     Grant grant = new Grant(site.name(), request.gang(), job, tag);
-    Gang gang = grant.gang(site.nodes(job.nodes()), statuses);
-    introduce(job, gang, statuses);
-    return gang;
-  }
-
-  private static Json.Obj status() {
-    return Json.object("do", "status");
+    return grant.gang(site.nodes(job.nodes()), statuses);
   }
 
   /** The comment was rewritten by the site: from the request, which is the same. */
@@ -342,23 +351,6 @@ final class SlurmReservation {
     }
     if (site.time().nanos() > end) {
       throw failed("its agents do not answer: " + Site.silent(answers) + log());
-    }
-  }
-
-  /** Node 0 decides when the gang is idle; the others are told where it listens. */
-  private void introduce(Job job, Gang gang, Map<Integer, Json> statuses)
-      throws InterruptedException {
-    long port = statuses.getOrDefault(0, Json.object()).object("peers").number("port").orElse(0L);
-    boolean isDone =
-        statuses.entrySet().stream()
-            .allMatch(
-                node ->
-                    node.getKey() == 0
-                        || node.getValue().object("peers").text("line").orElse("").equals("up"));
-    if (gang.nodes().size() > 1 && port > 0 && !isDone) {
-      Json.Obj where = PeerSecret.nodeZero(gang.nodes().getFirst().address(), (int) port);
-      site.agents()
-          .ask(job.id(), gang.id(), gang.nodes().size(), where.with("do", "peers"), STATUS_LIMIT);
     }
   }
 

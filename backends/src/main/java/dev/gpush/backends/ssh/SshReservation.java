@@ -86,7 +86,6 @@ final class SshReservation {
       if (nodes.size() < request.nodes()) {
         shareSecret(nodes);
         startMissing(nodes);
-        introduce(nodes);
       }
       done = true;
       return gang(nodes);
@@ -224,25 +223,6 @@ final class SshReservation {
     Optional<PeerSecret> peers = request.nodes() == 1 ? Optional.empty() : Optional.of(secret);
     agents.start(seat.survey().host().machine(), request, info, seat.slots(), peers);
     return true;
-  }
-
-  /** Tells the others where node 0 listens. */
-  private void introduce(NavigableMap<Integer, NodeInfo> nodes) throws InterruptedException {
-    if (nodes.size() == 1) {
-      return;
-    }
-    NodeInfo first = nodes.firstEntry().getValue();
-    Json.Obj listen = secret.onHosts().with("do", "peers");
-    Json said = agents.control(machine(first), request.gang(), 0, listen);
-    int port = said.number("port").orElse(0L).intValue();
-    Json.Obj where = PeerSecret.nodeZero(first.address(), port).with("do", "peers");
-    List<Callable<Json>> tells =
-        nodes.values().stream()
-            .skip(1)
-            .<Callable<Json>>map(
-                node -> () -> agents.control(machine(node), request.gang(), node.index(), where))
-            .toList();
-    tasks.all("introduce", tells);
   }
 
   /** Waits until a start has ended, well or badly; only then is an interruption told. */

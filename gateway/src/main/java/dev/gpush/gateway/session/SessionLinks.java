@@ -119,6 +119,7 @@ final class SessionLinks {
       for (var link : connecting.entrySet()) {
         await(link.getValue(), link.getKey(), limit);
       }
+      Introduction.start(session, tasks);
       session.work().launcher().attach();
     } finally {
       connecting.values().forEach(future -> future.cancel(true));
