@@ -33,6 +33,9 @@ final class Push {
 
   private static final int FIFTH = 5;
 
+  /** Of the files that a question is about. */
+  private static final int NAMED = 5;
+
   private final Conversations conversations;
   private final Scan scan;
   private final Manifest wanted;
@@ -72,7 +75,11 @@ final class Push {
       }
     }
     Map<NodeConversation, SyncPlan> plans = plan(systems.writers());
-    askForDeletes(plans);
+    if (options.compare()) {
+      askForReplaced(plans);
+    } else {
+      askForDeletes(plans);
+    }
     long last =
         nodes.stream().mapToLong(node -> node.holds().generation().counter()).max().orElse(0);
     var move =
@@ -126,6 +133,41 @@ final class Push {
     if (!conflicts.isEmpty()) {
       throw new GpushException(new SyncFailure.Conflicts(conflicts));
     }
+  }
+
+  /** What somebody else has sent may be work that is nowhere else. */
+  private void askForReplaced(Map<NodeConversation, SyncPlan> plans) {
+    for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
+      Manifest held = entry.getKey().holds().manifest();
+      List<String> other =
+          entry.getValue().writes().keySet().stream()
+              .filter(path -> held.get(path).isPresent())
+              .toList();
+      List<String> gone = entry.getValue().deletes();
+      if (!other.isEmpty() || !gone.isEmpty()) {
+        var all = new ArrayList<String>(other);
+        all.addAll(gone);
+        talk.confirm(
+            "The nodes have "
+                + files(other.size())
+                + " different here and "
+                + files(gone.size())
+                + " not here ("
+                + named(all)
+                + "). Make them as they are here? gpush pull fetches a file first",
+            "--yes");
+        return;
+      }
+    }
+  }
+
+  private static String files(int count) {
+    return count == 1 ? "1 file that is" : count + " files that are";
+  }
+
+  private static String named(List<String> paths) {
+    String first = String.join(", ", paths.subList(0, Math.min(NAMED, paths.size())));
+    return paths.size() <= NAMED ? first : first + ", …";
   }
 
   /** A disk that is not mounted looks like a user who has deleted everything. */

@@ -71,7 +71,7 @@ final class SyncTimes {
           ROUNDS,
           () -> {
             folder.write("src/module0/file0.py", text(random));
-            sync.push(all, new PushOptions(false, false), Talk.silent());
+            sync.push(all, new PushOptions(false, false, false), Talk.silent());
           });
     } finally {
       tasks.close();

@@ -36,6 +36,16 @@ public sealed interface SessionFailure extends Failure {
   /** The lease cannot be moved there. */
   record CannotExtend(String session, String reason, String remedy) implements SessionFailure {}
 
+  /**
+   * Another home of the same owner has it, and may be at work with it.
+   *
+   * @param isNamed whoever asked said which one is meant
+   */
+  record HeldElsewhere(String session, String holder, boolean isNamed) implements SessionFailure {}
+
+  /** A gang that is no session of this home cannot become one. */
+  record CannotAdopt(String session, String reason) implements SessionFailure {}
+
   /** Released as far as we could; this could not be confirmed. */
   record Leaked(String session, String backend, String what) implements SessionFailure {}
 

@@ -33,6 +33,23 @@ public sealed interface UsageFailure extends Failure {
   /** No session was named, and the folder has none or several. */
   record WhichSession(List<String> known) implements UsageFailure {}
 
+  /** A gang that is there and in no ledger of this home. */
+  record Adoptable(String gang, String session, String backend, String holder) {}
+
+  /**
+   * No gang was named that could be adopted, or several could.
+   *
+   * @param name as it was given, possibly empty
+   * @param unasked why some backends could not be asked
+   */
+  record WhichGang(String name, List<Adoptable> there, List<String> unasked)
+      implements UsageFailure {
+    public WhichGang {
+      there = List.copyOf(there);
+      unasked = List.copyOf(unasked);
+    }
+  }
+
   /** A question came up and nobody is there to answer: {@code flag} answers it beforehand. */
   record NobodyToAsk(String question, String flag) implements UsageFailure {}
 

@@ -58,6 +58,16 @@ public interface Sessions {
    */
   List<Finding> endForgotten(Talk talk) throws InterruptedException;
 
+  /**
+   * Makes a session of this home of a gang of this owner that is in no ledger here; nothing is
+   * synced, and the first sync asks before it replaces what the nodes have.
+   *
+   * @param which the session's name or the gang's id; empty: the only one that there is
+   * @param take also from another home, which may be at work with it
+   */
+  SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk)
+      throws InterruptedException;
+
   /** One line of {@code doctor}: status ok, warn or bad. */
   record Finding(String status, String what, String detail, Optional<String> remedy) {}
 }

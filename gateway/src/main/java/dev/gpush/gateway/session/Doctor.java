@@ -4,10 +4,7 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.config.Config;
-import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
@@ -20,7 +17,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
@@ -33,17 +29,15 @@ final class Doctor {
   /** As for a session that is given back. */
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
 
-  private final Identity identity;
   private final Ledger ledger;
   private final Backends backends;
-  private final Configs configs;
+  private final Strangers strangers;
   private final SessionViews views;
 
-  Doctor(Identity identity, Ledger ledger, Backends backends, Configs configs, SessionViews views) {
-    this.identity = identity;
+  Doctor(Ledger ledger, Backends backends, Strangers strangers, SessionViews views) {
     this.ledger = ledger;
     this.backends = backends;
-    this.configs = configs;
+    this.strangers = strangers;
     this.views = views;
   }
 
@@ -159,47 +153,37 @@ final class Doctor {
   /** Gangs of this owner that no ledger entry of ours knows. */
   private List<Finding> strangers(Set<String> known) {
     var findings = new ArrayList<Finding>();
-    for (Stranger stranger : look(known, findings)) {
+    for (Strangers.Stranger stranger : strangers.look(known, findings)) {
       Discovered found = stranger.found();
       String session = "session " + found.session();
       findings.add(
-          isForgotten(found)
+          strangers.isForgotten(found)
               ? new Finding(
                   "bad",
                   stranger.what(),
-                  session + " was held from here, is in no ledger, and is renewed by nobody",
-                  Optional.of("gpush doctor --end"))
+                  session
+                      + " was held from here, is in no ledger, and is renewed by nobody;"
+                      + " gpush doctor --end ends it",
+                  Optional.of("gpush adopt " + found.session()))
               : new Finding(
                   "warn",
                   stranger.what(),
-                  session + " of " + found.holder() + " is not in this ledger",
-                  Optional.of("it ends by itself at its lease")));
+                  session
+                      + " of "
+                      + found.holder()
+                      + " is not in this ledger; it ends by itself at its lease",
+                  Optional.of("gpush adopt " + found.session() + " --take")));
     }
     return findings;
-  }
-
-  /** A gang that is there and in no ledger of this home. */
-  private record Stranger(Backend backend, Discovered found) {
-    String what() {
-      return "gang " + found.gang().id() + " on " + backend.name();
-    }
-  }
-
-  /**
-   * This home alone could renew it, and does not know it. What another home holds may be somebody's
-   * work of this minute.
-   */
-  private boolean isForgotten(Discovered found) {
-    return found.owner().equals(identity.owner()) && found.holder().equals(identity.holder());
   }
 
   /** Ends what is the owner's own and renewed by nobody; each is asked about. */
   List<Finding> end(List<LiveSession> live, Talk talk) throws InterruptedException {
     var known = new HashSet<String>();
-    live.forEach(session -> known.addAll(gangs(session.entry())));
+    live.forEach(session -> known.addAll(Strangers.gangs(session.entry())));
     var findings = new ArrayList<Finding>();
-    for (Stranger stranger : look(known, findings)) {
-      if (isForgotten(stranger.found())) {
+    for (Strangers.Stranger stranger : strangers.look(known, findings)) {
+      if (strangers.isForgotten(stranger.found())) {
         talk.confirm("end " + stranger.what() + ", session " + stranger.found().session(), "--yes");
         findings.add(ended(stranger));
       }
@@ -207,7 +191,7 @@ final class Doctor {
     return findings;
   }
 
-  private static Finding ended(Stranger stranger) throws InterruptedException {
+  private static Finding ended(Strangers.Stranger stranger) throws InterruptedException {
     try {
       List<String> kept = stranger.backend().release(stranger.found().gang(), RELEASE_LIMIT);
       return new Finding(
@@ -219,50 +203,5 @@ final class Doctor {
       return new Finding(
           "bad", stranger.what(), "not ended: " + Endings.why(failed), Optional.of("gpush doctor"));
     }
-  }
-
-  /** All that one session has asked for, in several queues perhaps. */
-  private static List<String> gangs(LedgerEntry entry) {
-    return Stream.concat(Stream.of(entry.gang()), entry.others().stream().map(Bid::gang))
-        .map(GangId::text)
-        .toList();
-  }
-
-  /**
-   * What is there first, the ledger after it: an intent is written before anything is asked for, so
-   * whatever is being reserved meanwhile is known.
-   */
-  private List<Stranger> look(Set<String> known, List<Finding> findings) {
-    Config config;
-    try {
-      config = configs.load(identity.home());
-    } catch (GpushException invalid) {
-      findings.add(
-          new Finding(
-              "bad",
-              "configuration",
-              "cannot be read, so backends are not asked: " + invalid.failure().kind(),
-              Optional.of("gpush config")));
-      return List.of();
-    }
-    var there = new ArrayList<Stranger>();
-    for (Backend backend : backends.of(config)) {
-      try {
-        backend
-            .discover(identity.owner())
-            .forEach(found -> there.add(new Stranger(backend, found)));
-      } catch (GpushException failed) {
-        findings.add(
-            new Finding(
-                "warn",
-                "backend " + backend.name(),
-                "cannot list: " + Endings.why(failed),
-                Optional.empty()));
-      }
-    }
-    ledger.load().forEach(entry -> known.addAll(gangs(entry)));
-    return there.stream()
-        .filter(stranger -> !known.contains(stranger.found().gang().id().text()))
-        .toList();
   }
 }

@@ -33,7 +33,6 @@ import java.util.Optional;
  * undone before the failure is told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
-  private final Identity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
@@ -46,6 +45,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final SessionLinks linker;
   private final SessionViews views;
   private final Preferences preferences;
+  private final Strangers strangers;
+  private final Adoption adoption;
   private final Runnable changed;
 
   GatewaySessions(
@@ -62,7 +63,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
-    this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.configs = configs;
@@ -75,6 +75,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
     this.views = views;
     this.preferences = preferences;
+    this.strangers = new Strangers(identity, ledger, backends, configs);
+    this.adoption = new Adoption(strangers, backends, book, ledger, requests, linker);
     this.changed = changed;
   }
 
@@ -349,12 +351,22 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public List<Finding> doctor() {
-    return new Doctor(identity, ledger, backends, configs, views).findings(all());
+    return new Doctor(ledger, backends, strangers, views).findings(all());
   }
 
   @Override
   public List<Finding> endForgotten(Talk talk) throws InterruptedException {
-    return new Doctor(identity, ledger, backends, configs, views).end(all(), talk);
+    return new Doctor(ledger, backends, strangers, views).end(all(), talk);
+  }
+
+  @Override
+  public SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk)
+      throws InterruptedException {
+    Config config = configs.load(folder);
+    Duration idle = Preferences.idle(config);
+    LiveSession session = adoption.adopt(which, take, config, idle, talk);
+    changed.run();
+    return views.of(session, false);
   }
 
   Leftovers leftovers() {

@@ -27,6 +27,7 @@ import java.util.Optional;
  * @param natives options for Slurm that the request came with
  * @param others further backends that were asked for the same, or may still hold something of it
  * @param inherit the variables that the session took over from its first client
+ * @param foreign its files were sent from elsewhere: what is here must not replace them unasked
  */
 public record LedgerEntry(
     String id,
@@ -50,7 +51,8 @@ public record LedgerEntry(
     Map<String, String> inherit,
     List<String> natives,
     Optional<Gang> grant,
-    List<Bid> others) {
+    List<Bid> others,
+    boolean foreign) {
   static final long FIRST_TERM = 1;
 
   public LedgerEntry {
@@ -72,17 +74,17 @@ public record LedgerEntry(
   }
 
   LedgerEntry in(SessionState next, String why) {
-    return copy(name, first(), next, why, lease(), term, inherit, grant, others);
+    return copy(name, first(), next, why, lease(), term, inherit, grant, others, foreign);
   }
 
   /** Under another name, because a session of today has this one. */
   LedgerEntry named(SessionName other) {
-    return copy(other, first(), state, detail, lease(), term, inherit, grant, others);
+    return copy(other, first(), state, detail, lease(), term, inherit, grant, others, foreign);
   }
 
   /** Takes the gang over from whoever has it under a lower term. */
   LedgerEntry under(long higher) {
-    return copy(name, first(), state, detail, lease(), higher, inherit, grant, others);
+    return copy(name, first(), state, detail, lease(), higher, inherit, grant, others, foreign);
   }
 
   LedgerEntry granted(Gang granted) {
@@ -96,7 +98,8 @@ public record LedgerEntry(
         term,
         inherit,
         Optional.of(granted),
-        losers);
+        losers,
+        foreign);
   }
 
   /** What is asked for first, and of whom; empty grant. */
@@ -164,11 +167,16 @@ public record LedgerEntry(
   }
 
   private LedgerEntry with(Bid first, List<Bid> rest, Map<String, String> inherits) {
-    return copy(name, first, state, detail, lease(), term, inherits, grant, rest);
+    return copy(name, first, state, detail, lease(), term, inherits, grant, rest, foreign);
   }
 
   LedgerEntry leased(LeaseTerms lease) {
-    return copy(name, first(), state, detail, lease, term, inherit, grant, others);
+    return copy(name, first(), state, detail, lease, term, inherit, grant, others, foreign);
+  }
+
+  /** Its files are now what is here, because somebody has said so. */
+  LedgerEntry synced() {
+    return copy(name, first(), state, detail, lease(), term, inherit, grant, others, false);
   }
 
   private LeaseTerms lease() {
@@ -185,7 +193,8 @@ public record LedgerEntry(
       long newTerm,
       Map<String, String> newInherit,
       Optional<Gang> newGrant,
-      List<Bid> newOthers) {
+      List<Bid> newOthers,
+      boolean newForeign) {
     return new LedgerEntry(
         id,
         newName,
@@ -208,7 +217,8 @@ public record LedgerEntry(
         newInherit,
         natives,
         newGrant,
-        newOthers);
+        newOthers,
+        newForeign);
   }
 
   Json.Obj json() {
@@ -234,7 +244,8 @@ public record LedgerEntry(
         "inherit", inherit,
         "natives", natives,
         "grant", grant.map(Gang::json),
-        "others", others.stream().map(Bid::json).toList());
+        "others", others.stream().map(Bid::json).toList(),
+        "foreign", foreign);
   }
 
   /**
@@ -265,7 +276,8 @@ public record LedgerEntry(
         json.object("inherit").textMap(),
         json.texts("natives"),
         json.get("grant").map(Gang::from),
-        json.items("others").stream().map(Bid::from).toList());
+        json.items("others").stream().map(Bid::from).toList(),
+        json.flag("foreign"));
   }
 
   private static String need(Json json, String key) {

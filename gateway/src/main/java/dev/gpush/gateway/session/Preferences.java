@@ -96,10 +96,15 @@ final class Preferences {
         nodes,
         gpus,
         request.hardEnd().or(() -> seconds(config, "lease.for")),
-        request.idle().or(() -> seconds(config, "lease.idle")).orElse(DEFAULT_IDLE),
+        request.idle().orElseGet(() -> idle(config)),
         request.python().or(() -> config.text("python")),
         asked,
         notes);
+  }
+
+  /** As long as a gang may be idle where nobody says something else. */
+  static Duration idle(Config config) {
+    return seconds(config, "lease.idle").orElse(DEFAULT_IDLE);
   }
 
   /** What was granted is what this folder wants next time; a habit is not worth a failure. */

@@ -2,9 +2,12 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
@@ -19,6 +22,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** From what somebody wishes to what backends are asked for, and which of them. */
@@ -64,7 +68,45 @@ final class Requests {
         backend.inherited(request.environment()),
         request.natives(),
         Optional.empty(),
-        List.of());
+        List.of(),
+        false);
+  }
+
+  /** The first entry for a gang that somebody else has asked for, or this home has forgotten. */
+  LedgerEntry adopted(SessionName name, Config config, Backend backend, Gang gang, Duration idle) {
+    byte[] id = new byte[6];
+    random.nextBytes(id);
+    return new LedgerEntry(
+        HexFormat.of().formatHex(id),
+        name,
+        gang.id(),
+        SessionState.GRANTED,
+        "",
+        backend.name(),
+        Math.max(1, gang.nodes().size()),
+        gpus(gang),
+        Optional.empty(),
+        idle,
+        Optional.empty(),
+        config.root(),
+        identity.owner(),
+        identity.holder(),
+        identity.host(),
+        identity.boot(),
+        clock.now(),
+        LedgerEntry.FIRST_TERM,
+        Map.of(),
+        List.of(),
+        Optional.of(gang),
+        List.of(),
+        true);
+  }
+
+  private static GpuRequest gpus(Gang gang) {
+    NodeInfo first = gang.nodes().getFirst();
+    return first.gpuModel().isEmpty()
+        ? GpuRequest.none()
+        : GpuRequest.parse(first.gpuModel() + ":" + first.slots().size());
   }
 
   GangRequest gang(LedgerEntry entry, Config config) {

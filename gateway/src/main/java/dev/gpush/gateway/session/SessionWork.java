@@ -48,8 +48,14 @@ final class SessionWork implements AutoCloseable {
 
   /** Brings the workspace to all nodes or to none. */
   long push(boolean overwrite, Talk talk) throws InterruptedException {
-    Generation now = sync.push(nodes, options(overwrite), talk);
+    boolean isForeign = session.entry().foreign();
+    PushOptions options = options(overwrite);
+    boolean isCompared = isForeign && !overwrite;
+    Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
     generation.set(now.counter());
+    if (isForeign) {
+      session.move(session.entry().synced());
+    }
     return now.counter();
   }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 /** Gangs that are there and in no ledger: what doctor says of them, and what it may end. */
 @Timeout(120)
 final class ForgottenTest {
-  private static void loseLedger(SessionRig rig) throws Exception {
+  static void loseLedger(SessionRig rig) throws Exception {
     try (var files = Files.walk(rig.home().resolve("ledger"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         Files.delete(file);
@@ -44,7 +44,7 @@ final class ForgottenTest {
       List<Finding> ended = after.sessions().endForgotten(FakeTalk.answering(true));
 
       assertEquals("bad", found.status());
-      assertEquals(Optional.of("gpush doctor --end"), found.remedy());
+      assertEquals(Optional.of("gpush adopt devbox"), found.remedy());
       assertEquals(List.of("ok"), ended.stream().map(Finding::status).toList());
       assertEquals(List.of(), rig.held());
       assertEquals(List.of(), after.sessions().endForgotten(Talk.silent()));
@@ -61,7 +61,10 @@ final class ForgottenTest {
       Finding found = gang(other);
 
       assertEquals("warn", found.status());
-      assertEquals("session devbox of me@here is not in this ledger", found.detail());
+      assertEquals(
+          "session devbox of me@here is not in this ledger; it ends by itself at its lease",
+          found.detail());
+      assertEquals(Optional.of("gpush adopt devbox --take"), found.remedy());
       assertEquals(List.of(), other.sessions().endForgotten(Talk.silent()));
       assertEquals(1, rig.held().size());
     }

@@ -49,7 +49,8 @@ final class LedgerEntries {
         Map.of("PATH", text(), "A", text()),
         random.nextBoolean() ? List.of("--account=" + text(), text()) : List.of(),
         random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
-        others());
+        others(),
+        random.nextBoolean());
   }
 
   private List<Bid> others() {

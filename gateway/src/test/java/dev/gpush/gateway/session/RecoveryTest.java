@@ -81,7 +81,8 @@ final class RecoveryTest {
         has.inherit(),
         has.natives(),
         Optional.empty(),
-        List.of());
+        List.of(),
+        has.foreign());
   }
 
   private SessionService recovered() {

@@ -30,6 +30,7 @@ final class HelpScreen {
                   "templates",
                   "link",
                   "doctor",
+                  "adopt",
                   "gateway",
                   "completion",
                   "version"),

@@ -25,6 +25,7 @@ final class Verbs {
     actions.put("stop", StopCommand::new);
     actions.put("down", DownCommand::new);
     actions.put("extend", ExtendCommand::new);
+    actions.put("adopt", AdoptCommand::new);
     actions.put("login", LoginCommand::new);
     actions.put("sync", SyncCommand::new);
     actions.put("pull", PullCommand::new);

@@ -98,6 +98,8 @@ public final class FailureText {
                   "it is not clear which session is meant",
                   "this folder has none of its own; there is " + and(known),
                   typed.with("-s", known.getFirst()));
+      case UsageFailure.WhichGang(var name, var there, var unasked) ->
+          whichGang(name, there, unasked);
       case UsageFailure.NobodyToAsk(var question, var flag) ->
           Message.of(
               "a question needs an answer, and nobody can be asked",
@@ -176,12 +178,50 @@ public final class FailureText {
               "the end of " + session + " cannot be moved there",
               reason,
               remedy.isEmpty() ? "gpush ps" : remedy);
+      case SessionFailure.HeldElsewhere(var session, var holder, var isNamed) ->
+          Message.of(
+              session + " is not adopted",
+              "it is held by " + holder + ", which may be at work with it",
+              isNamed ? typed.with("--take") : "gpush adopt " + session + " --take");
+      case SessionFailure.CannotAdopt(var session, var reason) ->
+          Message.of(session + " cannot be adopted", reason, "gpush doctor");
       case SessionFailure.Leaked(var session, var backend, var what) ->
           Message.of(
               session + " is ended here, but " + backend + " may still hold something of it",
               "nobody could confirm that this is gone: " + what,
               "gpush doctor");
     };
+  }
+
+  private static Message whichGang(
+      String name, List<UsageFailure.Adoptable> there, List<String> unasked) {
+    String notAsked = unasked.isEmpty() ? "" : "; " + String.join("; ", unasked);
+    if (there.isEmpty()) {
+      return Message.of(
+          "there is nothing to adopt",
+          "the backends of this configuration have no gang of yours that is not here already"
+              + notAsked,
+          "gpush doctor");
+    }
+    List<String> words =
+        there.stream()
+            .map(
+                gang ->
+                    gang.session()
+                        + " (gang "
+                        + gang.gang()
+                        + " on "
+                        + gang.backend()
+                        + ", of "
+                        + gang.holder()
+                        + ")")
+            .toList();
+    return Message.of(
+        name.isEmpty()
+            ? "it is not clear what to adopt"
+            : "it is not clear which gang " + Phrase.quoted(name) + " is",
+        "there is " + and(words) + notAsked,
+        "gpush adopt " + there.getFirst().gang());
   }
 
   private static String replacing(String session, List<SessionFailure.Difference> differences) {

@@ -207,6 +207,11 @@ final class FakeSessions implements Sessions {
   }
 
   @Override
+  public SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk) {
+    return choose(which, folder);
+  }
+
+  @Override
   public List<Finding> doctor() {
     return findings;
   }

@@ -38,7 +38,7 @@ final class HelpTest {
     String contract =
         """
         up down ps extend share login run stop runs logs exec ssh code jupyter forward sync cp pull
-        why top check nodes init config backends templates link doctor gateway completion version\
+        why top check nodes init config backends templates link doctor adopt gateway completion version\
         """;
     var order = new ArrayList<>(List.of(contract.split("\\s+")));
     List<String> shown =
@@ -64,7 +64,7 @@ final class HelpTest {
         Reach    ssh                               any ssh client and editor: link
         Files    sync pull                         code goes by itself; pull fetches
         Explain  nodes                             what each node has and holds
-        Set up   config backends templates link doctor gateway completion version
+        Set up   config backends templates link doctor adopt gateway completion version
 
         Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask
         Gang     flags > gpush.local.yaml > gpush.yaml > last used here > config > site

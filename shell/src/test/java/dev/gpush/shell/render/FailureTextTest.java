@@ -115,6 +115,9 @@ final class FailureTextTest {
     if (type == int.class) {
       return full ? 3 : 1;
     }
+    if (type == boolean.class) {
+      return full;
+    }
     if (type == long.class) {
       return full ? 25_000L : 0L;
     }
