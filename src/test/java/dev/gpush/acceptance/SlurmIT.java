@@ -7,6 +7,8 @@ import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -127,6 +129,44 @@ final class SlurmIT {
       world.killGateway();
 
       World.until("the job is gone at its lease", () -> isEmpty(rig));
+      assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+    }
+  }
+
+  @Test
+  void theNextLaptopGoesOnWhereTheLostOneWas() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    try (World lost = world(rig);
+        World next = world(rig)) {
+      lost.file(
+          "count.py", "import time\nfor i in range(1000): print(i, flush=True); time.sleep(.02)");
+      lost.file("notes.txt", "only here");
+      lost.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
+      lost.gpush("run", "--detach", "--nodes", "1", "count.py").succeeded();
+      lost.killGateway();
+      next.file("count.py", "changed");
+
+      Result doctor = next.gpush("doctor").succeeded();
+      assertTrue(doctor.out().contains("is not in this ledger"), doctor::toString);
+      Result asked = next.gpush("adopt").exits(1);
+      assertTrue(asked.err().contains("gpush adopt devbox --take"), asked::toString);
+      next.gpush("adopt", "--take").succeeded();
+
+      List<String> numbers =
+          next.gpush("logs", "-f")
+              .succeeded()
+              .out()
+              .lines()
+              .map(line -> line.substring(line.indexOf(']') + 1).strip())
+              .toList();
+      assertEquals(IntStream.range(0, 1000).mapToObj(Integer::toString).toList(), numbers);
+      Result sync = next.gpush("sync").exits(2);
+      assertTrue(sync.err().contains("notes.txt"), sync::toString);
+      next.gpush("sync", "--yes").succeeded();
+      assertEquals("changed", next.gpush("exec", "cat count.py").succeeded().out().strip());
+      next.gpush("down").succeeded();
+
+      assertTrue(isEmpty(rig));
       assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
     }
   }

@@ -5,6 +5,8 @@ import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.server.ControlServer;
 import dev.gpush.control.server.Limits;
 import dev.gpush.control.wire.Greeting;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -26,6 +28,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * All objects of a gateway, built by hand, each given what it needs, and closed in reverse order.
@@ -73,7 +76,7 @@ final class Wiring implements AutoCloseable {
             environment);
     var transports =
         new Transports(folder.path().resolve("ssh"), environment, host::spawn, random, tasks);
-    Identity identity = identity(home, host.name(), random);
+    Identity identity = identity(home, host.name(), configs, random);
     Timing timing = timing(environment);
     var machines =
         new Machines(host, agent, identity.holder(), timing.link(), tasks, clock, random);
@@ -138,17 +141,26 @@ final class Wiring implements AutoCloseable {
         : Timing.usual().withContact(DurationText.parse("GPUSH_LINK_CONTACT", contact));
   }
 
-  private static Identity identity(Home home, String host, SecureRandom random) {
+  private static Identity identity(Home home, String host, Configs configs, SecureRandom random) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
     String user = System.getProperty("user.name");
     return new Identity(
-        user,
+        owner(configs, home).orElse(user),
         user + "@" + host + ":" + home.path(),
         HexFormat.of().formatHex(incarnation),
         host,
         BootId.current(),
         home.path());
+  }
+
+  /** A configuration that cannot be read is said by the first command that needs it. */
+  private static Optional<String> owner(Configs configs, Home home) {
+    try {
+      return configs.load(home.path()).text("owner");
+    } catch (GpushException invalid) {
+      return Optional.empty();
+    }
   }
 
   private static SshSettings sshSettings(Home home, Map<String, String> environment) {

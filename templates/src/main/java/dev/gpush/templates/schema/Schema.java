@@ -115,6 +115,15 @@ public final class Schema {
               later(PROJECTS, "ports", "ports that are always forwarded"),
               later(PROJECTS, "workspace", "code that is on the cluster already"),
               later(PEOPLE, "defaults.notify", "notices"),
+              new Key(
+                  "owner",
+                  "owner",
+                  new Text(),
+                  Set.of(PERSON),
+                  NONE,
+                  "",
+                  "who you are to the backends, the same on all your machines; none: your login"
+                      + " name. A gateway that runs keeps what it began with"),
               new Key("backends.*.kind", "", KINDS, PEOPLE, NONE, "", "what the place is; needed"),
               new Key(
                   "backends.*.nodes",
