@@ -54,9 +54,21 @@ class Cluster:
         return subprocess.run(self.ssh + list(words), check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode()
 
     def await_idle(self):
-        """No job, and no node that still completes one."""
+        """No job, no node that still completes one, and a scheduler that has rested: a job that ends keeps batch jobs waiting for
+        batch_sched_delay (3 s unless configured), and salloc not."""
         while self.at_login("squeue", "-h") or "idle" != "".join(sorted(set(self.at_login("sinfo", "-h", "-o", "%t").split()))):
             time.sleep(0.1)
+        time.sleep(3.5)
+
+    def batch(self):
+        """Slurm's own share of `up`: it holds its nodes by a batch job, which must outlive whoever has asked for it."""
+        start = time.perf_counter()
+        self.at_login("sbatch", "-J", "bench", "-N2", "--gpus-per-node=h100:%d" % GPUS, "--wrap", "'sleep 60'")
+        while self.at_login("squeue", "-h", "-n", "bench", "-o", "%T").strip() != "RUNNING":
+            pass
+        taken = time.perf_counter() - start
+        self.at_login("scancel", "-n", "bench")
+        return taken
 
     def controller(self, signal):
         subprocess.run([RIG, "enter", "ctl", self.profile, "--", "pkill", "-" + signal, "slurmctld"], check=True)
@@ -74,7 +86,7 @@ def row(name, ours, theirs, aim):
 
 
 def ups(cluster, rounds):
-    ours, theirs = [], []
+    ours, theirs, batch = [], [], []
     for _ in range(rounds + 1):
         cluster.await_idle()
         ours.append(timed([GPUSH, "up", "--nodes", "2", "--gpus", "H100:%d" % GPUS], cluster.env, cluster.project))
@@ -84,7 +96,10 @@ def ups(cluster, rounds):
         cluster.at_login("salloc", "--no-shell", "-J", "bench", "-N2", "--gpus-per-node=h100:%d" % GPUS)
         theirs.append(time.perf_counter() - start)
         cluster.at_login("scancel", "-n", "bench")
+        cluster.await_idle()
+        batch.append(cluster.batch())
     row("`up` of 2×%d on an idle cluster, against `salloc --no-shell`" % GPUS, ours[1:], theirs[1:], "+1.5 s")
+    row("the same, against `sbatch` of an empty holder, until squeue says that it runs", ours[1:], batch[1:], "")
 
 
 def inside(cluster, rounds):

@@ -86,12 +86,14 @@ def stop(agent, params):
 
 
 def list(agent, params):
-    """The newest first, as many as an answer holds."""
+    """The newest first, as many as an answer holds; `alive`: only those in progress."""
     if not agent.state:
         return []
     rundir.clean_lost(agent.state)
     found, size = [], 0
     for run in reversed(rundir.numbers(agent.state)):
+        if params.get("alive") and not rundir.is_alive(rundir.folder_of(agent.state, run)):
+            continue
         view = _view(agent.state, run)
         size += len(json.dumps(view))
         if size > LIST_BYTES:

@@ -80,7 +80,7 @@ public final class Launcher implements AutoCloseable {
   public void attach() throws InterruptedException {
     launching.lockInterruptibly();
     try {
-      for (List<Json> onNode : listed()) {
+      for (List<Json> onNode : listed(Json.object())) {
         onNode.forEach(this::adopt);
       }
       for (RunRecord record : history.list()) {
@@ -165,7 +165,7 @@ public final class Launcher implements AutoCloseable {
   /** Node → slot → run, as the nodes themselves say. */
   private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
     var busy = new TreeMap<Integer, Map<String, Integer>>();
-    List<List<Json>> listed = listed();
+    List<List<Json>> listed = listed(Json.object("alive", true));
     for (int node = 0; node < listed.size(); node++) {
       var claimed = new TreeMap<String, Integer>();
       for (Json run : listed.get(node)) {
@@ -179,13 +179,13 @@ public final class Launcher implements AutoCloseable {
     return busy;
   }
 
-  private List<List<Json>> listed() throws InterruptedException {
+  private List<List<Json>> listed(Json.Obj which) throws InterruptedException {
     var asking = new ArrayList<Callable<List<Json>>>();
     for (LaunchNode node : site.nodes()) {
       if (node.calls().isLost()) {
         asking.add(List::of);
       } else {
-        asking.add(() -> node.calls().call("run.list", Json.object()).items());
+        asking.add(() -> node.calls().call("run.list", which).items());
       }
     }
     return Together.all(tasks, "list", asking);

@@ -72,6 +72,10 @@ final class Connector {
   }
 
   /** There is something to write. The lock is held. */
+  void workIsLater() {
+    current.ifPresent(PipeSession::workIsLater);
+  }
+
   void workIsDue() {
     current.ifPresent(PipeSession::workIsDue);
   }

@@ -25,6 +25,7 @@ final class Inbox {
   private long unacknowledgedBytes;
   private long oldestNanos;
   private long acknowledgedNanos;
+  private long ackNanos = Limits.ACK_NANOS;
   private long writerWakesNanos;
 
   Inbox(Link link, Contact contact, long nanos) {
@@ -88,7 +89,14 @@ final class Inbox {
     unacknowledgedBytes += frame.length();
     if (isCountDue()) {
       link.workIsDue();
-    } else if (unacknowledgedFrames == 1 && nanos + Limits.ACK_NANOS - writerWakesNanos < 0) {
+    } else if (unacknowledgedFrames == 1) {
+      writerMustWake(nanos + ackNanos);
+    }
+  }
+
+  /** At the latest then. */
+  void writerMustWake(long nanos) {
+    if (nanos - writerWakesNanos < 0) {
       link.work().signal();
     }
   }
@@ -104,10 +112,17 @@ final class Inbox {
    */
   long untilAck(long nanos) {
     if (unacknowledgedFrames == 0) {
-      boolean isBusy = nanos - acknowledgedNanos < Limits.ACK_NANOS;
-      return isBusy ? Limits.ACK_NANOS : Long.MAX_VALUE;
+      boolean isBusy = nanos - acknowledgedNanos < ackNanos;
+      return isBusy ? ackNanos : Long.MAX_VALUE;
     }
-    return isCountDue() ? 0 : Limits.ACK_NANOS - (nanos - oldestNanos);
+    return isCountDue() ? 0 : ackNanos - (nanos - oldestNanos);
+  }
+
+  /**
+   * How long after a frame it is acknowledged at the latest, through the pipe that is there now.
+   */
+  void acknowledgesWithin(long nanos) {
+    ackNanos = nanos;
   }
 
   /** When the writer, which waits, looks again even if nobody wakes it. */

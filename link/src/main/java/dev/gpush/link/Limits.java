@@ -61,8 +61,23 @@ final class Limits {
   /** Acknowledgements, credits and the like that are written with one small frame. */
   static final int WORDS = 16;
 
-  /** Room for a small frame and the words before it. */
-  static final int SMALL_WRITE = SMALL_FRAME + (WORDS + 3) * (HEADER_BYTES + Long.BYTES);
+  /** What is certainly passed on in one piece by a pipe that holds back. */
+  static final int ONE_PIECE = 1_000;
+
+  /**
+   * ACK through such a pipe: what the agent sends next may wait for it. Not at once, because the
+   * answer to a request is often followed by the next one, which serves as well.
+   */
+  static final long SOON_NANOS = 15_000_000L;
+
+  /** So many CLOSE that answer the agent's may wait for something to travel with … */
+  static final int LATER = 8;
+
+  /** … for so long. */
+  static final long LATER_NANOS = 50_000_000L;
+
+  /** Room for a small frame and the words before and after it. */
+  static final int SMALL_WRITE = SMALL_FRAME + (WORDS + LATER + 3) * (HEADER_BYTES + Long.BYTES);
 
   /**
    * After so many urgent and small frames one piece of bulk goes, so that chatter cannot starve a

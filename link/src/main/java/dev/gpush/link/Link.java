@@ -34,6 +34,7 @@ import java.util.random.RandomGenerator;
 public final class Link implements AutoCloseable {
   private final LinkIdentity identity;
   private final Tasks tasks;
+  private final Clock clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Connector connector;
 
@@ -69,6 +70,7 @@ public final class Link implements AutoCloseable {
       LinkTiming timing,
       LinkListener listener) {
     this.identity = identity;
+    this.clock = clock;
     this.tasks = tasks.group("link-" + identity.node());
     this.connector =
         new Connector(this, identity, pipes, this.tasks, clock, random, timing, listener);
@@ -174,6 +176,8 @@ public final class Link implements AutoCloseable {
       call.awaitOpened();
       Optional<Json.Obj> answer = call.awaitMessage();
       if (answer.isPresent()) {
+        // It ends by itself: our CLOSE before its would be a write of its own.
+        call.awaitClose();
         return answer.orElseThrow().entries().getOrDefault("result", new Json.Null());
       }
       throw call.failure(call.awaitClose());
@@ -332,6 +336,15 @@ public final class Link implements AutoCloseable {
   void enqueue(LinkStream stream, Frame frame) {
     outbox.add(stream, frame);
     connector.workIsDue();
+  }
+
+  /** The same for a CLOSE that answers the agent's, which may travel with what goes next. */
+  void enqueueLater(LinkStream stream, Frame close) {
+    if (outbox.addLater(stream, close, clock.nanos())) {
+      connector.workIsLater();
+    } else {
+      enqueue(stream, close);
+    }
   }
 
   void creditIsDue(LinkStream stream) {

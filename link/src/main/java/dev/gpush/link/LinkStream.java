@@ -157,7 +157,12 @@ public final class LinkStream {
         return;
       }
       ownClose = true;
-      link.enqueue(this, Frame.ofJson(FrameKind.CLOSE, 0, number, reason));
+      Frame close = Frame.ofJson(FrameKind.CLOSE, 0, number, reason);
+      if (peerClose) {
+        link.enqueueLater(this, close);
+      } else {
+        link.enqueue(this, close);
+      }
       changed.signalAll();
     } finally {
       link.unlock();
@@ -293,7 +298,7 @@ public final class LinkStream {
   void answerClose() {
     if (!ownClose) {
       ownClose = true;
-      link.enqueue(this, Frame.ofJson(FrameKind.CLOSE, 0, number, Json.object()));
+      link.enqueueLater(this, Frame.ofJson(FrameKind.CLOSE, 0, number, Json.object()));
     }
   }
 

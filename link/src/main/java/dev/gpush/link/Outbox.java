@@ -28,12 +28,14 @@ final class Outbox {
   private final Set<LinkStream> credits = new LinkedHashSet<>();
   private final ArrayDeque<Frame> replay = new ArrayDeque<>();
   private final ArrayDeque<Small> small = new ArrayDeque<>();
+  private final ArrayDeque<Small> later = new ArrayDeque<>();
   private final ArrayDeque<LinkStream> ready = new ArrayDeque<>();
   private final ArrayDeque<Kept> kept = new ArrayDeque<>();
   private long nextSequence = 1;
   private long bytes;
   private int keptOthers;
   private int smallInARow;
+  private long laterNanos; // since when the first of them waits
 
   void add(LinkStream stream, Frame frame) {
     if (frame.kind() == FrameKind.DATA) {
@@ -49,6 +51,38 @@ final class Outbox {
       stream.waiting().add(frame);
       makeReady(stream);
     }
+  }
+
+  /**
+   * A CLOSE that answers the peer's: nobody waits for it, so it travels with what goes next. A
+   * small write of its own, which nobody answers, would hold back the next one for 40 ms where
+   * sockets on the way follow Nagle, as those of {@code srun} do.
+   *
+   * @return false when it cannot wait, and was not taken
+   */
+  boolean addLater(LinkStream stream, Frame close, long nanos) {
+    boolean isLast =
+        !stream.isOpening() && stream.waiting().isEmpty() && stream.smallWaiting() == 0;
+    if (!isLast || close.length() > Long.BYTES || later.size() >= Limits.LATER) {
+      return false;
+    }
+    if (later.isEmpty()) {
+      laterNanos = nanos;
+    }
+    stream.smallWaits(1);
+    later.add(new Small(stream, close));
+    return true;
+  }
+
+  /** Nanoseconds until what can wait has waited long enough; without any a long time. */
+  long untilLater(long nanos) {
+    return later.isEmpty() ? Long.MAX_VALUE : Limits.LATER_NANOS - (nanos - laterNanos);
+  }
+
+  /** What can wait goes now, behind what cannot. */
+  void hurry() {
+    small.addAll(later);
+    later.clear();
   }
 
   /** The answer to the peer's OPEN goes before all that waits on the stream. */
@@ -209,7 +243,7 @@ final class Outbox {
 
   /** Whether the peer has left more of our answers than it may: see {@link Limits}. */
   boolean hasTooManyAnswers() {
-    return keptOthers + small.size() + ready.size() > Limits.MAX_UNACKNOWLEDGED;
+    return keptOthers + small.size() + later.size() + ready.size() > Limits.MAX_UNACKNOWLEDGED;
   }
 
   /** How many sequenced frames were written on this conversation. */
@@ -252,6 +286,7 @@ final class Outbox {
     newPipe();
     kept.clear();
     small.removeIf(entry -> entry.frame().kind() != FrameKind.OPEN);
+    later.clear();
     ready.clear();
     nextSequence = 1;
     keptOthers = 0;
@@ -267,6 +302,7 @@ final class Outbox {
     }
     if (stream.smallWaiting() > 0) {
       small.removeIf(entry -> entry.stream() == stream);
+      later.removeIf(entry -> entry.stream() == stream);
       stream.smallWaits(-stream.smallWaiting());
     }
     stream.waiting().clear();

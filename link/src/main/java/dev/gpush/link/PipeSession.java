@@ -82,6 +82,7 @@ final class PipeSession {
   /** The agent has said WELCOME: frames of streams may go. The lock is held. */
   void greeted() {
     greeting = false;
+    inbox.acknowledgesWithin(pipe.holdsBack() ? Limits.SOON_NANOS : Limits.ACK_NANOS);
     greetedNanos = clock.nanos();
     lastAtGreeting = inbox.last();
     acknowledgedAtGreeting = link.outbox().acknowledged();
@@ -206,10 +207,7 @@ final class PipeSession {
         if (!batch.isEmpty()) {
           return true;
         }
-        long wait =
-            greeting
-                ? timing.greeting().toNanos()
-                : Math.max(1, Math.min(inbox.contact().untilPing(now), inbox.untilAck(now)));
+        long wait = greeting ? timing.greeting().toNanos() : Math.max(1, untilSomethingIsDue(now));
         inbox.writerWakes(now + wait);
         writerWaits = true;
         link.work().awaitNanos(wait);
@@ -219,6 +217,16 @@ final class PipeSession {
     } finally {
       link.unlock();
     }
+  }
+
+  private long untilSomethingIsDue(long now) {
+    long word = Math.min(inbox.contact().untilPing(now), inbox.untilAck(now));
+    return Math.min(word, link.outbox().untilLater(now));
+  }
+
+  /** There is something that can wait for what goes next, though not for ever. */
+  void workIsLater() {
+    inbox.writerMustWake(clock.nanos() + Limits.LATER_NANOS);
   }
 
   /**
@@ -266,11 +274,36 @@ final class PipeSession {
     if (inbox.untilAck(now) <= 0) {
       batch.add(inbox.takeAck(now));
     }
+    if (!batch.isEmpty() || !link.outbox().isEmpty() || link.outbox().untilLater(now) <= 0) {
+      link.outbox().hurry();
+    }
     for (LinkStream closed : link.outbox().take(batch)) {
       if (closed.isPeerClosed()) {
         link.forget(closed);
       }
     }
+    if (pipe.holdsBack() && !batch.isEmpty() && !isAnsweredByItself(batch)) {
+      inbox.contact().pinged(now);
+      batch.addFirst(Frame.ofNumber(FrameKind.PING, 0, now));
+    }
+  }
+
+  /**
+   * Whether the agent has something to say to it anyway. An answer lets go what is held back: of a
+   * long write all pieces but the first, and after a write that nobody answers the next one.
+   */
+  private static boolean isAnsweredByItself(List<Frame> batch) {
+    int length = 0;
+    boolean isAnswered = false;
+    for (Frame frame : batch) {
+      length += Limits.HEADER_BYTES + frame.length();
+      isAnswered |=
+          switch (frame.kind()) {
+            case OPEN, DATA, MESSAGE, PING -> true;
+            case HELLO, WELCOME, ACK, CREDIT, PONG, BYE, OPENED, REFUSED, END, CLOSE -> false;
+          };
+    }
+    return isAnswered && length <= Limits.ONE_PIECE;
   }
 
   /**

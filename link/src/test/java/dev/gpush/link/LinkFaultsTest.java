@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -99,7 +100,7 @@ class LinkFaultsTest {
           oracle.start();
           calm.set(false);
           link.renewPipe();
-          long bytes = oracle.await();
+          long bytes = whole(oracle, seed);
           System.err.println("round " + round + ": " + bytes + " bytes, " + faults + " faults");
         }
       }
@@ -109,6 +110,15 @@ class LinkFaultsTest {
         node.states().all().stream().noneMatch(state -> state.toString().contains("protocol")),
         () -> "seed " + seed + ": " + node.states().all());
     assertEquals("", node.log(), () -> "seed " + seed);
+  }
+
+  private long whole(Oracle oracle, long seed) throws Exception {
+    try {
+      return oracle.await();
+    } catch (ExecutionException lost) {
+      throw new AssertionError(
+          "seed " + seed + ": " + node.states().all() + ", agent: " + node.log(), lost);
+    }
   }
 
   /** A pipe that will break, at a place that the seed says. */

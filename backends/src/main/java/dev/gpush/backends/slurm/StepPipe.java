@@ -12,6 +12,11 @@ final class StepPipe extends PipeAround {
     super(pipe, new Watched(pipe.output(), steps), new StepErrors(pipe.errors(), steps::failed));
   }
 
+  @Override
+  public boolean holdsBack() {
+    return true;
+  }
+
   /** What comes out of a step shows that there is one. */
   private static final class Watched extends FilterInputStream {
     private final Steps steps;

@@ -24,6 +24,15 @@ public interface Pipe extends AutoCloseable {
     return false;
   }
 
+  /**
+   * Whether something on the way passes on about a KiB at a time, and holds a small piece back
+   * until the one before it was answered: sockets that follow Nagle, as those of {@code srun} do,
+   * wait up to 40 ms for that.
+   */
+  default boolean holdsBack() {
+    return false;
+  }
+
   InputStream output();
 
   InputStream errors();

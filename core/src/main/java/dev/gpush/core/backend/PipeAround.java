@@ -22,6 +22,11 @@ public abstract class PipeAround implements Pipe {
   }
 
   @Override
+  public boolean holdsBack() {
+    return pipe.holdsBack();
+  }
+
+  @Override
   public final InputStream output() {
     return output;
   }
