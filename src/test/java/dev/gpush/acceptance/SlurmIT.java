@@ -7,6 +7,7 @@ import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -130,6 +131,27 @@ final class SlurmIT {
 
       World.until("the job is gone at its lease", () -> isEmpty(rig));
       assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+    }
+  }
+
+  @Test
+  void aRunThatGoesOnWithoutItsGatewayKeepsItsNodesAndNoLonger() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    Path done = rig.home().resolve("ann/gpush-it-done");
+    try (World world = world(rig)) {
+      world.file(
+          "work.py",
+          "import time, pathlib; time.sleep(9); (pathlib.Path.home() / 'gpush-it-done').touch()");
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+      world.gpush("run", "--detach", "--nodes", "1", "work.py").succeeded();
+
+      world.killGateway();
+
+      World.until("the run has done its work", () -> Files.exists(done));
+      assertTrue(!isEmpty(rig), "the idle time begins with the end of the run");
+      World.until("the job is gone at its lease", () -> isEmpty(rig));
+    } finally {
+      Files.deleteIfExists(done);
     }
   }
 

@@ -29,6 +29,8 @@ final class SshHostsIT {
   private static final String LEFT =
       "ls -d /home/ann/gpush/* /tmp/gpush-7001/* 2>/dev/null; pgrep -a -u ann -f gpush; true";
 
+  private static final String RUNS = "pgrep -a -u ann -f '[w]ork.py'; true";
+
   private static World world(SshRig rig, String hosts, String more) throws IOException {
     var environment = new HashMap<>(BrokenWay.IMPATIENT);
     environment.put("GPUSH_SSH_SILENCE", "3s");
@@ -141,18 +143,27 @@ final class SshHostsIT {
     SshRig rig = SshRig.required();
     try (World world = world(rig, "h3, h4", "")) {
       world.file("gpush.yaml", "lease: {idle: 8s}\n");
+      world.file("work.py", "import time; print('begins', flush=True); time.sleep(12)");
       world.gpush("up", "--nodes", "2", "--gpus", "8").succeeded();
+      world.gpush("run", "--detach", "--nodes", "1", "work.py").succeeded();
       assertTrue(rig.in("h4", "sh", "-c", LEFT).contains("gpush"));
+      assertTrue(rig.in("h3", "sh", "-c", RUNS).contains("work.py"));
 
       world.killGateway();
 
+      World.until("the run has ended", () -> !says(rig, "h3", RUNS).contains("work.py"));
+      assertTrue(!isFree(rig, "h4"), "one idle time for the gang, and it begins with that end");
       World.until("h3 and h4 are free", () -> isFree(rig, "h3") && isFree(rig, "h4"));
     }
   }
 
   private static boolean isFree(SshRig rig, String host) {
+    return says(rig, host, LEFT).isEmpty();
+  }
+
+  private static String says(SshRig rig, String host, String script) {
     try {
-      return rig.in(host, "sh", "-c", LEFT).isEmpty();
+      return rig.in(host, "sh", "-c", script);
     } catch (IOException | InterruptedException broken) {
       throw new IllegalStateException(broken);
     }
