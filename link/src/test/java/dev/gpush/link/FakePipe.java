@@ -16,10 +16,26 @@ import java.util.concurrent.locks.ReentrantLock;
 final class FakePipe implements Pipe {
   private final Channel toAgent;
   private final Channel toGateway;
+  private final boolean holdsBack;
+
+  private FakePipe(Channel toAgent, Channel toGateway, boolean holdsBack) {
+    this.toAgent = toAgent;
+    this.toGateway = toGateway;
+    this.holdsBack = holdsBack;
+  }
 
   FakePipe(long breakToAgent, long breakToGateway) {
-    this.toAgent = new Channel(breakToAgent);
-    this.toGateway = new Channel(breakToGateway);
+    this(new Channel(breakToAgent), new Channel(breakToGateway), false);
+  }
+
+  /** It says so; it does not do it. */
+  static FakePipe holdingBack() {
+    return new FakePipe(new Channel(Long.MAX_VALUE), new Channel(Long.MAX_VALUE), true);
+  }
+
+  @Override
+  public boolean holdsBack() {
+    return holdsBack;
   }
 
   FakePipe() {

@@ -432,4 +432,30 @@ class LinkTest {
     assertEquals(new AgentFailure.NotThere("g", 3), failed.failure());
     assertEquals(new LinkState.Idle(), link.state());
   }
+
+  @Test
+  void throughAPipeThatHoldsBackNothingWaitsForAnAnswerThatNobodyGives() throws Exception {
+    var agent = new FakeAgent(tasks, GOOD);
+    agent.next(FakePipe.holdingBack());
+    Link link = connected(agent);
+
+    var stream = link.open(ECHO.with("long", "x".repeat(Limits.ONE_PIECE)));
+    stream.awaitOpened();
+    stream.input().close();
+    stream.awaitClose();
+
+    while (kinds(agent).stream().noneMatch(FrameKind.CLOSE::equals)) {
+      Thread.onSpinWait();
+    }
+    List<FrameKind> kinds = kinds(agent);
+    assertEquals(FrameKind.PING, kinds.get(kinds.indexOf(FrameKind.OPEN) - 1), kinds::toString);
+    assertTrue(
+        kinds.subList(kinds.indexOf(FrameKind.END), kinds.indexOf(FrameKind.CLOSE)).stream()
+            .anyMatch(FrameKind.PING::equals),
+        kinds::toString);
+  }
+
+  private static List<FrameKind> kinds(FakeAgent agent) {
+    return agent.received().all().stream().map(Frame::kind).toList();
+  }
 }

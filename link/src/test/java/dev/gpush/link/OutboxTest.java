@@ -1,6 +1,7 @@
 package dev.gpush.link;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -50,6 +51,43 @@ class OutboxTest {
       batch.forEach(frame -> taken.add(frame.kind() + " " + frame.stream() + " " + frame.length()));
     }
     return taken;
+  }
+
+  private static Frame close(LinkStream stream, Json.Obj reason) {
+    return Frame.ofJson(FrameKind.CLOSE, 0, stream.number(), reason);
+  }
+
+  @Test
+  void aCloseThatAnswersWaitsForSomethingToTravelWith() {
+    LinkStream over = stream(1);
+    LinkStream next = stream(3);
+    assertTrue(outbox.addLater(over, close(over, Json.object()), 1_000));
+
+    assertTrue(outbox.isEmpty());
+    assertEquals(Limits.LATER_NANOS - 500, outbox.untilLater(1_500));
+    outbox.add(next, message(next, false));
+    outbox.hurry();
+    assertEquals(List.of("MESSAGE 3 2", "CLOSE 1 2"), takeAll());
+    assertEquals(Long.MAX_VALUE, outbox.untilLater(2_000));
+  }
+
+  @Test
+  void onlyAFewShortOnesThatNothingGoesBeforeMayWait() {
+    LinkStream busy = stream(1);
+    outbox.add(busy, data(busy, 10));
+    assertFalse(outbox.addLater(busy, close(busy, Json.object()), 0));
+    LinkStream wordy = stream(3);
+    assertFalse(outbox.addLater(wordy, close(wordy, Json.object("code", "why-so-long")), 0));
+    for (int i = 0; i < Limits.LATER; i++) {
+      LinkStream over = stream(5 + 2 * i);
+      assertTrue(outbox.addLater(over, close(over, Json.object()), 0));
+    }
+    LinkStream more = stream(99);
+    assertFalse(outbox.addLater(more, close(more, Json.object()), 0));
+    outbox.restart();
+    assertEquals(List.of(), takeAll());
+    outbox.hurry();
+    assertTrue(outbox.isEmpty(), "the agent that knew them is no more");
   }
 
   @Test
