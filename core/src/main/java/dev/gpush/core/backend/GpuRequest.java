@@ -38,6 +38,21 @@ public record GpuRequest(Optional<String> model, int count) {
     return new GpuRequest(Optional.ofNullable(match.group(1)), count);
   }
 
+  /** What would have been asked for, to get these: a driver's name of a model becomes one word. */
+  public static GpuRequest of(NodeInfo node) {
+    if (!node.hasGpus()) {
+      return none();
+    }
+    String word = node.gpuModel().replaceAll("[^A-Za-z0-9_.-]+", "-");
+    return new GpuRequest(
+        Optional.of(word).filter(each -> RULE.matcher(each + ":1").matches()), node.slots().size());
+  }
+
+  /** The same with the model that was given, where none was asked for. */
+  public GpuRequest as(NodeInfo node) {
+    return isNone() || model.isPresent() ? this : new GpuRequest(of(node).model(), count);
+  }
+
   public boolean isNone() {
     return count == 0;
   }

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.failure.GpushException;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,5 +23,22 @@ final class GpuRequestTest {
       strings = {"", ":8", "H100:", "-1", "H100:x", "8:H100", "1025", "H100:99999", "H 100"})
   void refusesTheRest(String text) {
     assertThrows(GpushException.class, () -> GpuRequest.parse(text));
+  }
+
+  private static NodeInfo node(String model, int slots) {
+    List<String> names = IntStream.range(0, slots).mapToObj(Integer::toString).toList();
+    return new NodeInfo(0, "gpu1", "gpu1", names, model, 8, "/work/project");
+  }
+
+  @Test
+  void whatWasGivenIsShownWhereNoModelWasAsked() {
+    assertEquals("H100:2", GpuRequest.of(node("H100", 2)).toString());
+    assertEquals(
+        "NVIDIA-H100-80GB-HBM3:1", GpuRequest.of(node("NVIDIA H100 80GB HBM3", 1)).toString());
+    assertEquals("1", GpuRequest.of(node("4090", 1)).toString());
+    assertEquals("cpu", GpuRequest.of(node("", 1)).toString());
+    assertEquals("H100:2", GpuRequest.parse("2").as(node("H100", 2)).toString());
+    assertEquals("A100:2", GpuRequest.parse("A100:2").as(node("a100_80gb", 2)).toString());
+    assertEquals("cpu", GpuRequest.none().as(node("H100", 2)).toString());
   }
 }

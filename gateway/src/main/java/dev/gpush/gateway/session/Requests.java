@@ -7,7 +7,6 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
@@ -84,7 +83,7 @@ final class Requests {
         "",
         backend.name(),
         Math.max(1, gang.nodes().size()),
-        gpus(gang),
+        GpuRequest.of(gang.nodes().getFirst()),
         Optional.empty(),
         idle,
         Optional.empty(),
@@ -100,13 +99,6 @@ final class Requests {
         Optional.of(gang),
         List.of(),
         true);
-  }
-
-  private static GpuRequest gpus(Gang gang) {
-    NodeInfo first = gang.nodes().getFirst();
-    return first.gpuModel().isEmpty()
-        ? GpuRequest.none()
-        : GpuRequest.parse(first.gpuModel() + ":" + first.slots().size());
   }
 
   GangRequest gang(LedgerEntry entry, Config config) {

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
@@ -85,7 +86,7 @@ final class SessionViews {
         detail,
         entry.backend(),
         place(entry),
-        entry.gpus(),
+        gpus(entry),
         entry.root(),
         entry.owner(),
         entry.created(),
@@ -99,6 +100,14 @@ final class SessionViews {
             .map(info -> new NodeView(info, word(new LinkState.Idle()), 0, 0, "", 0))
             .toList(),
         false);
+  }
+
+  private static GpuRequest gpus(LedgerEntry entry) {
+    return entry.grant().stream()
+        .flatMap(gang -> gang.nodes().stream().limit(1))
+        .findFirst()
+        .map(entry.gpus()::as)
+        .orElse(entry.gpus());
   }
 
   /** What the backend's own tools call the gang. */
@@ -125,7 +134,7 @@ final class SessionViews {
         detail(session, state, status),
         entry.backend(),
         place(entry),
-        entry.gpus(),
+        gpus(entry),
         entry.root(),
         entry.owner(),
         entry.created(),
