@@ -59,7 +59,10 @@ def relay(name, base, interpreters=None):
     process = subprocess.Popen(["sh", "-c", shell, "sh", text("relay.py"), name] + (interpreters or [sys.executable]),
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
     process.preamble = uuid.uuid4().hex
-    process.stdin.write((process.preamble + "\n").encode())
+    try:
+        process.stdin.write((process.preamble + "\n").encode())
+    except BrokenPipeError:     # it has ended already
+        pass
     return process
 
 

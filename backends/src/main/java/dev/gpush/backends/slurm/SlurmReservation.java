@@ -218,7 +218,7 @@ final class SlurmReservation {
     }
     // Some sites print banners first.
     boolean hasId = answer.output().lines().reduce("", (_, line) -> line).matches("[0-9]+(;.*)?");
-    if (answer.status() == EXISTS || answer.succeeded() && hasId) {
+    if (answer.status() == EXISTS || (answer.succeeded() && hasId)) {
       return true;
     }
     if (answer.status() == 73) {
