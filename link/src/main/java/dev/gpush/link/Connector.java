@@ -71,13 +71,9 @@ final class Connector {
     return state;
   }
 
-  /** There is something to write. The lock is held. */
-  void workIsLater() {
-    current.ifPresent(PipeSession::workIsLater);
-  }
-
-  void workIsDue() {
-    current.ifPresent(PipeSession::workIsDue);
+  /** The pipe that is there now. The lock is held. */
+  Optional<PipeSession> current() {
+    return current;
   }
 
   Duration silence() {

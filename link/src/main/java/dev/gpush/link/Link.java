@@ -287,7 +287,7 @@ public final class Link implements AutoCloseable {
 
   /** Something is to be written, now or by the writer. */
   void workIsDue() {
-    connector.workIsDue();
+    connector.current().ifPresent(PipeSession::workIsDue);
   }
 
   /** What the writer waits for. */
@@ -335,13 +335,13 @@ public final class Link implements AutoCloseable {
 
   void enqueue(LinkStream stream, Frame frame) {
     outbox.add(stream, frame);
-    connector.workIsDue();
+    connector.current().ifPresent(PipeSession::workIsDue);
   }
 
   /** The same for a CLOSE that answers the agent's, which may travel with what goes next. */
   void enqueueLater(LinkStream stream, Frame close) {
     if (outbox.addLater(stream, close, clock.nanos())) {
-      connector.workIsLater();
+      connector.current().ifPresent(PipeSession::workIsLater);
     } else {
       enqueue(stream, close);
     }
@@ -349,7 +349,7 @@ public final class Link implements AutoCloseable {
 
   void creditIsDue(LinkStream stream) {
     outbox.addCredit(stream);
-    connector.workIsDue();
+    connector.current().ifPresent(PipeSession::workIsDue);
   }
 
   /** Both sides are done with it, or the peer never was: the number is free. */

@@ -124,18 +124,24 @@ class GatewayTest {
 
   @Test
   void keepsItsPortKeysAndModes() throws Exception {
-    int port;
-    try (var first = start(settings("false"))) {
-      port = first.port();
-    }
-    String key = Files.readString(home().resolve("keys/id_ed25519.pub"));
-    String known = Files.readString(home().resolve("known_hosts"));
-
-    try (var second = start(settings("false"))) {
-      assertEquals(port, second.port());
-      assertEquals(key, Files.readString(home().resolve("keys/id_ed25519.pub")));
-      assertEquals(known, Files.readString(home().resolve("known_hosts")));
-      assertIn(ssh("devbox", "true").run());
+    boolean isKept = false;
+    while (!isKept) {
+      int port;
+      try (var first = start(settings("false"))) {
+        port = first.port();
+      }
+      String key = Files.readString(home().resolve("keys/id_ed25519.pub"));
+      String known = Files.readString(home().resolve("known_hosts"));
+      try (var second = start(settings("false"))) {
+        isKept = second.port() == port;
+        if (isKept) {
+          assertEquals(known, Files.readString(home().resolve("known_hosts")));
+        } else {
+          assertTrue(isTaken(port), "nobody else has port " + port);
+        }
+        assertEquals(key, Files.readString(home().resolve("keys/id_ed25519.pub")));
+        assertIn(ssh("devbox", "true").run());
+      }
     }
     assertEquals("rwx------", mode("keys"));
     assertEquals("rw-------", mode("keys/id_ed25519"));
@@ -152,6 +158,15 @@ class GatewayTest {
         var second = start(settings("false"))) {
       assertNotEquals(thief.getLocalPort(), second.port());
       assertIn(ssh("devbox", "true").run());
+    }
+  }
+
+  /** A test beside this one was faster. */
+  private static boolean isTaken(int port) throws IOException {
+    try (var free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      return free.getLocalPort() != port;
+    } catch (BindException taken) {
+      return true;
     }
   }
 
