@@ -174,9 +174,9 @@ public record LedgerEntry(
     return copy(name, first(), state, detail, lease, term, inherit, grant, others, foreign);
   }
 
-  /** Its files are now what is here, because somebody has said so. */
-  LedgerEntry synced() {
-    return copy(name, first(), state, detail, lease(), term, inherit, grant, others, false);
+  /** Whether its files were sent from elsewhere. */
+  LedgerEntry foreign(boolean isForeign) {
+    return copy(name, first(), state, detail, lease(), term, inherit, grant, others, isForeign);
   }
 
   private LeaseTerms lease() {

@@ -23,6 +23,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** From what somebody wishes to what backends are asked for, and which of them. */
 final class Requests {
@@ -41,6 +42,17 @@ final class Requests {
   /** A new session's first entry, with a gang id that nobody has. */
   LedgerEntry intent(
       SessionName name, Config config, Wish wish, Backend backend, UpRequest request) {
+    Map<String, String> inherit = backend.inherited(request.environment());
+    return intent(name, config, wish, backend, inherit, request.natives());
+  }
+
+  private LedgerEntry intent(
+      SessionName name,
+      Config config,
+      Wish wish,
+      Backend backend,
+      Map<String, String> inherit,
+      List<String> natives) {
     byte[] gang = new byte[8];
     byte[] id = new byte[6];
     random.nextBytes(gang);
@@ -64,8 +76,8 @@ final class Requests {
         identity.boot(),
         clock.now(),
         LedgerEntry.FIRST_TERM,
-        backend.inherited(request.environment()),
-        request.natives(),
+        inherit,
+        natives,
         Optional.empty(),
         List.of(),
         false);
@@ -73,32 +85,20 @@ final class Requests {
 
   /** The first entry for a gang that somebody else has asked for, or this home has forgotten. */
   LedgerEntry adopted(SessionName name, Config config, Backend backend, Gang gang, Duration idle) {
-    byte[] id = new byte[6];
-    random.nextBytes(id);
-    return new LedgerEntry(
-        HexFormat.of().formatHex(id),
-        name,
-        gang.id(),
-        SessionState.GRANTED,
-        "",
-        backend.name(),
-        Math.max(1, gang.nodes().size()),
-        GpuRequest.of(gang.nodes().getFirst()),
-        Optional.empty(),
-        idle,
-        Optional.empty(),
-        config.root(),
-        identity.owner(),
-        identity.holder(),
-        identity.host(),
-        identity.boot(),
-        clock.now(),
-        LedgerEntry.FIRST_TERM,
-        Map.of(),
-        List.of(),
-        Optional.of(gang),
-        List.of(),
-        true);
+    var wish =
+        new Wish(
+            List.of(backend.name()),
+            gang.nodes().size(),
+            GpuRequest.of(gang.nodes().getFirst()),
+            Optional.empty(),
+            idle,
+            Optional.empty(),
+            Set.of(),
+            List.of());
+    return intent(name, config, wish, backend, Map.of(), List.of())
+        .with(new Bid(backend.name(), gang.id(), true))
+        .granted(gang)
+        .foreign(true);
   }
 
   GangRequest gang(LedgerEntry entry, Config config) {

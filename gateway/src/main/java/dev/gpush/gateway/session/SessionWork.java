@@ -54,7 +54,7 @@ final class SessionWork implements AutoCloseable {
     Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
     generation.set(now.counter());
     if (isForeign) {
-      session.move(session.entry().synced());
+      session.move(session.entry().foreign(false));
     }
     return now.counter();
   }
