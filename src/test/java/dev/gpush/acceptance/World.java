@@ -23,9 +23,9 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
- * A user's machine for one test: the real launcher, a GPUSH_HOME and a project folder of their own.
- * Closing it gives everything back and fails when a process, an agent's folder or a node's folder
- * stays.
+ * A user's machine for one test: the real launcher, a GPUSH_HOME, a project and a home folder of
+ * their own, so that no startup file of whoever runs the test takes part. Closing it gives
+ * everything back and fails when a process, an agent's folder or a node's folder stays.
  */
 final class World implements AutoCloseable {
   private static final long COMMAND_SECONDS = 120;
@@ -36,6 +36,7 @@ final class World implements AutoCloseable {
   private final Path base;
   private final Path home;
   private final Path project;
+  private final Path person;
   private final List<Process> started = new ArrayList<>();
 
   private final Map<String, String> environment;
@@ -45,6 +46,7 @@ final class World implements AutoCloseable {
     this.environment = Map.copyOf(environment);
     this.home = base.resolve(home);
     this.project = Files.createDirectories(base.resolve("proj"));
+    this.person = Files.createDirectories(base.resolve("person"));
     Files.writeString(project.resolve("gpush.yaml"), "# a workspace of a test\n");
   }
 
@@ -160,6 +162,7 @@ final class World implements AutoCloseable {
   Process start(Path folder, List<String> command) throws IOException {
     var builder = new ProcessBuilder(command).directory(folder.toFile());
     builder.environment().put("GPUSH_HOME", home.toString());
+    builder.environment().put("HOME", person.toString());
     builder.environment().putAll(environment);
     builder.environment().remove("GPUSH_SESSION");
     Process process = builder.start();
@@ -177,7 +180,10 @@ final class World implements AutoCloseable {
   /** An ssh client that forwards a port of ours to one of node 0, until it is destroyed. */
   Process forward(int here, int there) throws IOException {
     String path = here + ":127.0.0.1:" + there;
-    return start(project, ssh("-N", "-o", "ExitOnForwardFailure=yes", "-L", path, "devbox"));
+    // Its complaints are nobody's here, and a pipe full of them would stop it.
+    return start(
+        project,
+        ssh("-N", "-E", "/dev/null", "-o", "ExitOnForwardFailure=yes", "-L", path, "devbox"));
   }
 
   static int freePort() throws IOException {

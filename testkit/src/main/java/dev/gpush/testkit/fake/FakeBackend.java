@@ -176,7 +176,7 @@ public final class FakeBackend implements Backend {
               "workspace", node.workspace(),
               "state", node.state(),
               "locks", List.of(),
-              "env", environment(request),
+              "env", environment(request, node),
               "lease", request.lease().json(),
               "peers", secret.onSameHost(),
               "hold_only", true,
@@ -185,9 +185,11 @@ public final class FakeBackend implements Backend {
     }
   }
 
-  private static Json.Obj environment(GangRequest request) {
-    Json.Obj variables = Json.object();
-    for (String name : List.of("PATH", "HOME", "USER", "LANG")) {
+  /** A home of the node's own: nobody's startup files take part. */
+  private static Json.Obj environment(GangRequest request, NodeInfo node) {
+    Json.Obj variables =
+        Json.object("HOME", Path.of(node.workspace()).resolveSibling("").toString());
+    for (String name : List.of("PATH", "USER", "LANG")) {
       String value = System.getenv(name);
       variables = value == null ? variables : variables.with(name, value);
     }
