@@ -10,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -36,15 +35,6 @@ final class SlurmIT {
     return world;
   }
 
-  /** How often somebody has logged in at the login node. */
-  private static long logins(SlurmRig rig) {
-    try (Stream<String> lines = Files.lines(rig.host("login").resolve("log/sshd.log"))) {
-      return lines.filter(line -> line.startsWith("Accepted publickey")).count();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
-  }
-
   private static boolean isEmpty(SlurmRig rig) {
     try {
       return rig.ann("squeue", "-h", "-u", "ann").isEmpty();
@@ -62,7 +52,7 @@ final class SlurmIT {
     try (World world = world(rig)) {
       world.file("data/words.txt", "from the laptop\n");
       world.example("examples/hello/train.py");
-      long before = logins(rig);
+      long before = rig.logins();
 
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
 
@@ -82,7 +72,7 @@ final class SlurmIT {
           world.gpush("logs").succeeded().out().lines().sorted().toList());
       Result doctor = world.gpush("doctor").succeeded();
       assertTrue(doctor.out().contains("2×8 H100 on hpc"), doctor::toString);
-      assertEquals(1, logins(rig) - before);
+      assertEquals(1, rig.logins() - before);
       world.gpush("down").succeeded();
 
       assertTrue(isEmpty(rig));

@@ -13,6 +13,14 @@ import java.util.Locale;
 record Refusal(String words, List<String> works, boolean isHopeless) {
   private static final String NO_NODES = "no set of nodes there has all this";
   private static final String SILENT = "the controller does not answer";
+
+  /** In what any of Slurm's programs says that is turned to another cluster. */
+  static final String NO_ACCOUNTING = "talking to the database";
+
+  static final String NO_CLUSTER = "known by database";
+  static final String ACCOUNTING_SILENT =
+      "Slurm's accounting daemon, which knows the way to other clusters, does not answer";
+
   private static final String NOTHING_SAID = "Unspecified error";
 
   Refusal {
@@ -104,6 +112,8 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
               "unrecognized option",
               "this Slurm does not know an option under native:",
               "sbatch --help"),
+          never(NO_CLUSTER, "there is no such cluster", "sacctmgr list clusters"),
+          passing(NO_ACCOUNTING, ACCOUNTING_SILENT),
           passing("unable to contact slurm controller", SILENT),
           passing("socket timed out", SILENT),
           passing(
@@ -157,6 +167,6 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
 
   /** The controller may have taken the job and not have said so. */
   boolean mayHaveArrived() {
-    return words.equals(SILENT);
+    return words.equals(SILENT) || words.equals(ACCOUNTING_SILENT);
   }
 }

@@ -48,10 +48,12 @@ final class Site {
       String name,
       List<Gate> gates,
       SlurmSettings settings,
-      Machine machine,
+      Machine login,
       AgentProgram agent,
       Tasks tasks,
       Clock clock) {
+    Machine machine =
+        settings.cluster().isEmpty() ? login : new ClusterMachine(login, settings.cluster());
     this.name = name;
     this.gates = List.copyOf(gates);
     this.settings = settings;
@@ -159,10 +161,17 @@ final class Site {
   /** Commands of the login node as they are typed here. */
   List<String> typed(List<String> works) {
     return works.stream()
-        .map(
-            work ->
-                work.startsWith("--") || gates.isEmpty() ? work : "ssh " + machine() + " " + work)
+        .map(work -> work.startsWith("--") ? work : gates.isEmpty() ? there(work) : ssh(work))
         .toList();
+  }
+
+  private String ssh(String command) {
+    return "ssh " + machine() + " " + there(command);
+  }
+
+  /** A command as it is typed on the login node. */
+  String there(String command) {
+    return ClusterMachine.typed(settings.cluster(), command);
   }
 
   /** The cluster's time of day. */

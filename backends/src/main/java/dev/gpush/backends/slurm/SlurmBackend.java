@@ -122,7 +122,9 @@ public final class SlurmBackend implements Backend {
                   .filter(ClusterNode::isIn)
                   .mapToInt(node -> Gres.total(node.used()))
                   .sum();
+          String cluster = site.settings().cluster();
           return login.version()
+              + (cluster.isEmpty() ? "" : ", cluster " + cluster)
               + " at "
               + site.machine()
               + " as "
@@ -254,10 +256,9 @@ public final class SlurmBackend implements Backend {
                   + DurationText.coarse(SlurmTime.span(job.left()).orElse(Duration.ZERO))
                   + ", and Slurm lets only an administrator raise that ("
                   + Text.clean(answer.errors())
-                  + "); one can: scontrol update JobId="
-                  + job.id()
-                  + " TimeLimit=+"
-                  + SlurmTime.limit(more),
+                  + "); one can: "
+                  + site.there(
+                      "scontrol update JobId=" + job.id() + " TimeLimit=+" + SlurmTime.limit(more)),
               "gpush up -s "
                   + session
                   + " --replace --for "

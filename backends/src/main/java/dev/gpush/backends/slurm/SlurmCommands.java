@@ -74,6 +74,12 @@ final class SlurmCommands {
 
   static String problem(String program, Inquiry.Answer answer) {
     String said = answer.errors().toLowerCase(java.util.Locale.ROOT);
+    if (said.contains(Refusal.NO_ACCOUNTING)) {
+      return Refusal.ACCOUNTING_SILENT;
+    }
+    if (said.contains(Refusal.NO_CLUSTER)) {
+      return "there is no such cluster (sacctmgr list clusters tells which there are)";
+    }
     if (said.contains("unable to contact slurm controller")
         || said.contains("socket timed out")
         || said.contains("connection refused")) {

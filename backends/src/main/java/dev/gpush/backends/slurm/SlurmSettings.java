@@ -14,6 +14,7 @@ import java.util.Optional;
  * What a block of the configuration says of a cluster: where work is put there, and the native
  * flags that go to sbatch as they are.
  *
+ * @param cluster which of several behind the login; empty: the login's own
  * @param flags options whose value is the configuration's own, such as {@code --account=lab}
  * @param partitions where jobs may go; empty: the cluster's default
  * @param usesGres {@code --gres=gpu:…}, which every Slurm knows, instead of {@code --gpus-per-node}
@@ -23,6 +24,7 @@ import java.util.Optional;
  * @param scratch the folder under which workspaces lie; empty: {@code ~/gpush}
  */
 record SlurmSettings(
+    String cluster,
     List<String> flags,
     List<String> partitions,
     Optional<String> constraint,
@@ -61,6 +63,7 @@ record SlurmSettings(
         .entries()
         .forEach((model, name) -> names.put(model, name.asText().orElse("")));
     return new SlurmSettings(
+        values.text("cluster").orElse(""),
         flags,
         values.texts("partition"),
         values.text("constraint"),
@@ -103,6 +106,7 @@ record SlurmSettings(
       }
     }
     return new SlurmSettings(
+        cluster,
         rest,
         partition,
         wanted,

@@ -7,28 +7,18 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A gang larger than the login node's MaxSessions. */
 @ResourceLock(SlurmRig.MANY)
 final class SlurmManyTest {
-  /** Of the hub's own connection; the rest of the test has others. */
-  private static long logins(SlurmRig rig) throws IOException {
-    try (Stream<String> lines = Files.lines(rig.host("login").resolve("log/sshd.log"))) {
-      return lines.filter(line -> line.startsWith("Accepted publickey")).count();
-    }
-  }
-
   @Test
   void sixteenNodesAreOneConnection() throws Exception {
     try (var place = SlurmPlace.of("many")) {
-      long before = logins(place.rig());
+      long before = place.rig().logins();
 
       Gang gang = place.backend().reserve(place.request(16, "H100:1", BackendContract.LONG));
       var relays = new ArrayList<Pipe>();
@@ -44,7 +34,7 @@ final class SlurmManyTest {
       }
 
       assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
-      assertEquals(1, logins(place.rig()) - before);
+      assertEquals(1, place.rig().logins() - before);
     }
   }
 }

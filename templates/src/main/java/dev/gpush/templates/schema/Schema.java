@@ -175,6 +175,11 @@ public final class Schema {
                   "login",
                   new Text(),
                   "kind slurm: the login node, as ssh knows it; without it gpush runs there"),
+              place(
+                  "cluster",
+                  new Text(),
+                  "kind slurm: which of the clusters behind that login (--clusters); each is a"
+                      + " backend of its own"),
               place("account", new Text(), "kind slurm: --account"),
               place("qos", new Text(), "kind slurm: --qos"),
               place(

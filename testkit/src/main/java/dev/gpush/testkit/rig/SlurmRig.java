@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** One profile of the rig {@code src/test/rigs/slurm}: a real Slurm, reached by ssh. */
 public final class SlurmRig {
@@ -24,6 +25,8 @@ public final class SlurmRig {
   public static final String LIMITS = "rig slurm limits";
 
   public static final String MANY = "rig slurm many";
+
+  public static final String TWO = "rig slurm two";
 
   private final String profile;
   private final Path sshConfig;
@@ -107,6 +110,21 @@ public final class SlurmRig {
     var command = new ArrayList<>(List.of(script(), "enter", host, profile, "--"));
     command.addAll(List.of(words));
     return run(command);
+  }
+
+  /** How often somebody has logged in at the login node. */
+  public long logins() throws IOException {
+    try (Stream<String> lines = Files.lines(host("login").resolve("log/sshd.log"))) {
+      return lines.filter(line -> line.startsWith("Accepted publickey")).count();
+    }
+  }
+
+  /** Switches the accounting daemon of the profile two {@code on} or {@code off}. */
+  public void accounting(String word) throws IOException, InterruptedException {
+    String pid = "$(cat /run/slurmdbd.pid)";
+    String off = "pid=" + pid + "; kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done";
+    Ended ended = root("ctl", "sh", "-c", word.equals("off") ? off : "exec slurmdbd");
+    assertEquals(0, ended.status(), ended::errors);
   }
 
   /** Pulls a host's plug, or puts it back. */
