@@ -153,6 +153,9 @@ def kill(pids, *numbers):
                 pass
 
 
+LATE_SECONDS = 1.0
+
+
 class Worker:
     """A function in a forked child, its JSON answer read by the loop: for everything that may block."""
 
@@ -194,7 +197,10 @@ class Worker:
         self.done(value)
 
     def late(self):
-        kill(members(self.pid) or [self.pid], signal.SIGKILL)
+        """First told, then killed: a login shell may hold a lock, as pyenv's does, and would leave it behind for ever."""
+        alive = members(self.pid) or [self.pid]
+        kill(alive, signal.SIGTERM)
+        self.loop.after(LATE_SECONDS, lambda: kill([pid for pid in members(self.pid) if pid in alive], signal.SIGKILL))
         self.done({"code": "timeout", "facts": {}})
 
     def done(self, value):

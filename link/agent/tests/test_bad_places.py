@@ -101,6 +101,14 @@ class EnvironmentTest(PlaceTest):
         from gpush_agent import processes
         until(lambda: not processes.descendants(client.welcome["pid"]), what="the end of the login shell")
 
+    def test_a_login_shell_that_hangs_with_a_lock(self):
+        lock, taken = os.path.join(self.base, "lock"), os.path.join(self.base, "taken")
+        waits = "touch %s %s; trap 'rm %s' EXIT; while :; do sleep 0.05; done" % (lock, taken, lock)
+        client = self.with_shell('exec bash -c "%s"' % waits)
+        self.assertEqual(client.call("environment")["source"], "inherited")
+        self.assertTrue(os.path.exists(taken))
+        until(lambda: not os.path.exists(lock), what="the shell's giving back of what it holds")
+
     def test_a_user_without_name_and_home(self):
         for path in (self.base, self.agents):
             os.chown(path, NOBODY, NOBODY)

@@ -451,9 +451,9 @@ final class BadDaysIT {
   @Test
   void theHomeFolderAndTheRootAreNotSentWithoutAsking() throws Exception {
     try (World world = World.fresh()) {
-      Path person = Files.createDirectory(world.project().resolveSibling("person"));
+      Path person = Files.createDirectory(world.project().resolveSibling("somebody"));
       List<String> variables =
-          List.of("HOME=" + person, "XDG_CACHE_HOME=" + cache(), "GPUSH_REBUILD=0");
+          List.of("HOME=" + person, "XDG_CACHE_HOME=" + World.cache(), "GPUSH_REBUILD=0");
 
       Result home = with(world, person, variables, "up");
       Result root = with(world, Path.of("/"), variables, "up");
@@ -465,10 +465,5 @@ final class BadDaysIT {
       assertEquals(List.of(), world.json("ps", "--json").items());
       assertEquals(List.of(), world.agents());
     }
-  }
-
-  private static String cache() {
-    return Optional.ofNullable(System.getenv("XDG_CACHE_HOME"))
-        .orElse(System.getenv("HOME") + "/.cache");
   }
 }

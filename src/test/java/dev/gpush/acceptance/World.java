@@ -70,6 +70,12 @@ final class World implements AutoCloseable {
     }
   }
 
+  /** Of whoever runs the tests. */
+  static String cache() {
+    return Optional.ofNullable(System.getenv("XDG_CACHE_HOME"))
+        .orElse(System.getenv("HOME") + "/.cache");
+  }
+
   static World fresh() throws IOException {
     return fresh(Map.of());
   }
@@ -163,6 +169,8 @@ final class World implements AutoCloseable {
     var builder = new ProcessBuilder(command).directory(folder.toFile());
     builder.environment().put("GPUSH_HOME", home.toString());
     builder.environment().put("HOME", person.toString());
+    // What the launcher prepares is prepared once.
+    builder.environment().put("XDG_CACHE_HOME", cache());
     builder.environment().putAll(environment);
     builder.environment().remove("GPUSH_SESSION");
     Process process = builder.start();

@@ -30,6 +30,8 @@ class AgentSuiteTest {
   private static final Path TESTS = Path.of("agent", "tests");
   private static final long LIMIT_SECONDS = 300;
 
+  private static final String HOME = Path.of("target").toAbsolutePath().toString();
+
   @TestFactory
   List<DynamicTest> allOfTheAgentsTestsPass() throws IOException {
     System.out.println("seed of the agent's tests: -Dgpush.seed=" + SEED);
@@ -64,6 +66,8 @@ class AgentSuiteTest {
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         builder.environment().put("PYTHONPATH", "..");
+        // No startup file of whoever runs the tests takes part.
+        builder.environment().put("HOME", HOME);
         builder.environment().put("SEED", Long.toString(SEED));
         builder.environment().put("GPUSH_SEED", Long.toString(SEED));
         builder.environment().put("ROUNDS", Integer.toString(ROUNDS));
