@@ -26,6 +26,8 @@ final class SlurmClustersIT {
           first: {kind: slurm, login: login, ssh-config: %1$s}
           second: {kind: slurm, login: login, ssh-config: %1$s, cluster: second}
           nowhere: {kind: slurm, login: login, ssh-config: %1$s, cluster: nowhere}
+          boxed: {kind: slurm, login: login, ssh-config: %1$s, image: registry.rig/lab/train:1, mounts: /srv:/srv:ro}
+          lost: {kind: slurm, login: login, ssh-config: %1$s, image: registry.rig/lab/none}
         """
             .formatted(rig.sshConfig()));
     return world;
@@ -62,6 +64,32 @@ final class SlurmClustersIT {
       assertEquals("", jobs(rig, "second"));
       assertEquals("gpu[1-2]", jobs(rig, "rig"));
       world.gpush("down").succeeded();
+      assertEquals("", jobs(rig, "rig"));
+    }
+  }
+
+  /** The rig's plugin has pyxis' options; pyxis itself cannot be had here. */
+  @Test
+  void everythingRunsInAnImage() throws Exception {
+    SlurmRig rig = SlurmRig.of("two");
+    try (World world = world(rig)) {
+      world.example("examples/hello/train.py");
+      world.file("which.sh", "id -un; head -n1 /etc/os-release; touch /opt/mine && ls /srv\n");
+      world.gpush("up", "--backend", "boxed", "--nodes", "2", "--gpus", "H100:2").succeeded();
+
+      String inside = "ann\nNAME=\"an image of the rig\"\ntorch\n";
+      Result shell =
+          world.run(new byte[0], world.ssh("devbox-1", "sh which.sh").toArray(String[]::new));
+      assertEquals(inside, shell.succeeded().out());
+      assertEquals(inside, world.gpush("exec", "sh", "which.sh").succeeded().out());
+      Result run = world.gpush("run", "examples/hello/train.py").succeeded();
+      assertTrue(run.out().contains("rank 3 of 4 on gpu2"), run::toString);
+      world.gpush("down").succeeded();
+      assertEquals("", rig.ann("find", "gpush", "-mindepth", "1"));
+
+      Result lost = world.gpush("up", "--backend", "lost", "--gpus", "H100:1");
+      assertEquals(1, lost.exit());
+      assertTrue(lost.err().contains("failed to import docker image"), lost::toString);
       assertEquals("", jobs(rig, "rig"));
     }
   }

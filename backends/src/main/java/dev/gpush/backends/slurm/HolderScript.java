@@ -1,8 +1,10 @@
 package dev.gpush.backends.slurm;
 
 import dev.gpush.core.machine.ShellQuote;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What runs as the job. It starts the agents as one step of all nodes and stays until that ends:
@@ -31,17 +33,34 @@ final class HolderScript {
    * @param agent the command that starts an agent
    * @param packet what it reads
    * @param folder of the job's log; both go when all has gone well
+   * @param container what the agents are started in, if any
+   * @param under the folder of the workspaces
    */
-  static String text(String session, int nodes, List<String> agent, byte[] packet, String folder) {
+  static String text(
+      String session,
+      int nodes,
+      List<String> agent,
+      byte[] packet,
+      String folder,
+      Optional<Container> container,
+      String under) {
     // Lines of a comment must be one.
     String name = session.replaceAll("[^A-Za-z0-9_.-]", "?");
+    var step = new ArrayList<>(SRUN);
+    step.addAll(List.of("--nodes=" + nodes, "--ntasks=" + nodes));
+    String first =
+        container
+            .map(_ -> ShellQuote.join(step) + " -- mkdir -p " + ShellQuote.of(under))
+            .orElse(":");
+    container.ifPresent(image -> step.addAll(image.options(under)));
     return """
     #!/bin/sh
     # Holds the nodes of the gpush session %s until its lease is over; "gpush down" gives them back.
     folder=%s
     # A step is not asked for what the job was, but for all that it has.
     unset SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK
-    base64 -d <<'GPUSH' | %s --nodes=%d --ntasks=%d -- %s &
+    %s
+    base64 -d <<'GPUSH' | %s -- %s &
     %s
     GPUSH
     step=$!
@@ -61,9 +80,8 @@ final class HolderScript {
         .formatted(
             name,
             ShellQuote.of(folder),
-            ShellQuote.join(SRUN),
-            nodes,
-            nodes,
+            first,
+            ShellQuote.join(step),
             ShellQuote.join(agent),
             Base64.getMimeEncoder().encodeToString(packet).replace("\r", ""));
   }

@@ -15,7 +15,8 @@ final class Login {
   /** Lines behind a mark: profiles and banners may print what they like. */
   private static final String SCRIPT =
       """
-      printf 'gpush-login:%s\\n' "$(id -un)" "$HOME" "$(sinfo --version 2>/dev/null)"
+      printf 'gpush-login:%s\\n' "$(id -un)" "$HOME" "$(sinfo --version 2>/dev/null)" \\
+        "$(srun --help 2>/dev/null | grep -c -e --container-image)"
       command -v sbatch >/dev/null
       """;
 
@@ -33,8 +34,9 @@ final class Login {
 
   /**
    * @param version "slurm 22.05.8", with whatever a distribution adds
+   * @param hasContainers srun can start steps in images
    */
-  record Facts(String user, String home, String version) {
+  record Facts(String user, String home, String version, boolean hasContainers) {
     /** {@code $USER}, {@code $HOME} and {@code ~} in a path of the configuration. */
     String path(String written) {
       String path = written.replaceFirst("^~(?=/|$)", home);
@@ -71,7 +73,7 @@ final class Login {
             .map(line -> line.substring(MARK.length()).strip())
             .toList();
     String machine = commands.machine().name();
-    if (said.size() != 3) {
+    if (said.size() != 4) {
       throw new NotTold(machine + " does not run commands: " + Text.clean(answer.errors()), null);
     }
     if (!answer.succeeded()) {
@@ -84,6 +86,6 @@ final class Login {
     if (!said.get(1).startsWith("/")) {
       throw new NotTold(machine + " gives " + said.get(0) + " no home folder", null);
     }
-    return new Facts(said.get(0), said.get(1), said.get(2));
+    return new Facts(said.get(0), said.get(1), said.get(2), !said.get(3).equals("0"));
   }
 }

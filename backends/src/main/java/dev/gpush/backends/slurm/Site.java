@@ -154,7 +154,11 @@ final class Site {
     return cluster.get().filter(seen -> clock.nanos() - seen.nanos() < FRESH.toNanos());
   }
 
-  private Shaping.Result shape(GangRequest request, Cluster of) {
+  private Shaping.Result shape(GangRequest request, Cluster of)
+      throws InterruptedException, NotTold {
+    if (settings.container().isPresent() && !login.facts().hasContainers()) {
+      return Container.missing();
+    }
     return new Shaping(request, settings.with(request), of.partitions(), of.nodes()).result();
   }
 

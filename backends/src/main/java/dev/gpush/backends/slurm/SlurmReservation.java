@@ -34,6 +34,9 @@ final class SlurmReservation {
   /** Prolog scripts, cold network file systems, and a first Python. */
   private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
 
+  /** Every node fetches and unpacks an image of many gigabytes by itself. */
+  private static final Duration IMAGE_LIMIT = Duration.ofMinutes(30);
+
   /** Of one look; whether the job still runs is looked at in between. */
   private static final Duration AGENTS_PATIENCE = Duration.ofSeconds(10);
 
@@ -192,7 +195,9 @@ final class SlurmReservation {
         request.nodes(),
         agent.arguments(GangAgents.INTERPRETERS),
         packet,
-        folder);
+        folder,
+        site.settings().container(),
+        tag.under());
   }
 
   private Map<String, String> variables() {
@@ -298,9 +303,14 @@ final class SlurmReservation {
   // ---- the agents
 
   private Gang linked(Job job) throws InterruptedException, NotTold {
-    waiting.accept("starting agents on " + Text.clean(job.nodes()));
+    Optional<Container> container = site.settings().container();
+    waiting.accept(
+        "starting agents on "
+            + Text.clean(job.nodes())
+            + container.map(in -> " in " + in.image()).orElse(""));
     Tag tag = Tag.parse(job.comment()).orElseGet(() -> lostTag(job));
-    long end = site.time().nanos() + AGENTS_LIMIT.toNanos();
+    Duration most = container.isPresent() ? IMAGE_LIMIT : AGENTS_LIMIT;
+    long end = site.time().nanos() + most.toNanos();
     Map<Integer, Json> statuses = Map.of();
     Json.Obj status = Json.object("do", "status");
     while (statuses.size() < request.nodes()) {

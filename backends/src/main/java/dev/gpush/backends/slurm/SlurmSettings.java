@@ -15,6 +15,7 @@ import java.util.Optional;
  * flags that go to sbatch as they are.
  *
  * @param cluster which of several behind the login; empty: the login's own
+ * @param container what agents run in, if not in the node itself
  * @param flags options whose value is the configuration's own, such as {@code --account=lab}
  * @param partitions where jobs may go; empty: the cluster's default
  * @param usesGres {@code --gres=gpu:…}, which every Slurm knows, instead of {@code --gpus-per-node}
@@ -25,6 +26,7 @@ import java.util.Optional;
  */
 record SlurmSettings(
     String cluster,
+    Optional<Container> container,
     List<String> flags,
     List<String> partitions,
     Optional<String> constraint,
@@ -64,6 +66,7 @@ record SlurmSettings(
         .forEach((model, name) -> names.put(model, name.asText().orElse("")));
     return new SlurmSettings(
         values.text("cluster").orElse(""),
+        Container.of(values),
         flags,
         values.texts("partition"),
         values.text("constraint"),
@@ -107,6 +110,7 @@ record SlurmSettings(
     }
     return new SlurmSettings(
         cluster,
+        container,
         rest,
         partition,
         wanted,

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -25,7 +26,13 @@ final class HolderScriptTest {
     Files.writeString(gang.resolve("job.log"), "");
     String script =
         HolderScript.text(
-            "dev\nbox", 2, List.of("/bin/sh", "-c", "echo 'a b'\n", "$x"), packet, gang.toString());
+            "dev\nbox",
+            2,
+            List.of("/bin/sh", "-c", "echo 'a b'\n", "$x"),
+            packet,
+            gang.toString(),
+            Optional.empty(),
+            "/none");
     var builder = new ProcessBuilder("/bin/sh").redirectErrorStream(true);
     builder.environment().put("PATH", folder + ":" + builder.environment().get("PATH"));
     builder.environment().put("SLURM_MEM_PER_CPU", "1");

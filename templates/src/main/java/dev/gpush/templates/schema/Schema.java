@@ -211,6 +211,15 @@ public final class Schema {
                   new Whole(1, 4096),
                   "kind slurm: CPUs per node; without it the GPUs' share"),
               place("memory", new Text(), "kind slurm: --mem; without it the GPUs' share"),
+              place(
+                  "image",
+                  new Text(),
+                  "kind slurm: the container image that everything runs in, where srun has pyxis"),
+              place(
+                  "mounts",
+                  new Texts(),
+                  "kind slurm: folders of the node that are seen in the image, such as"
+                      + " /data:/data:ro"),
               later(Set.of(SITE), "locked", "settings that a site locks"),
               later(Set.of(SITE), "limits", "limits that a site sets"))
           .flatMap(Schema::withDefault)

@@ -1,0 +1,63 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What the agents of a gang are started in, and with them shells and runs: an image, by the plugin
+ * pyxis of srun.
+ *
+ * @param image as pyxis has it: {@code REGISTRY#NAME:TAG}, or a file
+ * @param mounts more of the node that is seen inside, {@code SOURCE:TARGET[:flags]}
+ */
+record Container(String image, List<String> mounts) {
+  /** A registry before its first slash, as docker writes it: a host has a dot, a port or a name. */
+  private static final Pattern WITH_REGISTRY =
+      Pattern.compile("(?:docker://)?((?:[^/#]*[.:][^/#]*|localhost))/([^#]+)");
+
+  Container {
+    mounts = List.copyOf(mounts);
+  }
+
+  static Optional<Container> of(Json.Obj values) {
+    return values.text("image").map(image -> new Container(named(image), values.texts("mounts")));
+  }
+
+  /** What a cluster without it says. */
+  static Shaping.Result.Hopeless missing() {
+    return new Shaping.Result.Hopeless(
+        "its srun has no --container-image (the plugin pyxis), which image: needs",
+        List.of("srun --help"));
+  }
+
+  private static String named(String image) {
+    Matcher docker = WITH_REGISTRY.matcher(image);
+    boolean isFile = image.startsWith("/") || image.startsWith("./") || image.endsWith(".sqsh");
+    return isFile
+        ? image
+        : docker.matches()
+            ? docker.group(1) + "#" + docker.group(2)
+            : image.replaceFirst("^docker://", "");
+  }
+
+  /**
+   * Options of srun. The person stays who it is, with its home; the agents' sockets in /tmp and the
+   * workspaces are the node's own, so that who comes later finds them from outside.
+   *
+   * @param under the folder of the workspaces, which is there
+   */
+  List<String> options(String under) {
+    var all = new ArrayList<>(List.of("/tmp:/tmp", under + ":" + under));
+    all.addAll(mounts);
+    return List.of(
+        "--container-image=" + image,
+        "--container-mounts=" + String.join(",", all),
+        "--container-mount-home",
+        "--container-writable",
+        "--no-container-remap-root");
+  }
+}
