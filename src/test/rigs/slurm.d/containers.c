@@ -86,6 +86,7 @@ int slurm_spank_task_init_privileged(spank_t spank, int count, char **words) {
     slurm_error("pyxis: failed to import docker image: %s", image);
     return -1;
   }
+  mode_t mask = umask(022);
   uid_t uid;
   spank_get_item(spank, S_JOB_UID, &uid);
   mkdir(ROOT, 0755);
@@ -106,5 +107,6 @@ int slurm_spank_task_init_privileged(spank_t spank, int count, char **words) {
   }
   if (!is_writable && mount(NULL, ROOT, NULL, MS_REMOUNT | MS_RDONLY, NULL)) return failed("cannot protect", ROOT);
   if (chroot(ROOT) || chdir("/")) return failed("cannot enter", image);
+  umask(mask);
   return 0;
 }

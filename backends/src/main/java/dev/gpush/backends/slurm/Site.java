@@ -48,12 +48,12 @@ final class Site {
       String name,
       List<Gate> gates,
       SlurmSettings settings,
-      Machine login,
+      Machine there,
       AgentProgram agent,
       Tasks tasks,
       Clock clock) {
     Machine machine =
-        settings.cluster().isEmpty() ? login : new ClusterMachine(login, settings.cluster());
+        settings.cluster().isEmpty() ? there : new ClusterMachine(there, settings.cluster());
     this.name = name;
     this.gates = List.copyOf(gates);
     this.settings = settings;
