@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
 record Container(String image, List<String> mounts) {
   /** A registry before its first slash, as docker writes it: a host has a dot, a port or a name. */
   private static final Pattern WITH_REGISTRY =
-      Pattern.compile("(?:docker://)?((?:[^/#]*[.:][^/#]*|localhost))/([^#]+)");
+      Pattern.compile("([^/#]*[.:][^/#]*|localhost)/([^#]+)");
 
   Container {
     mounts = List.copyOf(mounts);
@@ -34,14 +34,11 @@ record Container(String image, List<String> mounts) {
         List.of("srun --help"));
   }
 
-  private static String named(String image) {
+  private static String named(String written) {
+    String image = written.replaceFirst("^docker://", "");
     Matcher docker = WITH_REGISTRY.matcher(image);
     boolean isFile = image.startsWith("/") || image.startsWith("./") || image.endsWith(".sqsh");
-    return isFile
-        ? image
-        : docker.matches()
-            ? docker.group(1) + "#" + docker.group(2)
-            : image.replaceFirst("^docker://", "");
+    return !isFile && docker.matches() ? docker.group(1) + "#" + docker.group(2) : image;
   }
 
   /**
