@@ -66,6 +66,8 @@ class AgentSuiteTest {
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
         builder.environment().put("PYTHONPATH", "..");
+        // The rigs stay where they are.
+        builder.environment().putIfAbsent("XDG_CACHE_HOME", System.getenv("HOME") + "/.cache");
         // No startup file of whoever runs the tests takes part.
         builder.environment().put("HOME", HOME);
         builder.environment().put("SEED", Long.toString(SEED));

@@ -8,8 +8,11 @@ import java.util.List;
 
 /** A process of this machine as a pipe: what a backend's spawn gives. */
 public record ProcessPipe(Process process) implements Pipe {
+  /** In a home without startup files. */
   public static ProcessPipe start(List<String> command) throws IOException {
-    return new ProcessPipe(new ProcessBuilder(command).start());
+    var builder = new ProcessBuilder(command);
+    builder.environment().put("HOME", System.getProperty("java.io.tmpdir"));
+    return new ProcessPipe(builder.start());
   }
 
   public long pid() {
