@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * The network to real machines swallows everything for a while. A person's terminal, logs, download
- * and forwarded port stand still, and go on without a missing byte.
+ * The network to real machines swallows everything for a while. A person's terminal, logs,
+ * download, forwarded port and notebook stand still, and go on without a missing byte.
  */
 final class BrokenWay {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
@@ -34,8 +37,40 @@ final class BrokenWay {
     void now() throws Exception;
   }
 
-  /** On a session devbox that is up. */
-  static void losesNothing(World world, Act cut, Act heal) throws Exception {
+  /**
+   * On a session devbox that is up.
+   *
+   * @param jupyter a Python on the nodes that has it, if any
+   */
+  static void losesNothing(World world, Optional<String> jupyter, Act cut, Act heal)
+      throws Exception {
+    everythingElse(world, cut, heal);
+    if (jupyter.isPresent()) {
+      try (var notebook = Notebook.open(world, jupyter.get())) {
+        aNotebook(notebook, cut, heal);
+      }
+    }
+  }
+
+  /** A cell is running and prints when it happens; the kernel is the same afterwards. */
+  static void aNotebook(Notebook notebook, Act cut, Act heal) throws Exception {
+    notebook.prints("kept = 41", "");
+    String counts = "import time\nfor i in range(100):\n  print(i)\n  time.sleep(0.02)\n";
+    String counting = notebook.send(counts);
+    cut.now();
+    try {
+      notebook.send("kept += 1");
+      LockSupport.parkNanos(CUTS.getLast().toNanos());
+    } finally {
+      heal.now();
+    }
+    assertEquals(
+        IntStream.range(0, 100).mapToObj(i -> i + "\n").collect(Collectors.joining()),
+        notebook.output(counting));
+    notebook.prints("print(kept)", "42\n");
+  }
+
+  private static void everythingElse(World world, Act cut, Act heal) throws Exception {
     world.file("ws.py", WebSocket.SERVER);
     world.gpush("sync").succeeded();
     Traffic traffic = Traffic.begin(world, MEGABYTES);

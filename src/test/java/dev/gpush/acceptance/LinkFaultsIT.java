@@ -14,11 +14,13 @@ import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -74,6 +76,22 @@ final class LinkFaultsIT {
         }
       }
       traffic.endsWhole();
+    }
+  }
+
+  @Test
+  void aNotebookKeepsItsKernelAndItsOutput() throws Exception {
+    Optional<String> jupyter = Ranks.torch();
+    Assumptions.assumeTrue(jupyter.isPresent(), "no torch rig: it has the Jupyter server");
+    try (World world = World.fresh(RELAYS)) {
+      world.gpush("up").succeeded();
+      try (var notebook = Notebook.open(world, jupyter.get())) {
+        List<Long> frozen = relays(world);
+        assertTrue(!frozen.isEmpty(), "no relay to freeze");
+        BrokenWay.aNotebook(
+            notebook, () -> World.signal("STOP", frozen), () -> World.signal("CONT", frozen));
+      }
+      world.gpush("down", "--discard").succeeded();
     }
   }
 

@@ -101,7 +101,7 @@ final class SlurmIT {
     try (World world = world(rig)) {
       world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
       try {
-        BrokenWay.losesNothing(world, rig::cut, rig::heal);
+        BrokenWay.losesNothing(world, Ranks.torch().map(_ -> TORCH), rig::cut, rig::heal);
       } finally {
         rig.heal();
       }

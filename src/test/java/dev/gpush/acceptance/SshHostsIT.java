@@ -104,7 +104,8 @@ final class SshHostsIT {
     try (World world = world(rig, "h1", "")) {
       world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
       try {
-        BrokenWay.losesNothing(world, () -> rig.with("cut", "h1"), () -> rig.with("heal", "h1"));
+        BrokenWay.losesNothing(
+            world, Ranks.torch(), () -> rig.with("cut", "h1"), () -> rig.with("heal", "h1"));
       } finally {
         rig.with("heal", "h1");
       }

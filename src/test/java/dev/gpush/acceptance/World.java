@@ -55,6 +55,8 @@ final class World implements AutoCloseable {
       Path home = Files.createTempDirectory("gpush-it-");
       var builder = new ProcessBuilder(launcher.toString(), "gateway", "status");
       builder.environment().put("GPUSH_HOME", home.resolve("home").toString());
+      builder.environment().put("HOME", System.getProperty("java.io.tmpdir"));
+      builder.environment().put("XDG_CACHE_HOME", cache());
       builder
           .redirectErrorStream(true)
           .redirectOutput(ProcessBuilder.Redirect.DISCARD)

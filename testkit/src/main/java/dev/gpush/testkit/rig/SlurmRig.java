@@ -123,7 +123,8 @@ public final class SlurmRig {
   public void accounting(String word) throws IOException, InterruptedException {
     String pid = "$(cat /run/slurmdbd.pid)";
     String off = "pid=" + pid + "; kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done";
-    Ended ended = root("ctl", "sh", "-c", word.equals("off") ? off : "exec slurmdbd");
+    String on = "slurmdbd; until sacctmgr -n list cluster >/dev/null 2>&1; do sleep 0.05; done";
+    Ended ended = root("ctl", "sh", "-c", word.equals("off") ? off : on);
     assertEquals(0, ended.status(), ended::errors);
   }
 
