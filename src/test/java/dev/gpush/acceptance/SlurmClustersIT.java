@@ -43,6 +43,9 @@ final class SlurmClustersIT {
     try (World world = world(rig)) {
       world.example("examples/hello/train.py");
       long before = rig.logins();
+      Result ways = world.gpush("backends", "--explain").succeeded();
+      assertTrue(ways.out().contains("first: login by openssh: "), ways::toString);
+      assertTrue(ways.out().contains("; all of it for the cluster second\n"), ways::toString);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
       assertEquals("gpu[1-2]", jobs(rig, "rig"));
 

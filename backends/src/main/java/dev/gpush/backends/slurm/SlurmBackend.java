@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Discovered;
@@ -140,6 +141,19 @@ public final class SlurmBackend implements Backend {
               + " free, partitions "
               + Text.list(partitions.stream().map(Partition::name).toList());
         });
+  }
+
+  @Override
+  public List<String> explain() {
+    String asked =
+        gates.stream()
+            .filter(RemoteMachine.class::isInstance)
+            .map(RemoteMachine.class::cast)
+            .findFirst()
+            .map(login -> login.name() + " by " + login.explain())
+            .orElse("Slurm's programs run on this machine");
+    String cluster = site.settings().cluster();
+    return List.of(asked + (cluster.isEmpty() ? "" : "; all of it for the cluster " + cluster));
   }
 
   @Override
