@@ -1,0 +1,45 @@
+# Read by the rigs slurm and kubernetes: a rig that is one process tree. Its rack is process 1 of a PID namespace with mounts
+# and a network of its own; with it all of the rig ends. Wants $rig, the folder of its state.
+
+# A pid alone may be somebody else's by now: its start time goes with it.
+started() { sed 's/.*) //' "/proc/$1/stat" 2> /dev/null | cut -d' ' -f20; }
+
+# rack: prints the pid of the rack that runs, or fails.
+rack() {
+  local pid start
+  read -r pid start 2> /dev/null < "$rig/rack.pid" && [[ $start && $(started "$pid") == "$start" ]] && echo "$pid"
+}
+
+in_rack() { nsenter -t "$(rack)" -a -- "$@"; }
+
+# begin_rack PROGRAM: starts it and records its pid.
+begin_rack() {
+  local pid
+  # 9>&- : who inherits the lock's descriptor holds the lock for as long as it lives.
+  setsid unshare --mount --net --uts --ipc --pid --fork --kill-child --mount-proc "$1" \
+    9>&- < /dev/null > "$rig/rack.log" 2>&1 &
+  # The process of the pid namespace is unshare's child; unshare itself stays outside.
+  for _ in $(seq 100); do
+    pid=$(pgrep -P $! || true)
+    [[ -z $pid ]] || break
+    sleep 0.05
+  done
+  [[ $pid ]] || die "the rack did not start: $(cat "$rig/rack.log")"
+  echo "$pid $(started "$pid")" > "$rig/rack.pid"
+}
+
+# rack_has FILE: waits until the rack has made it.
+rack_has() {
+  until [[ -e $1 ]]; do
+    rack > /dev/null || die "the rack fell over: $(cat "$rig/rack.log")"
+    sleep 0.05
+  done
+}
+
+# end_rack: returns when it is gone, if it ran.
+end_rack() {
+  local pid
+  pid=$(rack) || return 0
+  kill -KILL "$pid"
+  while [[ $(started "$pid") ]]; do sleep 0.02; done
+}
