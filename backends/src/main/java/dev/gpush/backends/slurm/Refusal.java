@@ -18,6 +18,7 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
   static final String NO_ACCOUNTING = "talking to the database";
 
   static final String NO_CLUSTER = "known by database";
+  static final String NO_SUCH_CLUSTER = "there is no such cluster";
   static final String ACCOUNTING_SILENT =
       "Slurm's accounting daemon, which knows the way to other clusters, does not answer";
 
@@ -112,7 +113,7 @@ record Refusal(String words, List<String> works, boolean isHopeless) {
               "unrecognized option",
               "this Slurm does not know an option under native:",
               "sbatch --help"),
-          never(NO_CLUSTER, "there is no such cluster", "sacctmgr list clusters"),
+          never(NO_CLUSTER, NO_SUCH_CLUSTER, "sacctmgr list clusters"),
           passing(NO_ACCOUNTING, ACCOUNTING_SILENT),
           passing("unable to contact slurm controller", SILENT),
           passing("socket timed out", SILENT),

@@ -78,7 +78,7 @@ final class SlurmCommands {
       return Refusal.ACCOUNTING_SILENT;
     }
     if (said.contains(Refusal.NO_CLUSTER)) {
-      return "there is no such cluster (sacctmgr list clusters tells which there are)";
+      return Refusal.NO_SUCH_CLUSTER + " (sacctmgr list clusters tells which there are)";
     }
     if (said.contains("unable to contact slurm controller")
         || said.contains("socket timed out")
