@@ -225,7 +225,8 @@ class Agent:
         self.taken = None           # when the scheduler takes the node back, once it has said so
         self.told = None            # when it said so
         self.peers = peers.Peers(self, config.get("peers"))
-        self.environment = environment.Environment(self, config.get("env"), config.get("env_over"))
+        self.environment = environment.Environment(self, config.get("env"), config.get("env_over"),
+                                                   bool(config.get("env_own")))
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         if 0 <= files < FEW_FILES:
             self.cannot("few-files", {"limit": files})

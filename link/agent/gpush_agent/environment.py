@@ -59,8 +59,9 @@ def capture(account):
 
 
 class Environment:
-    def __init__(self, agent, given, over=None):
-        """`given`: the whole base; else it is captured, and `over` laid over what was found."""
+    def __init__(self, agent, given, over=None, own=False):
+        """`given`: the whole base; `own`: the agent's own, as a container's image and pod have made it (profiles of the
+        image would take its PATH away again); else it is captured. `over` is laid over what was found."""
         self.agent = agent
         self.base = None
         self.over = dict(over or {})
@@ -68,6 +69,9 @@ class Environment:
         self.waiting = []
         if given:
             self.base = self.whole(given)
+        elif own:
+            self.source = "own"
+            self.base = self.whole(dict(os.environ))
 
     def start(self):
         if self.base is None:

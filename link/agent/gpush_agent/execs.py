@@ -49,14 +49,15 @@ def request(value):
         raise Refused("bad-request", {"field": "text"})
 
 
-def words(value, shell):
-    """(file to execute, argv)."""
+def words(value, shell, logs_in=True):
+    """(file to execute, argv). `logs_in`: shells may read profiles, which know nothing of a container's environment."""
     base = os.path.basename(shell)
+    login = ("-" if logs_in else "") + base
     if value.get("argv") is not None:
         return value["argv"][0], value["argv"]
     if value.get("command") is not None:
-        return shell, [("-" if value.get("login") else "") + base, "-c", value["command"]]
-    return shell, ["-" + base]
+        return shell, [login if value.get("login") else base, "-c", value["command"]]
+    return shell, [login]
 
 
 def raw(text):
@@ -179,7 +180,7 @@ class Exec(Owner):
                 os.close(error_out)
                 error_out = -1
                 os._exit(main(args, 0, 1) or 0)
-            file, argv = words(self.value, self.agent.account[2])
+            file, argv = words(self.value, self.agent.account[2], self.agent.environment.source != "own")
             os.execvpe(raw(file), [raw(word) for word in argv], {raw(name): raw(text) for name, text in env.items()})
         except OSError as error:
             if error_out >= 0:

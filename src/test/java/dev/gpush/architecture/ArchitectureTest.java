@@ -107,7 +107,7 @@ final class ArchitectureTest {
 
   @Test
   void backendsDoNotSeeEachOther() {
-    DescribedPredicate<JavaClass> floor = in("backends.transport");
+    DescribedPredicate<JavaClass> floor = in("backends.transport").or(in("backends.floor"));
     check(
         slices()
             .matching(ROOT + ".backends.(*)..")

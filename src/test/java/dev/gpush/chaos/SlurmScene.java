@@ -10,6 +10,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.hub.HubMachine;
+import dev.gpush.testkit.rig.Script;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -199,8 +200,7 @@ final class SlurmScene implements Scene {
 
   @Override
   public List<String> there(GangId gang, int nodes) throws Exception {
-    SlurmRig.Ended jobs =
-        rig.root("login", "squeue", "-h", "-n", "gpush-" + gang, "-o", "job %i %T");
+    Script.Ended jobs = rig.root("login", "squeue", "-h", "-n", "gpush-" + gang, "-o", "job %i %T");
     if (jobs.status() != 0) {
       return List.of("job unknown: " + jobs.errors());
     }

@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.backends.kubernetes.KubernetesBackend;
 import dev.gpush.backends.local.LocalBackend;
 import dev.gpush.backends.local.LocalHost;
 import dev.gpush.backends.slurm.SlurmBackend;
@@ -129,6 +130,7 @@ final class ConfiguredBackends implements Backends {
       case "ssh" -> SshBackend.of(block, transports.of(block), agent, host.random(), tasks);
       case "local" -> LocalBackend.of(block, host, agent, lockFolder, tasks);
       case "slurm" -> slurm(block);
+      case "kubernetes" -> KubernetesBackend.of(block, agent, tasks, clock, random);
       default ->
           throw new IllegalStateException("a kind that the schema should refuse: " + block.kind());
     };

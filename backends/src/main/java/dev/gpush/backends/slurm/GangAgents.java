@@ -1,5 +1,7 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
@@ -50,22 +52,13 @@ final class GangAgents {
     this.tasks = tasks;
   }
 
-  sealed interface Answer {
-    record Said(Json json) implements Answer {}
-
-    /** The node answers, and there is no agent of this gang. */
-    record NoAgent() implements Answer {}
-
-    record Silent(String why) implements Answer {}
-  }
-
   /**
    * One step over all nodes.
    *
    * @param control the question, as docs/technical/link.md section 1 has it
    * @return an answer for every node
    */
-  Map<Integer, Answer> ask(long job, GangId gang, int nodes, Json.Obj control, Duration limit)
+  Map<Integer, AgentAnswer> ask(long job, GangId gang, int nodes, Json.Obj control, Duration limit)
       throws InterruptedException {
     return ask(job, nodes, header(gang, control), limit);
   }
@@ -75,7 +68,7 @@ final class GangAgents {
    *
    * @param patience how long agents may take that are not there yet
    */
-  Map<Integer, Answer> await(
+  Map<Integer, AgentAnswer> await(
       long job, GangId gang, int nodes, Json.Obj control, Duration patience, Duration limit)
       throws InterruptedException {
     Json.Obj header = header(gang, control).with("wait_s", patience.toSeconds());
@@ -87,7 +80,7 @@ final class GangAgents {
         "mode", "control", "gang", gang.text(), "node_from", "SLURM_NODEID", "control", control);
   }
 
-  private Map<Integer, Answer> ask(long job, int nodes, Json.Obj header, Duration limit)
+  private Map<Integer, AgentAnswer> ask(long job, int nodes, Json.Obj header, Duration limit)
       throws InterruptedException {
     byte[] packet = agent.packet(header);
     var said = new StringBuilder();
@@ -157,7 +150,7 @@ final class GangAgents {
   }
 
   /** Long lines come in pieces, each with the label. */
-  static Map<Integer, Answer> answers(String text, int nodes, String problem) {
+  static Map<Integer, AgentAnswer> answers(String text, int nodes, String problem) {
     var parts = new HashMap<Integer, StringBuilder>();
     text.lines()
         .map(LABELLED::matcher)
@@ -167,7 +160,7 @@ final class GangAgents {
                 parts
                     .computeIfAbsent(Integer.parseInt(line.group(1)), _ -> new StringBuilder())
                     .append(line.group(2)));
-    var answers = new TreeMap<Integer, Answer>();
+    var answers = new TreeMap<Integer, AgentAnswer>();
     for (int node = 0; node < nodes; node++) {
       String whole = parts.getOrDefault(node, new StringBuilder()).toString();
       answers.put(node, answer(whole, problem.isEmpty() ? "no answer" : problem));
@@ -175,21 +168,21 @@ final class GangAgents {
     return answers;
   }
 
-  private static Answer answer(String text, String problem) {
+  private static AgentAnswer answer(String text, String problem) {
     Matcher match = ANSWER.matcher(text);
     if (!match.matches()) {
-      return new Answer.Silent(problem);
+      return new AgentAnswer.Silent(problem);
     }
     int status = Integer.parseInt(match.group(2));
     if (status == 0 && match.group(1) != null) {
       try {
-        return new Answer.Said(Json.parse(match.group(1)));
+        return new AgentAnswer.Said(Json.parse(match.group(1)));
       } catch (JsonSyntaxException noise) {
-        return new Answer.Silent("an answer that is none: " + Text.clean(match.group(1)));
+        return new AgentAnswer.Silent("an answer that is none: " + Text.clean(match.group(1)));
       }
     }
     return status == NO_AGENT
-        ? new Answer.NoAgent()
-        : new Answer.Silent("the agent's loader ended with " + status);
+        ? new AgentAnswer.NoAgent()
+        : new AgentAnswer.Silent("the agent's loader ended with " + status);
   }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.Text;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

@@ -1,5 +1,7 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.machine.Inquiry;

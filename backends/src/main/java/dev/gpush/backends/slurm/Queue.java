@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.NotTold;
 import dev.gpush.core.backend.GangId;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.Text;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.time.DurationText;

@@ -1,20 +1,18 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.NotTold;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Gate;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** A cluster as everything here sees it: its name, its login node, its queue, its nodes. */
@@ -186,32 +184,5 @@ final class Site {
   /** Of the job's log, on the file system that login and nodes share. */
   String folder(Login.Facts facts, GangId gang) {
     return facts.home() + "/gpush/" + gang.text();
-  }
-
-  static Map<Integer, Json> said(Map<Integer, GangAgents.Answer> answers) {
-    var said = new TreeMap<Integer, Json>();
-    answers.forEach(
-        (node, answer) -> {
-          if (answer instanceof GangAgents.Answer.Said(var json)) {
-            said.put(node, json);
-          }
-        });
-    return said;
-  }
-
-  /** "node 1: no answer for 30 s". */
-  static String silent(Map<Integer, GangAgents.Answer> answers) {
-    return Text.list(
-        answers.entrySet().stream()
-            .flatMap(
-                each ->
-                    switch (each.getValue()) {
-                      case GangAgents.Answer.Said _ -> java.util.stream.Stream.<String>empty();
-                      case GangAgents.Answer.NoAgent _ ->
-                          java.util.stream.Stream.of("node " + each.getKey() + ": no agent");
-                      case GangAgents.Answer.Silent(var why) ->
-                          java.util.stream.Stream.of("node " + each.getKey() + ": " + why);
-                    })
-            .toList());
   }
 }

@@ -1,5 +1,8 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
@@ -193,14 +196,14 @@ public final class SlurmBackend implements Backend {
     if (!living.get().isRunning() || gang.nodes().isEmpty()) {
       return new Observation.Exists();
     }
-    Map<Integer, GangAgents.Answer> answers = status(gang.id(), living.get(), gang.nodes().size());
+    Map<Integer, AgentAnswer> answers = status(gang.id(), living.get(), gang.nodes().size());
     List<Integer> lost =
         answers.entrySet().stream()
-            .filter(node -> node.getValue() instanceof GangAgents.Answer.NoAgent)
+            .filter(node -> node.getValue() instanceof AgentAnswer.NoAgent)
             .map(Map.Entry::getKey)
             .toList();
-    if (lost.size() + Site.said(answers).size() < gang.nodes().size()) {
-      return new Observation.CannotTell(Site.silent(answers));
+    if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
+      return new Observation.CannotTell(AgentAnswer.silent(answers));
     }
     // Without a single agent the script ends, and with it the job; then it is gone.
     return lost.isEmpty() || lost.size() == gang.nodes().size()
@@ -208,7 +211,7 @@ public final class SlurmBackend implements Backend {
         : new Observation.Partly(lost, noAgent(lost));
   }
 
-  private Map<Integer, GangAgents.Answer> status(GangId gang, Job job, int nodes)
+  private Map<Integer, AgentAnswer> status(GangId gang, Job job, int nodes)
       throws InterruptedException {
     return site.agents().ask(job.id(), gang, nodes, Json.object("do", "status"), STATUS_LIMIT);
   }
@@ -239,10 +242,10 @@ public final class SlurmBackend implements Backend {
           Json.Obj renew = terms.json().with("hard_s", end.toSeconds()).with("do", "renew");
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
-          Map<Integer, GangAgents.Answer> answers =
+          Map<Integer, AgentAnswer> answers =
               site.agents().ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
-          if (Site.said(answers).isEmpty()) {
-            throw new NotTold(Site.silent(answers), null);
+          if (AgentAnswer.said(answers).isEmpty()) {
+            throw new NotTold(AgentAnswer.silent(answers), null);
           }
           return true;
         });
@@ -321,7 +324,7 @@ public final class SlurmBackend implements Backend {
           tag.holder(),
           false);
     }
-    Map<Integer, Json> said = Site.said(status(id, job, tag.nodes()));
+    Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.nodes()));
     // Another gateway may have taken it since the job was submitted.
     String holder =
         said.getOrDefault(0, Json.object())

@@ -1,5 +1,7 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.machine.Inquiry;

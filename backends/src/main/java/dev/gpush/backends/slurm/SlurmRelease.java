@@ -1,5 +1,8 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
@@ -122,11 +125,11 @@ final class SlurmRelease {
 
   private List<String> letGo(Gang gang, Job job, Duration limit) throws InterruptedException {
     int nodes = HostList.expand(job.nodes()).size();
-    Map<Integer, GangAgents.Answer> answers =
+    Map<Integer, AgentAnswer> answers =
         site.agents().ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
     var kept = new ArrayList<String>();
     Tag tag = Tag.parse(job.comment()).orElse(null);
-    Site.said(answers)
+    AgentAnswer.said(answers)
         .forEach(
             (node, said) -> {
               String workspace =

@@ -1,5 +1,9 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Pause;
+import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
@@ -314,11 +318,11 @@ final class SlurmReservation {
     Map<Integer, Json> statuses = Map.of();
     Json.Obj status = Json.object("do", "status");
     while (statuses.size() < request.nodes()) {
-      Map<Integer, GangAgents.Answer> answers =
+      Map<Integer, AgentAnswer> answers =
           site.agents()
               .await(
                   job.id(), request.gang(), request.nodes(), status, AGENTS_PATIENCE, STATUS_LIMIT);
-      statuses = Site.said(answers);
+      statuses = AgentAnswer.said(answers);
       if (statuses.size() < request.nodes()) {
         requireLiving(answers, end);
       }
@@ -349,7 +353,7 @@ final class SlurmReservation {
     }
   }
 
-  private void requireLiving(Map<Integer, GangAgents.Answer> answers, long end)
+  private void requireLiving(Map<Integer, AgentAnswer> answers, long end)
       throws InterruptedException, NotTold {
     List<Job> jobs = site.queue().of(request.gang());
     if (Queue.living(jobs).isEmpty()) {
@@ -360,7 +364,7 @@ final class SlurmReservation {
       throw failed((jobs.isEmpty() ? "its job has ended" : jobs.getLast().fate()) + log);
     }
     if (site.time().nanos() > end) {
-      throw failed("its agents do not answer: " + Site.silent(answers) + log());
+      throw failed("its agents do not answer: " + AgentAnswer.silent(answers) + log());
     }
   }
 

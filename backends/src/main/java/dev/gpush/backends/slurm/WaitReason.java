@@ -1,5 +1,7 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.floor.Text;
+
 /**
  * Why a job has not started, in plain words, and whether waiting makes sense. Slurm accepts jobs
  * that can never run and lets them wait; nobody should wait with them.

@@ -15,6 +15,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.rig.Script;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.io.InputStream;
@@ -182,7 +183,7 @@ final class SlurmTroubleTest {
       String script = "scontrol write batch_script " + job + " -";
       String written = rig.tried("bob", "sh", "-c", script).output();
       assertTrue(!written.contains("base64"), written);
-      SlurmRig.Ended peek =
+      Script.Ended peek =
           rig.tried("bob", "srun", "-w", host, "-N1", "-c1", "--mem=10", "ls", "/tmp/gpush-20001");
       assertTrue(peek.errors().contains("Permission denied"), peek::errors);
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.floor.AgentAnswer;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -211,9 +212,9 @@ final class TextFormatsTest {
 
     var answers = GangAgents.answers(said, 11, "srun said no");
 
-    assertEquals(true, ((GangAgents.Answer.Said) answers.get(0)).json().flag("ok"));
-    assertEquals(false, ((GangAgents.Answer.Said) answers.get(1)).json().flag("ok"));
-    assertEquals(new GangAgents.Answer.NoAgent(), answers.get(10));
-    assertEquals(new GangAgents.Answer.Silent("srun said no"), answers.get(2));
+    assertEquals(true, ((AgentAnswer.Said) answers.get(0)).json().flag("ok"));
+    assertEquals(false, ((AgentAnswer.Said) answers.get(1)).json().flag("ok"));
+    assertEquals(new AgentAnswer.NoAgent(), answers.get(10));
+    assertEquals(new AgentAnswer.Silent("srun said no"), answers.get(2));
   }
 }

@@ -49,12 +49,19 @@ public final class Schema {
               new Choice("local", ""),
               new Choice("ssh", ""),
               new Choice("slurm", ""),
-              new Choice("kubernetes", "Kubernetes clusters"),
+              new Choice("kubernetes", ""),
               new Choice("lambda", "cloud accounts"),
               new Choice("runpod", "cloud accounts")));
 
   private static final OneOf STYLES =
       new OneOf(List.of(new Choice("gres", ""), new Choice("gpus", "")));
+
+  private static final OneOf GANGS =
+      new OneOf(
+          Stream.of(
+                  "auto", "plain", "kueue", "native", "volcano", "coscheduling", "kai", "yunikorn")
+              .map(word -> new Choice(word, ""))
+              .toList());
 
   private static final OneOf TRANSPORTS =
       new OneOf(List.of(new Choice("openssh", ""), new Choice("builtin", "")));
@@ -196,8 +203,9 @@ public final class Schema {
               place(
                   "time.default",
                   new Span(),
-                  "kind slurm: the time limit of a job without --for; else the partition's"),
-              place("time.max", new Span(), "kind slurm: the longest --for"),
+                  "kinds slurm, kubernetes: the time limit of a job without --for; none: the"
+                      + " partition's, and no limit on Kubernetes"),
+              place("time.max", new Span(), "kinds slurm, kubernetes: the longest --for"),
               place(
                   "gpus.style",
                   STYLES,
@@ -205,16 +213,70 @@ public final class Schema {
               place(
                   "gpus.names",
                   new Variables(),
-                  "kind slurm: how the site calls a model, such as {A100: a100_80gb}"),
+                  "kinds slurm, kubernetes: how the site calls a model, such as {A100: a100_80gb};"
+                      + " on Kubernetes a value of a node's label, or LABEL=VALUE"),
+              place(
+                  "gpus.resource",
+                  new Text(),
+                  "kind kubernetes: what is asked for, such as amd.com/gpu; none: what nodes have"),
               place(
                   "cpus",
                   new Whole(1, 4096),
-                  "kind slurm: CPUs per node; without it the GPUs' share"),
-              place("memory", new Text(), "kind slurm: --mem; without it the GPUs' share"),
+                  "kinds slurm, kubernetes: CPUs per node; without it the GPUs' share"),
+              place(
+                  "memory",
+                  new Text(),
+                  "kinds slurm, kubernetes: memory per node; without it the GPUs' share"),
               place(
                   "image",
                   new Text(),
-                  "kind slurm: the container image that everything runs in, where srun has pyxis"),
+                  "the container image that everything runs in; kind kubernetes: needed; kind"
+                      + " slurm: where srun has pyxis"),
+              place(
+                  "context",
+                  new Text(),
+                  "kind kubernetes: of the kubeconfig file; none: its current one"),
+              place(
+                  "kubeconfig",
+                  new AbsolutePath(),
+                  "kind kubernetes: the file; none: as KUBECONFIG says, ~/.kube/config, or the"
+                      + " service account of the pod that gpush runs in"),
+              place("namespace", new Text(), "kind kubernetes: none: the context's"),
+              place(
+                  "queue",
+                  new Text(),
+                  "kind kubernetes: of what schedules gangs there, such as Kueue's LocalQueue"),
+              place(
+                  "gang",
+                  GANGS,
+                  "kind kubernetes: who places all pods of a gang together; auto: what the cluster"
+                      + " has, else gpush itself (plain)"),
+              place(
+                  "assembly",
+                  new Span(),
+                  "kind kubernetes: how long pods may be placed one by one before all are taken"
+                      + " back; none: 2m"),
+              place(
+                  "remember",
+                  new Span(),
+                  "kind kubernetes: how long a job that has ended stays, for who asks what became"
+                      + " of it; none: 10m"),
+              place(
+                  "grows",
+                  new YesNo(),
+                  "kind kubernetes: nodes are added when pods wait, so a gang may ask for more than"
+                      + " there is"),
+              place("shm", new Text(), "kind kubernetes: the size of /dev/shm; none: the memory's"),
+              place("pod.labels", new Variables(), "kind kubernetes: labels of job and pods"),
+              place(
+                  "pod.annotations",
+                  new Variables(),
+                  "kind kubernetes: annotations of job and pods"),
+              place(
+                  "pod.patch",
+                  new AbsolutePath(),
+                  "kind kubernetes: a YAML file that is laid over the pods: volumes, tolerations,"
+                      + " secrets, service account …"),
               place(
                   "mounts",
                   new Texts(),

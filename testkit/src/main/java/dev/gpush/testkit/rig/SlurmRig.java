@@ -8,13 +8,12 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.ShellQuote;
 import dev.gpush.testkit.fake.ProcessPipe;
+import dev.gpush.testkit.rig.Script.Ended;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /** One profile of the rig {@code src/test/rigs/slurm}: a real Slurm, reached by ssh. */
@@ -149,26 +148,11 @@ public final class SlurmRig {
     assertEquals(0, ended.status(), ended::errors);
   }
 
-  /** What a program printed, without the last line's end, and its status. */
-  public record Ended(int status, String output, String errors) {}
-
   private static Ended run(List<String> command) throws IOException, InterruptedException {
-    Path errors = Files.createTempFile("rig", ".err");
-    try {
-      Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
-      process.getOutputStream().close();
-      String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-      return new Ended(process.waitFor(), output.strip(), Files.readString(errors).strip());
-    } finally {
-      Files.delete(errors);
-    }
+    return Script.program("", command);
   }
 
   private static String script() {
-    Path folder = Path.of("").toAbsolutePath();
-    while (!Files.exists(folder.resolve("src/test/rigs"))) {
-      folder = Optional.ofNullable(folder.getParent()).orElseThrow();
-    }
-    return folder.resolve("src/test/rigs/slurm").toString();
+    return Script.of("slurm").path().toString();
   }
 }

@@ -1,4 +1,4 @@
-package dev.gpush.backends.slurm;
+package dev.gpush.backends.floor;
 
 import java.time.Duration;
 
@@ -6,14 +6,14 @@ import java.time.Duration;
  * Between two looks at the same thing: short at first, then longer, so that waiting for a day costs
  * the controller little.
  */
-final class Pause {
+public final class Pause {
   private static final Duration FIRST = Duration.ofMillis(200);
   private static final Duration MOST = Duration.ofSeconds(15);
   private static final double GROWTH = 1.3;
 
   private Duration next = FIRST;
 
-  void await() throws InterruptedException {
+  public void await() throws InterruptedException {
     Thread.sleep(next);
     Duration longer = Duration.ofMillis((long) (next.toMillis() * GROWTH));
     next = longer.compareTo(MOST) > 0 ? MOST : longer;

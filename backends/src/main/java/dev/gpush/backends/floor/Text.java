@@ -1,10 +1,10 @@
-package dev.gpush.backends.slurm;
+package dev.gpush.backends.floor;
 
 import java.util.List;
 import java.util.stream.Collectors;
 
 /** What a cluster says, made fit to be shown. */
-final class Text {
+public final class Text {
   /** A sentence; more is a page. */
   private static final int MOST = 300;
 
@@ -13,13 +13,13 @@ final class Text {
   private Text() {}
 
   /** One line without control characters, not long. */
-  static String clean(String text) {
+  public static String clean(String text) {
     String plain = text.replaceAll("\\p{Cntrl}+", " ").replaceAll(" {2,}", " ").strip();
     return plain.length() <= MOST ? plain : plain.substring(0, MOST - 1) + "…";
   }
 
   /** "a, b, c and 5 more". */
-  static String list(List<String> words) {
+  public static String list(List<String> words) {
     if (words.size() <= MOST_LISTED) {
       return clean(String.join(", ", words));
     }
@@ -28,7 +28,7 @@ final class Text {
   }
 
   /** "1 node", "3 nodes". */
-  static String count(int number, String what) {
+  public static String count(int number, String what) {
     return number + " " + what + (number == 1 ? "" : "s");
   }
 }

@@ -1,26 +1,26 @@
-package dev.gpush.backends.slurm;
+package dev.gpush.backends.floor;
 
 import dev.gpush.core.failure.GpushException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The cluster could not be asked: nothing follows from it, least of all that something is gone. */
-final class NotTold extends Exception {
+public final class NotTold extends Exception {
   private static final long serialVersionUID = 1;
 
   private final String words;
 
-  NotTold(String words, @Nullable Throwable cause) {
+  public NotTold(String words, @Nullable Throwable cause) {
     super(words, cause);
     this.words = words;
   }
 
-  String words() {
+  public String words() {
     return words;
   }
 
   /** The way there is closed, and a user can do something about that. */
-  Optional<GpushException> known() {
+  public Optional<GpushException> known() {
     return getCause() instanceof GpushException failure ? Optional.of(failure) : Optional.empty();
   }
 }

@@ -1,0 +1,50 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Whoever places all pods of a gang together or none: a scheduler, a queue, or ourselves where the
+ * cluster has neither.
+ */
+interface GangSystem {
+  /** As the configuration calls it. */
+  String name();
+
+  /** The Job so that this system knows it. */
+  Json.Obj marked(Json.Obj job, Manifest manifest);
+
+  /**
+   * What must be there before the Job's pods are, owned by the Job.
+   *
+   * @param job as it was created
+   */
+  List<Companion> companions(Json job, Manifest manifest);
+
+  /** An object beside the Job, and where objects of its kind are. */
+  record Companion(String group, String kind, Json.Obj object) {}
+
+  /** Who lets the pods of a suspended Job begin. */
+  enum Begin {
+    /** We, one gang at a time, and all are taken back if not all find a place. */
+    ASSEMBLED,
+    /** We, at once: the scheduler keeps them waiting together. */
+    AT_ONCE,
+    /** The system itself. */
+    BY_ITSELF
+  }
+
+  Begin begin();
+
+  /** What it says of a gang that waits; empty when it says nothing that pods do not. */
+  Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold;
+
+  /**
+   * Why it waits.
+   *
+   * @param isHopeless it will not start as it was asked for, however long one waits
+   */
+  record Waiting(String words, boolean isHopeless) {}
+}

@@ -1,0 +1,168 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.PodGroupGang.Kind;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Finds out who schedules gangs in a cluster: by what the API server serves, never by a guess. */
+final class GangSystems {
+  private GangSystems() {}
+
+  /**
+   * @param why in words, for {@code gpush backends --explain}
+   */
+  record Found(GangSystem system, String why) {}
+
+  /** As the configuration says, else as the cluster is. */
+  static Found of(Place place) throws InterruptedException, NotTold {
+    Map<String, List<String>> groups = groups(place);
+    KubernetesSettings settings = place.settings();
+    return switch (settings.gang()) {
+      case "plain" -> new Found(new PlainGang(), "gang: plain");
+      case "kueue" ->
+          new Found(
+              kueue(place, groups)
+                  .orElseThrow(
+                      () ->
+                          missing(
+                              place,
+                              groups.containsKey(KueueGang.GROUP)
+                                  ? "Kueue needs queue: here, the name of a LocalQueue"
+                                  : "it has no Kueue",
+                              place.kubectl("get localqueues"))),
+              "gang: kueue");
+      case "yunikorn" -> new Found(new YunikornGang(settings.queue()), "gang: yunikorn");
+      case "native" -> chosen(place, groups, Kind.NATIVE);
+      case "volcano" -> chosen(place, groups, Kind.VOLCANO);
+      case "coscheduling" -> chosen(place, groups, Kind.COSCHEDULING);
+      case "kai" -> chosen(place, groups, Kind.KAI);
+      default -> found(place, groups);
+    };
+  }
+
+  private static Found chosen(Place place, Map<String, List<String>> groups, Kind kind)
+      throws InterruptedException, NotTold {
+    return new Found(
+        podGroups(place, groups, kind)
+            .orElseThrow(
+                () ->
+                    missing(
+                        place,
+                        "it serves no podgroups of " + kind.group(),
+                        place.settings().access().kubectl() + " api-resources")),
+        "gang: " + place.settings().gang());
+  }
+
+  private static GpushException missing(Place place, String reason, String remedy) {
+    return new GpushException(new BackendFailure.Unavailable(place.name(), reason, remedy));
+  }
+
+  private static Found found(Place place, Map<String, List<String>> groups)
+      throws InterruptedException, NotTold {
+    Optional<GangSystem> kueue = kueue(place, groups);
+    if (kueue.isPresent()) {
+      return new Found(kueue.get(), "Kueue is there, with a queue for this namespace");
+    }
+    for (Kind kind : List.of(Kind.VOLCANO, Kind.KAI, Kind.COSCHEDULING, Kind.NATIVE)) {
+      // KAI takes no gang without a queue of its own.
+      if (kind != Kind.KAI || place.settings().queue().isPresent()) {
+        Optional<GangSystem> system = podGroups(place, groups, kind);
+        if (system.isPresent()) {
+          return new Found(system.get(), "podgroups of " + kind.group() + " are served");
+        }
+      }
+    }
+    return new Found(
+        new PlainGang(), "nothing that schedules gangs is served, so gpush places one at a time");
+  }
+
+  /** Versions by group, the preferred one first. */
+  private static Map<String, List<String>> groups(Place place)
+      throws InterruptedException, NotTold {
+    var groups = new HashMap<String, List<String>>();
+    Json apis;
+    try {
+      apis = place.api().get("/apis");
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("see which APIs there are", refusal);
+    }
+    for (Json group : apis.items("groups")) {
+      var versions = new ArrayList<String>();
+      group.object("preferredVersion").text("version").ifPresent(versions::add);
+      for (Json each : group.items("versions")) {
+        each.text("version").filter(one -> !versions.contains(one)).ifPresent(versions::add);
+      }
+      groups.put(group.text("name").orElse(""), versions);
+    }
+    return groups;
+  }
+
+  private static Optional<GangSystem> podGroups(
+      Place place, Map<String, List<String>> groups, Kind kind)
+      throws InterruptedException, NotTold {
+    for (String version : groups.getOrDefault(kind.group(), List.of())) {
+      // Of 1.35 the pods name something else, and its objects are gone since.
+      boolean isTooOld = kind == Kind.NATIVE && version.equals("v1alpha1");
+      if (!isTooOld && serves(place, "/apis/" + kind.group() + "/" + version, "podgroups")) {
+        return Optional.of(new PodGroupGang(kind, version, place.settings().queue()));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean serves(Place place, String group, String kind)
+      throws InterruptedException, NotTold {
+    try {
+      return place.api().get(group).items("resources").stream()
+          .anyMatch(each -> each.text("name").orElse("").equals(kind));
+    } catch (ApiRefusal none) {
+      return false;
+    }
+  }
+
+  /** With the queue that was named, or the only one that the namespace has. */
+  private static Optional<GangSystem> kueue(Place place, Map<String, List<String>> groups)
+      throws InterruptedException, NotTold {
+    List<String> versions = groups.getOrDefault(KueueGang.GROUP, List.of());
+    if (versions.isEmpty()) {
+      return Optional.empty();
+    }
+    String version = versions.contains("v1beta2") ? "v1beta2" : versions.getFirst();
+    List<String> queues;
+    try {
+      queues =
+          place
+              .api()
+              .get(place.path("/apis/" + KueueGang.GROUP + "/" + version, "localqueues"))
+              .items("items")
+              .stream()
+              .flatMap(queue -> queue.object("metadata").text("name").stream())
+              .toList();
+    } catch (ApiRefusal notAllowed) {
+      return place.settings().queue().map(queue -> new KueueGang(queue, version));
+    }
+    Optional<String> named = place.settings().queue();
+    if (named.isPresent() && !queues.contains(named.get())) {
+      throw missing(
+          place,
+          "its namespace "
+              + place.namespace()
+              + " has no LocalQueue "
+              + named.get()
+              + (queues.isEmpty() ? "" : "; there are " + Text.list(queues)),
+          place.kubectl("get localqueues"));
+    }
+    return named
+        .or(() -> queues.size() == 1 ? Optional.of(queues.getFirst()) : Optional.empty())
+        .map(queue -> new KueueGang(queue, version));
+  }
+}

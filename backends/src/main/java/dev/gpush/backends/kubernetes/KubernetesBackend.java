@@ -1,0 +1,330 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * A namespace of a Kubernetes cluster. A gang is one Indexed Job whose pods' first process is the
+ * agent. Nothing is kept here: what exists is what carries our labels, and what agents answer.
+ */
+public final class KubernetesBackend implements Backend {
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+
+  private final Place place;
+  private final AgentProgram agent;
+  private final PodAgents agents;
+  private final PodNames names;
+  private final Tasks tasks;
+  private final SecureRandom random;
+
+  private KubernetesBackend(Place place, AgentProgram agent, Tasks tasks, SecureRandom random) {
+    this.place = place;
+    this.agent = agent;
+    this.agents = new PodAgents(place, agent, tasks);
+    this.names = new PodNames(place);
+    this.tasks = tasks;
+    this.random = random;
+  }
+
+  /**
+   * As a block of the configuration wants it.
+   *
+   * @param random fit for secrets
+   */
+  public static KubernetesBackend of(
+      BackendConfig config, AgentProgram agent, Tasks tasks, Clock clock, SecureRandom random) {
+    return new KubernetesBackend(
+        new Place(config.name(), KubernetesSettings.of(config), clock), agent, tasks, random);
+  }
+
+  @Override
+  public String name() {
+    return place.name();
+  }
+
+  @Override
+  public String kind() {
+    return "kubernetes";
+  }
+
+  @Override
+  public boolean hasQueue() {
+    return true;
+  }
+
+  @Override
+  public String describe() {
+    return told(
+        () -> {
+          String version = place.api().version().text("gitVersion").orElse("");
+          String where = place.api().server() + ", namespace " + place.namespace();
+          GangSystem system = GangSystems.of(place).system();
+          return "Kubernetes "
+              + version.replaceFirst("^v", "")
+              + " at "
+              + where
+              + ": "
+              + there(place.room())
+              + ", gangs by "
+              + (system instanceof PlainGang ? "gpush" : system.name());
+        });
+  }
+
+  private static String there(Room room) {
+    if (room.nodes().isEmpty()) {
+      return "you may not list its nodes";
+    }
+    List<ClusterNode> nodes = room.nodes().get();
+    long in = nodes.stream().filter(ClusterNode::isIn).count();
+    long gpus = 0;
+    long free = 0;
+    for (ClusterNode node : nodes) {
+      Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isIn());
+      gpus += resource.map(node::has).orElse(0L);
+      free += resource.map(node::free).orElse(0L);
+    }
+    return in
+        + " of "
+        + Text.count(nodes.size(), "node")
+        + ", "
+        + (room.pods().isPresent() ? free + " of " : "")
+        + Text.count(Math.toIntExact(gpus), "GPU")
+        + (room.pods().isPresent() ? " free" : "");
+  }
+
+  @Override
+  public List<String> explain() {
+    return told(() -> new Rights(place).lines());
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    return told(() -> new KubernetesPlan(place, request).plan());
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+    return new KubernetesReservation(place, agent, agents, random, release(), request, waiting)
+        .take();
+  }
+
+  private KubernetesRelease release() {
+    return new KubernetesRelease(place, agents, tasks);
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    try {
+      return look(gang);
+    } catch (NotTold unknown) {
+      return new Observation.CannotTell(unknown.words());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return new Observation.CannotTell("interrupted");
+    }
+  }
+
+  private Observation look(Gang gang) throws InterruptedException, NotTold {
+    Optional<Json> job = place.job(gang.id());
+    Optional<String> end = job.map(Jobs::end).orElse(Optional.of("its job is not there any more"));
+    if (end.isPresent()) {
+      // What still ends still holds its GPUs.
+      return Pods.of(place, gang.id()).living().isEmpty()
+          ? new Observation.Gone(end.get())
+          : new Observation.Exists();
+    }
+    List<Integer> lost = job.map(Jobs::ended).orElse(List.of());
+    if (lost.isEmpty() || gang.nodes().isEmpty() || lost.size() >= gang.nodes().size()) {
+      return new Observation.Exists();
+    }
+    return new Observation.Partly(
+        lost, "the agent has let go on " + new Observation.Partly(lost, "").nodes());
+  }
+
+  /** The deadline is counted from when the pods began, by the server's clock alone. */
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    told(
+        () -> {
+          Json job =
+              place
+                  .job(gang.id())
+                  .filter(there -> Jobs.end(there).isEmpty())
+                  .orElseThrow(
+                      () -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
+          Optional<Instant> start = Jobs.start(job);
+          Duration age =
+              start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
+          Optional<Long> deadline =
+              terms.hardEnd().map(end -> age.plus(end).plus(Manifest.SLACK).toSeconds());
+          try {
+            place
+                .api()
+                .change(
+                    place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+                    Json.object("spec", Json.object("activeDeadlineSeconds", deadline)));
+          } catch (ApiRefusal refusal) {
+            throw place.notAllowed("change jobs", refusal);
+          }
+          Map<Integer, AgentAnswer> answers =
+              agents.ask(
+                  gang.id(),
+                  Pods.of(place, gang.id()),
+                  terms.json().with("do", "renew"),
+                  Duration.ZERO,
+                  STATUS_LIMIT);
+          if (AgentAnswer.said(answers).isEmpty()) {
+            throw new NotTold(AgentAnswer.silent(answers), null);
+          }
+          return true;
+        });
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    return release().all(gang, limit);
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    return told(
+        () -> {
+          var found = new ArrayList<Discovered>();
+          for (Json job : ours()) {
+            Optional<Tag> tag = Tag.of(job);
+            if (tag.isPresent()
+                && !owner.isEmpty()
+                && tag.get().owner().equals(owner)
+                && Jobs.end(job).isEmpty()
+                && !Jobs.isBeingDeleted(job)) {
+              found.add(discovered(job, tag.get()));
+            }
+          }
+          return List.copyOf(found);
+        });
+  }
+
+  private List<Json> ours() throws InterruptedException, NotTold {
+    try {
+      return place.list(Jobs.GROUP, "jobs", Tag.MANAGER_LABEL + "=" + Tag.MANAGER);
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("list jobs", refusal);
+    }
+  }
+
+  private Discovered discovered(Json job, Tag tag) throws InterruptedException, NotTold {
+    var id = new GangId(tag.gang());
+    Pods pods = Pods.of(place, id);
+    if (Jobs.isSuspended(job) || pods.placed() < tag.nodes() - Jobs.ended(job).size()) {
+      return new Discovered(
+          new Gang(id, name(), List.of(), Grant.detail(place, job)),
+          tag.session(),
+          tag.owner(),
+          tag.holder(),
+          false);
+    }
+    Map<Integer, Json> said =
+        AgentAnswer.said(
+            agents.ask(id, pods, Json.object("do", "status"), Duration.ZERO, STATUS_LIMIT));
+    // Another gateway may have taken it since.
+    String holder =
+        said.getOrDefault(0, Json.object())
+            .text("holder")
+            .filter(now -> !now.isEmpty())
+            .orElse(tag.holder());
+    return new Discovered(
+        new Grant(place, job).gang(pods, said),
+        tag.session(),
+        tag.owner(),
+        holder,
+        said.size() == tag.nodes());
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    if (node >= gang.nodes().size() || node < 0) {
+      throw new IllegalArgumentException("no node " + node + " in " + gang);
+    }
+    Json pod;
+    try {
+      pod = names.pod(gang.id(), node);
+    } catch (NotTold unknown) {
+      throw new IOException(unknown.words(), unknown);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    }
+    if (Pods.name(pod).isEmpty()) {
+      throw new IOException("it has no pod now");
+    }
+    if (!Pods.isRunning(pod)) {
+      throw new IOException("pod " + Pods.name(pod) + ": " + Fate.of(pod).words());
+    }
+    return place.api().exec(place.namespace(), Pods.name(pod), Manifest.CONTAINER, arguments);
+  }
+
+  @Override
+  public List<String> interpreters(Gang gang) {
+    return Manifest.INTERPRETERS;
+  }
+
+  @FunctionalInterface
+  private interface Question<T> {
+    T ask() throws InterruptedException, NotTold;
+  }
+
+  private <T> T told(Question<T> question) {
+    try {
+      return question.ask();
+    } catch (NotTold unknown) {
+      throw unknown
+          .known()
+          .orElseGet(
+              () ->
+                  new GpushException(
+                      new BackendFailure.Unavailable(
+                          name(),
+                          unknown.words(),
+                          place.settings().access().kubectl() + " version"),
+                      unknown));
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(
+          new BackendFailure.Unavailable(name(), "interrupted", "gpush backends"), stop);
+    }
+  }
+}

@@ -1,0 +1,173 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Pause;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Gives a gang back: its agents let go, then its Job is deleted and with it all that the Job owns,
+ * and is looked for until no pod is there any more: a pod that is still ending holds its GPUs.
+ */
+final class KubernetesRelease {
+  /** Of an agent that could not be asked, and is told by a signal: it may have runs to stop. */
+  private static final Duration GRACE = Duration.ofSeconds(10);
+
+  /**
+   * Of one that nobody has ever spoken to. The first process of a container does not hear a signal
+   * before it listens for it, and would be waited for as long as its pod says.
+   */
+  static final Duration SHORT_GRACE = Duration.ofSeconds(2);
+
+  private final Place place;
+  private final PodAgents agents;
+  private final Tasks tasks;
+
+  KubernetesRelease(Place place, PodAgents agents, Tasks tasks) {
+    this.place = place;
+    this.agents = agents;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Until nothing of it is there any more.
+   *
+   * @return what was kept, as {@code Backend.release} has it
+   */
+  List<String> all(Gang gang, Duration limit) throws InterruptedException {
+    return all(gang, limit, GRACE);
+  }
+
+  /**
+   * The same for agents that may be told to hurry.
+   *
+   * @param grace between signal and end, for those that could not be asked
+   */
+  List<String> all(Gang gang, Duration limit, Duration grace) throws InterruptedException {
+    var left = new AtomicReference<>("its job is still there");
+    Future<List<String>> released = tasks.fork("release", () -> release(gang, limit, grace, left));
+    String why;
+    try {
+      return released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException late) {
+      why = "after " + limit.toSeconds() + " s " + left.get();
+    } catch (ExecutionException failed) {
+      why =
+          switch (failed.getCause()) {
+            case NotTold unknown -> unknown.words();
+            case null -> throw new IllegalStateException(failed);
+            case Throwable other -> throw Tasks.unchecked(other);
+          };
+    } finally {
+      released.cancel(true);
+    }
+    throw new GpushException(new BackendFailure.NotReleased(place.name(), gang.id().text(), why));
+  }
+
+  private List<String> release(
+      Gang gang, Duration limit, Duration grace, AtomicReference<String> left)
+      throws InterruptedException, NotTold {
+    var kept = new ArrayList<String>();
+    Optional<Json> job = place.job(gang.id());
+    if (job.isPresent() && !Jobs.isBeingDeleted(job.get())) {
+      kept.addAll(letGo(gang, Pods.of(place, gang.id()), limit));
+      delete(job.get());
+    }
+    hurry(gang.id(), grace);
+    awaitEnd(gang.id(), left);
+    return List.copyOf(kept);
+  }
+
+  private List<String> letGo(Gang gang, Pods pods, Duration limit) throws InterruptedException {
+    Map<Integer, AgentAnswer> answers =
+        agents.ask(gang.id(), pods, Json.object("do", "release"), Duration.ZERO, limit);
+    var kept = new ArrayList<String>();
+    AgentAnswer.said(answers)
+        .forEach(
+            (node, said) -> {
+              String workspace =
+                  node < gang.nodes().size() ? gang.nodes().get(node).workspace() + "/" : "";
+              said.texts("kept")
+                  .forEach(
+                      path ->
+                          kept.add(
+                              "node "
+                                  + node
+                                  + ": "
+                                  + (path.startsWith("/") ? "" : workspace)
+                                  + path));
+            });
+    return kept;
+  }
+
+  private void delete(Json job) throws InterruptedException, NotTold {
+    try {
+      place
+          .api()
+          .delete(
+              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+              Json.object("propagationPolicy", "Background"));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("delete jobs", refusal);
+    }
+  }
+
+  /** Its pods go with the Job, but only after their own long grace; without the right, so be it. */
+  private void hurry(GangId gang, Duration grace) throws InterruptedException, NotTold {
+    for (Json pod : Pods.of(place, gang).living()) {
+      try {
+        place
+            .api()
+            .delete(
+                place.path("/api/v1", "pods", Pods.name(pod)),
+                Json.object("gracePeriodSeconds", grace.toSeconds()));
+      } catch (ApiRefusal notAllowed) {
+        return;
+      }
+    }
+  }
+
+  private void awaitEnd(GangId gang, AtomicReference<String> left)
+      throws InterruptedException, NotTold {
+    var pause = new Pause();
+    while (true) {
+      Optional<Json> job = place.job(gang);
+      Pods pods = Pods.of(place, gang);
+      if (job.isEmpty() && pods.all().isEmpty()) {
+        return;
+      }
+      left.set(words(job, pods));
+      pause.await();
+    }
+  }
+
+  private String words(Optional<Json> job, Pods pods) {
+    if (pods.all().isEmpty()) {
+      return job.map(Jobs::name).map(name -> "its job " + name + " is still there").orElse("");
+    }
+    Json pod = pods.all().getFirst();
+    String on = pod.object("spec").text("nodeName").map(node -> " on " + node).orElse("");
+    return "its pod "
+        + Pods.name(pod)
+        + on
+        + " is still there; if that node is off for good: "
+        + Text.clean(place.kubectl("delete pod " + Pods.name(pod) + " --force"));
+  }
+}

@@ -1,0 +1,364 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Pause;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * One reservation: finds the Job of this gang or creates it, waits until all its pods have a place,
+ * until they run, and until their agents answer.
+ *
+ * <p>A reply that was lost is not an answer: the Job is looked for by its label, and its name is
+ * the gang's, so that a second one cannot be. What it owns is created as often as needed: what is
+ * there already is as good.
+ */
+final class KubernetesReservation {
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
+
+  /** A bad word of the kubelet, or of an admission, may be about something that passes. */
+  private static final int BAD_LOOKS = 3;
+
+  private static final int TRIES = 3;
+  private static final int HOLDER_BYTES = 8;
+
+  private final Place place;
+  private final AgentProgram agent;
+  private final PodAgents agents;
+  private final SecureRandom random;
+  private final KubernetesRelease release;
+  private final GangRequest request;
+  private final Consumer<String> waiting;
+  private final Assembly assembly;
+  private int badLooks;
+
+  KubernetesReservation(
+      Place place,
+      AgentProgram agent,
+      PodAgents agents,
+      SecureRandom random,
+      KubernetesRelease release,
+      GangRequest request,
+      Consumer<String> waiting) {
+    this.place = place;
+    this.agent = agent;
+    this.agents = agents;
+    this.random = random;
+    this.release = release;
+    this.request = request;
+    this.waiting = waiting;
+    var id = new byte[HOLDER_BYTES];
+    random.nextBytes(id);
+    this.assembly =
+        new Assembly(place, random, request.gang().text() + "/" + HexFormat.of().formatHex(id));
+  }
+
+  Gang take() throws InterruptedException {
+    boolean done = false;
+    try {
+      Gang gang = granted();
+      done = true;
+      return gang;
+    } catch (NotTold unknown) {
+      throw unknown.known().orElseGet(() -> failed(unknown.words()));
+    } finally {
+      if (!done) {
+        rollBack();
+      }
+    }
+  }
+
+  private GpushException failed(String why) {
+    return new GpushException(new BackendFailure.ReserveFailed(place.name(), why));
+  }
+
+  private GpushException never(String reason, List<String> works) {
+    return new GpushException(new BackendFailure.NeverFits(place.name(), reason, works));
+  }
+
+  private Gang granted() throws InterruptedException, NotTold {
+    Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
+    GangSystem system = GangSystems.of(place).system();
+    var manifest = new Manifest(request, place.settings(), fits.shape());
+    Json job = created(manifest, system);
+    complete(job, manifest, system);
+    awaitPlaces(manifest, system);
+    return linked(awaitRunning());
+  }
+
+  private Shaping.Result.Fits shaped(Room room) {
+    return switch (new Shaping(request, place.settings(), room).result()) {
+      case Shaping.Result.Fits fits -> fits;
+      case Shaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
+    };
+  }
+
+  // ---- the objects
+
+  private Json created(Manifest manifest, GangSystem system) throws InterruptedException, NotTold {
+    Json.Obj job = system.marked(manifest.job(agent.arguments(Manifest.INTERPRETERS)), manifest);
+    for (int attempt = 1; attempt <= TRIES; attempt++) {
+      Optional<Json> there = whatIsThere();
+      if (there.isPresent()) {
+        return there.get();
+      }
+      try {
+        return place.api().create(place.path(Jobs.GROUP, "jobs"), job);
+      } catch (ApiRefusal refusal) {
+        if (!refusal.alreadyExists()) {
+          throw refused(refusal);
+        }
+      } catch (NotTold lost) {
+        waiting.accept(lost.words());
+      }
+    }
+    throw failed("the API server gave no answer " + TRIES + " times, and there is no job");
+  }
+
+  /** As long as nobody can tell, nothing is created again. */
+  private Optional<Json> whatIsThere() throws InterruptedException, NotTold {
+    var pause = new Pause();
+    while (true) {
+      try {
+        return place.job(request.gang());
+      } catch (NotTold unknown) {
+        if (unknown.known().isPresent()) {
+          throw unknown;
+        }
+        waiting.accept(unknown.words());
+        pause.await();
+      }
+    }
+  }
+
+  private GpushException refused(ApiRefusal refusal) {
+    if (refusal.isForbidden() && refusal.words().contains("cannot create")) {
+      return new GpushException(
+          new BackendFailure.Unavailable(
+              place.name(), Text.clean(refusal.words()), "gpush backends --explain"));
+    }
+    return never("the cluster refuses it: " + refusal.words(), List.of("gpush backends --explain"));
+  }
+
+  private void complete(Json job, Manifest manifest, GangSystem system)
+      throws InterruptedException, NotTold {
+    if (Jobs.end(job).isPresent()) {
+      throw failed(Jobs.end(job).get());
+    }
+    there("/api/v1", "services", manifest.service(job));
+    there("/api/v1", "secrets", manifest.secret(job, agent, PeerSecret.random(random)));
+    for (GangSystem.Companion companion : system.companions(job, manifest)) {
+      there(companion.group(), companion.kind(), companion.object());
+    }
+  }
+
+  private void there(String group, String kind, Json.Obj object)
+      throws InterruptedException, NotTold {
+    try {
+      place.api().create(place.path(group, kind), object);
+    } catch (ApiRefusal refusal) {
+      if (!refusal.alreadyExists()) {
+        throw refused(refusal);
+      }
+    }
+  }
+
+  // ---- waiting
+
+  private void awaitPlaces(Manifest manifest, GangSystem system)
+      throws InterruptedException, NotTold {
+    var pause = new Pause();
+    Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
+    boolean begun = false;
+    try {
+      while (true) {
+        try {
+          Json job = living();
+          Pods pods = Pods.of(place, request.gang());
+          if (!begun && system.begin() == GangSystem.Begin.AT_ONCE && Jobs.isSuspended(job)) {
+            begin(job);
+            begun = true;
+          } else if (!Jobs.isSuspended(job) && pods.placed() == request.nodes()) {
+            return;
+          } else {
+            waiting.accept(words(system, job, pods, fits));
+          }
+          if (Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
+            fits = shaped(place.room());
+          }
+        } catch (NotTold unknown) {
+          waiting.accept("nobody can tell: " + unknown.words());
+        }
+        pause.await();
+      }
+    } finally {
+      assembly.letGo();
+    }
+  }
+
+  private String words(GangSystem system, Json job, Pods pods, Shaping.Result.Fits fits)
+      throws InterruptedException, NotTold {
+    Optional<String> refused = Refusals.of(place, job);
+    if (refused.isPresent() && pods.living().size() < request.nodes()) {
+      if (++badLooks >= BAD_LOOKS && Refusals.isHopeless(refused.get(), request.nodes())) {
+        throw never(
+            "the cluster refuses its pods: " + refused.get(),
+            List.of(place.kubectl("describe resourcequota,limitrange")));
+      }
+    }
+    if (system.begin() == GangSystem.Begin.ASSEMBLED) {
+      return switch (assembly.step(job, pods, fits, request.nodes())) {
+        case Assembly.Step.Placed _ -> "all pods have a place";
+        case Assembly.Step.Waits(var words) -> refused.map(why -> words + "; " + why).orElse(words);
+      };
+    }
+    Optional<GangSystem.Waiting> said = system.waiting(place, job);
+    if (said.isPresent() && said.get().isHopeless() && ++badLooks >= BAD_LOOKS) {
+      throw never(said.get().words(), List.of(place.kubectl("get events")));
+    }
+    return said.map(GangSystem.Waiting::words)
+        .or(() -> refused)
+        .or(
+            () ->
+                pods.living().stream()
+                    .filter(pod -> !Pods.isPlaced(pod))
+                    .findFirst()
+                    .map(pod -> Fate.of(pod).words()))
+        .orElse("its pods are being placed");
+  }
+
+  private void begin(Json job) throws InterruptedException, NotTold {
+    try {
+      place
+          .api()
+          .change(
+              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+              Json.object("spec", Json.object("suspend", false)));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("change jobs", refusal);
+    }
+  }
+
+  private Json living() throws InterruptedException, NotTold {
+    Json job =
+        place.job(request.gang()).orElseThrow(() -> failed("its job was deleted by somebody"));
+    Jobs.end(job)
+        .ifPresent(
+            how -> {
+              throw failed(how);
+            });
+    if (Jobs.isBeingDeleted(job)) {
+      throw failed("its job is being deleted by somebody");
+    }
+    return job;
+  }
+
+  /** Images may take long; what will never run is found out. */
+  private Pods awaitRunning() throws InterruptedException, NotTold {
+    var pause = new Pause();
+    badLooks = 0;
+    while (true) {
+      try {
+        living();
+        Pods pods = Pods.of(place, request.gang());
+        if (pods.allRun(request.nodes())) {
+          return pods;
+        }
+        waiting.accept(starting(pods));
+      } catch (NotTold unknown) {
+        waiting.accept("nobody can tell: " + unknown.words());
+      }
+      pause.await();
+    }
+  }
+
+  private String starting(Pods pods) throws InterruptedException {
+    Optional<String> bad = Optional.empty();
+    String words = "its pods are being made";
+    for (var each : pods.byNode().entrySet()) {
+      if (Pods.isRunning(each.getValue())) {
+        continue;
+      }
+      Fate fate = Fate.of(each.getValue());
+      String of = "node " + each.getKey() + ": " + fate.words();
+      switch (fate.kind()) {
+        case NO_PYTHON ->
+            throw new GpushException(new AgentFailure.NoPython(Manifest.INTERPRETERS));
+        case BROKEN -> bad = Optional.of(of + log(each.getValue()));
+        case UNPLACED, STARTING, TAKEN -> words = of;
+      }
+    }
+    if (bad.isPresent() && ++badLooks >= BAD_LOOKS) {
+      throw failed(bad.get());
+    }
+    return bad.orElse(words);
+  }
+
+  /** What a container that ended has written last; empty where that may not be asked. */
+  private String log(Json pod) throws InterruptedException {
+    if (Pods.container(pod).object("lastState").object("terminated").get("exitCode").isEmpty()) {
+      return "";
+    }
+    try {
+      String said = place.api().log(place.namespace(), Pods.name(pod), Manifest.CONTAINER);
+      return said.isBlank() ? "" : "; it wrote: " + Text.clean(said);
+    } catch (NotTold unknown) {
+      return "";
+    }
+  }
+
+  // ---- the agents
+
+  private Gang linked(Pods running) throws InterruptedException, NotTold {
+    waiting.accept("starting agents");
+    Pods pods = running;
+    var pause = new Pause();
+    while (true) {
+      Map<Integer, AgentAnswer> answers =
+          agents.ask(request.gang(), pods, Json.object("do", "status"), PATIENCE, STATUS_LIMIT);
+      Map<Integer, Json> said = AgentAnswer.said(answers);
+      if (said.size() == request.nodes()) {
+        return new Grant(place, living()).gang(pods, said);
+      }
+      waiting.accept("agents: " + AgentAnswer.silent(answers));
+      pause.await();
+      pods = awaitRunning();
+    }
+  }
+
+  /** The first failure is the one that is told; what stays is found by its label. */
+  private void rollBack() {
+    boolean interrupted = Thread.interrupted();
+    try {
+      release.all(
+          new Gang(request.gang(), place.name(), List.of(), ""),
+          ROLLBACK_LIMIT,
+          KubernetesRelease.SHORT_GRACE);
+    } catch (GpushException stillThere) {
+      // Whoever asked releases again, and calls it a leak then.
+    } catch (InterruptedException again) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.kubernetes.api.Access;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.json.Json;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a block of the configuration says of a cluster.
+ *
+ * @param namespace empty: the context's
+ * @param image what pods run
+ * @param queue of the system that schedules gangs there, such as Kueue's LocalQueue
+ * @param gang which system that is, or {@code auto}
+ * @param gpuResource such as {@code nvidia.com/gpu}; empty: what the nodes have
+ * @param gpuNames the value of a node's label that stands for a model
+ * @param cpus of each node; 0: the GPUs' share
+ * @param labels of job and pods
+ * @param time of a gang for which nobody says how long; empty: as long as its agents like
+ * @param grows a node may be added when pods wait for one
+ * @param assembly how long pods may be placed one by one before all are taken back
+ * @param remember how long a job that has ended stays
+ */
+record KubernetesSettings(
+    Access access,
+    Optional<String> namespace,
+    Optional<String> image,
+    Optional<String> queue,
+    String gang,
+    Optional<String> gpuResource,
+    Map<String, String> gpuNames,
+    int cpus,
+    Optional<String> memory,
+    Optional<String> shm,
+    Map<String, String> labels,
+    Map<String, String> annotations,
+    Optional<String> patch,
+    Optional<Duration> time,
+    Optional<Duration> mostTime,
+    boolean grows,
+    Duration assembly,
+    Duration remember) {
+  private static final Duration ASSEMBLY = Duration.ofMinutes(2);
+
+  /** Somebody may want to know what became of it. */
+  private static final Duration REMEMBER = Duration.ofMinutes(10);
+
+  KubernetesSettings {
+    gpuNames = Map.copyOf(gpuNames);
+    labels = Map.copyOf(labels);
+    annotations = Map.copyOf(annotations);
+  }
+
+  static KubernetesSettings of(BackendConfig config) {
+    Json.Obj values = config.values();
+    Json.Obj pod = values.object("pod");
+    return new KubernetesSettings(
+        new Access(config.name(), values.text("kubeconfig").map(Path::of), values.text("context")),
+        values.text("namespace"),
+        values.text("image"),
+        values.text("queue"),
+        values.text("gang").orElse("auto"),
+        values.object("gpus").text("resource"),
+        values.object("gpus").object("names").textMap(),
+        Math.toIntExact(values.number("cpus").orElse(0L)),
+        values.text("memory"),
+        values.text("shm"),
+        pod.object("labels").textMap(),
+        pod.object("annotations").textMap(),
+        pod.text("patch"),
+        values.object("time").number("default").map(Duration::ofSeconds),
+        values.object("time").number("max").map(Duration::ofSeconds),
+        values.flag("grows"),
+        values.number("assembly").map(Duration::ofSeconds).orElse(ASSEMBLY),
+        values.number("remember").map(Duration::ofSeconds).orElse(REMEMBER));
+  }
+}

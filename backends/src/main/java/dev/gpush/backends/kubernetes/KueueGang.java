@@ -1,0 +1,99 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Kueue: a queue with quotas. It lets a Job begin when its quota has room for all of it.
+ *
+ * @param queue a LocalQueue of the namespace
+ * @param version of its objects there
+ */
+record KueueGang(String queue, String version) implements GangSystem {
+  static final String GROUP = "kueue.x-k8s.io";
+  private static final String VISIBILITY = "/apis/visibility.kueue.x-k8s.io/";
+
+  /** These reasons do not pass by waiting. */
+  private static final Set<String> HOPELESS =
+      Set.of("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured");
+
+  @Override
+  public String name() {
+    return "kueue";
+  }
+
+  @Override
+  public Json.Obj marked(Json.Obj job, Manifest manifest) {
+    return Marks.label(job, "kueue.x-k8s.io/queue-name", queue);
+  }
+
+  @Override
+  public List<Companion> companions(Json job, Manifest manifest) {
+    return List.of();
+  }
+
+  @Override
+  public Begin begin() {
+    return Begin.BY_ITSELF;
+  }
+
+  @Override
+  public Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold {
+    String uid = job.object("metadata").text("uid").orElse("");
+    List<Json> workloads;
+    try {
+      workloads =
+          place.list(
+              "/apis/" + GROUP + "/" + version, "workloads", "kueue.x-k8s.io/job-uid=" + uid);
+    } catch (ApiRefusal notAllowed) {
+      return Optional.of(new Waiting("it waits in the queue " + queue, false));
+    }
+    if (workloads.isEmpty()) {
+      return Optional.of(new Waiting("Kueue has not looked at it yet", false));
+    }
+    Json workload = workloads.getFirst();
+    String name = workload.object("metadata").text("name").orElse("");
+    for (Json condition : workload.object("status").items("conditions")) {
+      boolean holds = condition.text("status").orElse("").equals("True");
+      if (condition.text("type").orElse("").equals("QuotaReserved") && !holds) {
+        String reason = condition.text("reason").orElse("");
+        return Optional.of(
+            new Waiting(
+                position(place, name) + words(condition.text("message").orElse(reason)),
+                HOPELESS.contains(reason)));
+      }
+    }
+    return Optional.of(new Waiting(position(place, name) + "its turn has not come", false));
+  }
+
+  /** "insufficient unused quota for nvidia.com/gpu in flavor default, 16 more needed". */
+  private static String words(String message) {
+    return Text.clean(message.replaceFirst("^couldn't assign flavors to pod set [^:]*: ", ""));
+  }
+
+  /** "2 of 5 in the queue research: "; without the place where that may not be asked. */
+  private String position(Place place, String workload) throws InterruptedException, NotTold {
+    String in = "in the queue " + queue + ": ";
+    try {
+      List<Json> pending =
+          place
+              .api()
+              .get(place.path(VISIBILITY + version, "localqueues", queue) + "/pendingworkloads")
+              .items("items");
+      for (Json each : pending) {
+        if (each.object("metadata").text("name").orElse("").equals(workload)) {
+          long before = each.number("positionInClusterQueue").orElse(0L);
+          return (before + 1) + (before == 0 ? " (next) " : " ") + in;
+        }
+      }
+      return in;
+    } catch (ApiRefusal | NotTold none) {
+      return in;
+    }
+  }
+}

@@ -1,0 +1,311 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.json.Json;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The objects of one gang: a Job, and what it owns, a Service for its pods' names and a Secret with
+ * what the first process of each pod reads. A Secret, because the person's variables and the key of
+ * the agents are in it, and whoever may only look must not see them.
+ */
+final class Manifest {
+  /** Of the container that all is done in. */
+  static final String CONTAINER = "gpush";
+
+  static final String WORKSPACES = "/workspace";
+
+  /** Any Python will do for an agent. */
+  static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
+
+  private static final String OWN = "/run/gpush-agent";
+  private static final String START = "start";
+
+  /** From TERM to KILL: evictions, drains, and preemption give it to whoever has to save. */
+  static final Duration GRACE = Duration.ofSeconds(45);
+
+  /** What the agent needs of it for itself. */
+  private static final Duration LAST_WORDS = Duration.ofSeconds(5);
+
+  /** The agents end first; this is for those that cannot. */
+  static final Duration SLACK = Duration.ofSeconds(60);
+
+  private static final int MOST_NAME = 40;
+
+  /** Of the gang's id, in names. */
+  private static final int ID_DIGITS = 8;
+
+  private final GangRequest request;
+  private final KubernetesSettings settings;
+  private final Shape shape;
+  private final String name;
+  private final Tag tag;
+
+  Manifest(GangRequest request, KubernetesSettings settings, Shape shape) {
+    this.request = request;
+    this.settings = settings;
+    this.shape = shape;
+    this.name = name(request);
+    this.tag = Tag.of(request, shape);
+  }
+
+  /** Of all objects: pods are called so with their number, and people see it in their prompt. */
+  static String name(GangRequest request) {
+    String session =
+        request
+            .session()
+            .toLowerCase(Locale.ROOT)
+            .replaceAll("[^a-z0-9-]+", "-")
+            .replaceFirst("^[^a-z]+", "");
+    String begin = session.isEmpty() ? "gang" : session;
+    return begin.substring(0, Math.min(MOST_NAME, begin.length())).replaceFirst("-+$", "")
+        + "-"
+        + request.gang().text().substring(0, ID_DIGITS);
+  }
+
+  String name() {
+    return name;
+  }
+
+  int nodes() {
+    return request.nodes();
+  }
+
+  Shape shape() {
+    return shape;
+  }
+
+  /** Where pods of the gang reach the one with this number, whatever node it is on by then. */
+  static String address(String name, int index) {
+    return name + "-" + index + "." + name;
+  }
+
+  static String workspace(String project) {
+    return WORKSPACES + "/" + project;
+  }
+
+  /** Suspended: its pods come when all else is there, and there is room for them. */
+  Json.Obj job(List<String> agent) {
+    Map<String, Object> spec = new TreeMap<>();
+    spec.put("completionMode", "Indexed");
+    spec.put("completions", request.nodes());
+    spec.put("parallelism", request.nodes());
+    spec.put("suspend", true);
+    // What ends badly begins again in the same pod; how often is the lease's business.
+    spec.put("backoffLimit", Integer.MAX_VALUE);
+    spec.put("podReplacementPolicy", "Failed");
+    spec.put("ttlSecondsAfterFinished", settings.remember().toSeconds());
+    hardEnd().ifPresent(end -> spec.put("activeDeadlineSeconds", end.plus(SLACK).toSeconds()));
+    spec.put("template", Json.object("metadata", metadata(Optional.empty()), "spec", pod(agent)));
+    Json.Obj job =
+        Json.object(
+            "apiVersion",
+            "batch/v1",
+            "kind",
+            "Job",
+            "metadata",
+            metadata(Optional.of(name)),
+            "spec",
+            spec);
+    return settings
+        .patch()
+        .map(file -> PodPatch.laid(job, PodPatch.read(settings.access().backend(), file)))
+        .orElse(job);
+  }
+
+  /** How long it may be there, as asked for or as the place has it. */
+  private Optional<Duration> hardEnd() {
+    return request.lease().hardEnd().or(settings::time);
+  }
+
+  private Json.Obj metadata(Optional<String> named) {
+    var labels = new TreeMap<>(settings.labels());
+    labels.put(Tag.MANAGER_LABEL, Tag.MANAGER);
+    labels.put(Tag.GANG_LABEL, request.gang().text());
+    var annotations = new TreeMap<>(settings.annotations());
+    annotations.put(Tag.ANNOTATION, tag.text());
+    // An idle shell on a quiet node is not to be tidied away.
+    annotations.putIfAbsent("cluster-autoscaler.kubernetes.io/safe-to-evict", "false");
+    annotations.putIfAbsent("karpenter.sh/do-not-disrupt", "true");
+    Json.Obj metadata = Json.object("labels", labels, "annotations", annotations);
+    return named.map(text -> metadata.with("name", text)).orElse(metadata);
+  }
+
+  private Json.Obj pod(List<String> agent) {
+    Map<String, Object> spec = new TreeMap<>();
+    spec.put("restartPolicy", "OnFailure");
+    spec.put("subdomain", name);
+    spec.put("terminationGracePeriodSeconds", GRACE.toSeconds());
+    spec.put("automountServiceAccountToken", false);
+    spec.put("enableServiceLinks", false);
+    shape
+        .resource()
+        .ifPresent(
+            resource ->
+                spec.put(
+                    "tolerations", List.of(Json.object("key", resource, "operator", "Exists"))));
+    if (!shape.terms().isEmpty()) {
+      spec.put(
+          "affinity",
+          Json.object(
+              "nodeAffinity",
+              Json.object(
+                  "requiredDuringSchedulingIgnoredDuringExecution",
+                  Json.object("nodeSelectorTerms", shape.terms()))));
+    }
+    spec.put("containers", List.of(container(agent)));
+    Json.Obj memory = Json.object("medium", "Memory");
+    spec.put(
+        "volumes",
+        List.of(
+            Json.object("name", "gpush-workspace", "emptyDir", Json.object()),
+            Json.object(
+                "name",
+                "gpush-shm",
+                "emptyDir",
+                settings.shm().map(size -> memory.with("sizeLimit", size)).orElse(memory)),
+            Json.object(
+                "name",
+                "gpush-agent",
+                "secret",
+                Json.object("secretName", name, "defaultMode", 0444))));
+    return new Json.Obj(Json.of(spec).entries());
+  }
+
+  private Json.Obj container(List<String> agent) {
+    var command =
+        new ArrayList<>(List.of("/bin/sh", "-c", "exec \"$@\" <\"$0\"", OWN + "/" + START));
+    command.addAll(agent);
+    var requests = new TreeMap<String, String>();
+    var limits = new TreeMap<String, String>();
+    if (shape.cpuMillis() > 0) {
+      requests.put(ClusterNode.CPU, shape.cpuMillis() + "m");
+    }
+    if (shape.memoryBytes() > 0) {
+      requests.put("memory", Long.toString(shape.memoryBytes()));
+    }
+    shape.resource().ifPresent(name -> limits.put(name, Integer.toString(shape.gpus())));
+    var env = new ArrayList<Json>();
+    if (shape.resource().isEmpty()) {
+      // Images of CUDA ask for all GPUs of the node, and some container runtimes give them.
+      env.add(Json.object("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
+    }
+    return Json.object(
+        "name",
+        CONTAINER,
+        "image",
+        settings.image().orElseThrow(),
+        // The image's own words are not wanted, and its own program is not either.
+        "command",
+        command,
+        "env",
+        env,
+        "resources",
+        Json.object("requests", requests, "limits", limits),
+        "volumeMounts",
+        List.of(
+            Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
+            Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
+            Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
+  }
+
+  // ---- what the Job owns
+
+  private Json.Obj owned(Json job) {
+    return metadata(Optional.of(name)).with("ownerReferences", List.of(owner(job)));
+  }
+
+  /** What goes when the Job does says so. */
+  static Json.Obj owner(Json job) {
+    return Json.object(
+        "apiVersion",
+        "batch/v1",
+        "kind",
+        "Job",
+        "name",
+        Jobs.name(job),
+        "uid",
+        job.object("metadata").text("uid").orElse(""));
+  }
+
+  /** The same for what a system that schedules gangs wants to have. */
+  Json.Obj owned(Json job, String apiVersion, String kind, Json.Obj spec) {
+    return Json.object(
+        "apiVersion", apiVersion, "kind", kind, "metadata", owned(job), "spec", spec);
+  }
+
+  /** Names for the pods, also for those that are only about to be ready. */
+  Json.Obj service(Json job) {
+    return owned(
+        job,
+        "v1",
+        "Service",
+        Json.object(
+            "clusterIP",
+            "None",
+            "publishNotReadyAddresses",
+            true,
+            "selector",
+            Json.object(Tag.GANG_LABEL, request.gang().text())));
+  }
+
+  Json.Obj secret(Json job, AgentProgram agent, PeerSecret peers) {
+    var variables = new HashMap<>(request.environment());
+    if (shape.resource().isPresent()) {
+      variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+    }
+    String workspace = workspace(request.project());
+    Json.Obj lease = request.lease().json();
+    Json.Obj start =
+        Json.object(
+            "owner", request.owner(),
+            "holder", request.holder(),
+            "gang", request.gang().text(),
+            "nodes", request.nodes(),
+            "name", request.session(),
+            "workspace", workspace,
+            "state", workspace + ".gpush",
+            "locks", List.of(),
+            "env_own", true,
+            "env_over", variables,
+            "lease", hardEnd().map(end -> lease.with("hard_s", end.toSeconds())).orElse(lease),
+            "peers", peers.onHosts(),
+            "foreground", true,
+            "taken_s", GRACE.minus(LAST_WORDS).toSeconds(),
+            "request", Json.object());
+    byte[] packet =
+        agent.packet(
+            Json.object(
+                "mode",
+                "start",
+                "gang",
+                request.gang().text(),
+                "node_from",
+                "JOB_COMPLETION_INDEX",
+                "start",
+                start));
+    return Json.object(
+        "apiVersion",
+        "v1",
+        "kind",
+        "Secret",
+        "type",
+        "gpush.dev/agent",
+        "immutable",
+        true,
+        "metadata",
+        owned(job),
+        "data",
+        Json.object(START, Base64.getEncoder().encodeToString(packet)));
+  }
+}

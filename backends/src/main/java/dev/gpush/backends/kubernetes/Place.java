@@ -1,0 +1,121 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A namespace of a cluster as everything here sees it. */
+final class Place {
+  /** A plan and the reservation right after it look once. */
+  private static final Duration FRESH = Duration.ofSeconds(3);
+
+  private final String name;
+  private final KubernetesSettings settings;
+  private final KubeApi api;
+  private final Clock clock;
+  private final AtomicReference<Optional<Seen>> seen = new AtomicReference<>(Optional.empty());
+
+  Place(String name, KubernetesSettings settings, Clock clock) {
+    this.name = name;
+    this.settings = settings;
+    this.api = new KubeApi(settings.access());
+    this.clock = clock;
+  }
+
+  private record Seen(Room room, long nanos) {}
+
+  String name() {
+    return name;
+  }
+
+  KubernetesSettings settings() {
+    return settings;
+  }
+
+  KubeApi api() {
+    return api;
+  }
+
+  /** Ours, for how long things take. */
+  Clock time() {
+    return clock;
+  }
+
+  String namespace() {
+    return settings.namespace().or(api::namespace).orElse("default");
+  }
+
+  /** Of objects of one kind in the namespace. */
+  String path(String group, String kind) {
+    return group + "/namespaces/" + namespace() + "/" + kind;
+  }
+
+  String path(String group, String kind, String object) {
+    return path(group, kind) + "/" + object;
+  }
+
+  List<Json> list(String group, String kind, String selector)
+      throws InterruptedException, NotTold, ApiRefusal {
+    return api.get(path(group, kind) + "?labelSelector=" + KubeApi.encoded(selector))
+        .items("items");
+  }
+
+  /** The Job of a gang; of the several that there should never be, the oldest. */
+  Optional<Json> job(GangId gang) throws InterruptedException, NotTold {
+    try {
+      return list(Jobs.GROUP, "jobs", Tag.selector(gang)).stream()
+          .min(
+              Comparator.comparing(
+                  job -> job.object("metadata").text("creationTimestamp").orElse("")));
+    } catch (ApiRefusal refusal) {
+      throw notAllowed("list jobs", refusal);
+    }
+  }
+
+  NotTold notAllowed(String what, ApiRefusal refusal) {
+    if (refusal.isForbidden()) {
+      return new NotTold(
+          "you may not " + what + " in " + namespace(),
+          new GpushException(
+              new BackendFailure.Unavailable(
+                  name,
+                  "you may not "
+                      + what
+                      + " in its namespace "
+                      + namespace()
+                      + ": "
+                      + refusal.words(),
+                  "gpush backends --explain")));
+    }
+    return new NotTold(refusal.words(), refusal);
+  }
+
+  Room room() throws InterruptedException, NotTold {
+    Room now = Room.of(api);
+    seen.set(Optional.of(new Seen(now, clock.nanos())));
+    return now;
+  }
+
+  /** As it was seen a moment ago: whoever asks plans first. */
+  Room roomAsPlanned() throws InterruptedException, NotTold {
+    Optional<Seen> last = seen.get();
+    return last.isPresent() && clock.nanos() - last.get().nanos() < FRESH.toNanos()
+        ? last.get().room()
+        : room();
+  }
+
+  /** A command as it is typed here. */
+  String kubectl(String words) {
+    return settings.access().kubectl() + " -n " + namespace() + " " + words;
+  }
+}

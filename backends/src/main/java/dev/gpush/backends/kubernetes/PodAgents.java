@@ -1,0 +1,114 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Asks the agents of a gang's pods, all at once. */
+final class PodAgents {
+  /** Each is a connection to the API server, which all people of the cluster share. */
+  private static final int AT_ONCE = 32;
+
+  private final Place place;
+  private final AgentProgram agent;
+  private final Tasks tasks;
+
+  PodAgents(Place place, AgentProgram agent, Tasks tasks) {
+    this.place = place;
+    this.agent = agent;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Asks every node that has a pod.
+   *
+   * @param control the question, as docs/technical/link.md section 1 has it
+   * @param patience how long agents may take that are not there yet
+   * @return an answer for every pod
+   */
+  Map<Integer, AgentAnswer> ask(
+      GangId gang, Pods pods, Json.Obj control, Duration patience, Duration limit)
+      throws InterruptedException {
+    var turns = new Semaphore(AT_ONCE);
+    var asked = new TreeMap<Integer, Future<AgentAnswer>>();
+    pods.byNode()
+        .forEach(
+            (node, pod) -> {
+              Callable<AgentAnswer> one = () -> ask(gang, node, pod, control, patience, turns);
+              asked.put(node, tasks.fork("ask-agent-" + node, one));
+            });
+    long end = place.time().nanos() + limit.plus(patience).toNanos();
+    var answers = new TreeMap<Integer, AgentAnswer>();
+    try {
+      for (var each : asked.entrySet()) {
+        answers.put(each.getKey(), awaited(each.getValue(), end, limit));
+      }
+    } finally {
+      asked.values().forEach(future -> future.cancel(true));
+    }
+    return answers;
+  }
+
+  private AgentAnswer awaited(Future<AgentAnswer> answer, long end, Duration limit)
+      throws InterruptedException {
+    try {
+      return answer.get(Math.max(0, end - place.time().nanos()), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException late) {
+      return new AgentAnswer.Silent("no answer for " + limit.toSeconds() + " s");
+    } catch (ExecutionException failed) {
+      return switch (failed.getCause()) {
+        case GpushException known when known.failure() instanceof AgentFailure.NotThere ->
+            new AgentAnswer.NoAgent();
+        case GpushException known -> new AgentAnswer.Silent(Text.clean(known.failure().toString()));
+        case IOException broken ->
+            new AgentAnswer.Silent(Text.clean(String.valueOf(broken.getMessage())));
+        case null -> throw new IllegalStateException(failed);
+        case Throwable other -> throw Tasks.unchecked(other);
+      };
+    }
+  }
+
+  private AgentAnswer ask(
+      GangId gang, int node, Json pod, Json.Obj control, Duration patience, Semaphore turns)
+      throws IOException, InterruptedException {
+    if (Pods.hasEnded(pod)) {
+      return new AgentAnswer.NoAgent();
+    }
+    if (!Pods.isRunning(pod)) {
+      return new AgentAnswer.Silent(Fate.of(pod).words());
+    }
+    Json.Obj header =
+        Json.object("mode", "control", "gang", gang.text(), "node", node, "control", control);
+    turns.acquire();
+    try (Pipe pipe =
+        place
+            .api()
+            .exec(
+                place.namespace(),
+                Pods.name(pod),
+                Manifest.CONTAINER,
+                agent.arguments(Manifest.INTERPRETERS))) {
+      return new AgentAnswer.Said(
+          agent.ask(
+              pipe, patience.isZero() ? header : header.with("wait_s", patience.toSeconds())));
+    } finally {
+      turns.release();
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Schedulers that know a gang by an object named PodGroup, of which there are four different ones:
+ * Kubernetes' own, Volcano's, that of the coscheduling plugin, and KAI's. What differs is how pods
+ * name it and how it says how many they are.
+ *
+ * @param version of the object there
+ * @param queue for those that have queues; empty: their default
+ */
+record PodGroupGang(Kind kind, String version, Optional<String> queue) implements GangSystem {
+  enum Kind {
+    NATIVE("native", "scheduling.k8s.io", ""),
+    VOLCANO("volcano", "scheduling.volcano.sh", "volcano"),
+    COSCHEDULING("coscheduling", "scheduling.x-k8s.io", "scheduler-plugins-scheduler"),
+    KAI("kai", "scheduling.run.ai", "kai-scheduler");
+
+    private final String word;
+    private final String group;
+    private final String scheduler;
+
+    Kind(String word, String group, String scheduler) {
+      this.word = word;
+      this.group = group;
+      this.scheduler = scheduler;
+    }
+
+    String group() {
+      return group;
+    }
+  }
+
+  @Override
+  public String name() {
+    return kind.word;
+  }
+
+  private String api() {
+    return "/apis/" + kind.group + "/" + version;
+  }
+
+  @Override
+  public Json.Obj marked(Json.Obj job, Manifest manifest) {
+    String group = manifest.name();
+    return switch (kind) {
+      case NATIVE -> Marks.podSpec(job, "schedulingGroup", Json.object("podGroupName", group));
+      case VOLCANO ->
+          Marks.podAnnotation(
+              Marks.podSpec(job, "schedulerName", kind.scheduler),
+              "scheduling.k8s.io/group-name",
+              group);
+      case COSCHEDULING ->
+          Marks.podLabel(
+              Marks.podSpec(job, "schedulerName", kind.scheduler),
+              "scheduling.x-k8s.io/pod-group",
+              group);
+      case KAI -> {
+        Json.Obj named =
+            Marks.podAnnotation(
+                Marks.podAnnotation(
+                    Marks.podSpec(job, "schedulerName", kind.scheduler), "pod-group-name", group),
+                "kai.scheduler/skip-podgrouper",
+                "true");
+        yield Marks.podLabel(named, "kai.scheduler/queue", queue.orElse("default"));
+      }
+    };
+  }
+
+  @Override
+  public List<Companion> companions(Json job, Manifest manifest) {
+    int nodes = manifest.nodes();
+    Json.Obj members = Json.object("minMember", nodes);
+    Json.Obj spec =
+        switch (kind) {
+          case NATIVE ->
+              Json.object("schedulingPolicy", Json.object("gang", Json.object("minCount", nodes)));
+          case VOLCANO -> members.with("queue", queue.orElse("default"));
+          case COSCHEDULING -> members;
+          case KAI -> members.with("queue", queue.orElse("default"));
+        };
+    return List.of(
+        new Companion(
+            api(), "podgroups", manifest.owned(job, kind.group + "/" + version, "PodGroup", spec)));
+  }
+
+  @Override
+  public Begin begin() {
+    return Begin.AT_ONCE;
+  }
+
+  /** The group knows more than its pods do: how many of them would have found a place. */
+  @Override
+  public Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold {
+    try {
+      return place.api().find(place.path(api(), "podgroups", Jobs.name(job))).stream()
+          .flatMap(group -> group.object("status").items("conditions").stream())
+          .filter(condition -> !says(condition, "type").equals("Scheduled"))
+          .filter(
+              condition ->
+                  says(condition, "type").equals("Unschedulable")
+                      || says(condition, "status").equals("False"))
+          .map(condition -> says(condition, "message"))
+          .filter(message -> !message.isEmpty())
+          .findFirst()
+          .map(message -> new Waiting(Text.clean(message), false));
+    } catch (ApiRefusal notAllowed) {
+      return Optional.empty();
+    }
+  }
+
+  private static String says(Json condition, String key) {
+    return condition.text(key).orElse("");
+  }
+}

@@ -1,0 +1,61 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.core.json.Json;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Pods of a Job that the cluster does not take: quotas, limits and policies refuse them when the
+ * controller creates them, so nobody is told but by an event.
+ */
+final class Refusals {
+  private static final Pattern FORBIDDEN = Pattern.compile("(?s).*? is forbidden: (.*)");
+
+  /** "requested: requests.nvidia.com/gpu=8, used: …, limited: requests.nvidia.com/gpu=0". */
+  private static final Pattern QUOTA =
+      Pattern.compile("requested: ([^=,]+)=([^,]+),.*limited: (?:.*,)?\\1=([^, ]+).*");
+
+  private Refusals() {}
+
+  /** The last one of a Job. */
+  static Optional<String> of(Place place, Json job) throws InterruptedException, NotTold {
+    String selector =
+        "involvedObject.uid="
+            + job.object("metadata").text("uid").orElse("")
+            + ",reason=FailedCreate";
+    try {
+      return place
+          .api()
+          .get(place.path("/api/v1", "events") + "?fieldSelector=" + KubeApi.encoded(selector))
+          .items("items")
+          .stream()
+          .max(Comparator.comparing(event -> event.text("lastTimestamp").orElse("")))
+          .flatMap(event -> event.text("message"))
+          .map(Refusals::words);
+    } catch (ApiRefusal notAllowed) {
+      return Optional.empty();
+    }
+  }
+
+  static String words(String message) {
+    Matcher forbidden = FORBIDDEN.matcher(message);
+    return Text.clean(
+        (forbidden.matches() ? forbidden.group(1) : message).replaceFirst("^error creating: ", ""));
+  }
+
+  /** A quota that is used up may be given back; one that is too small, and a policy, stay. */
+  static boolean isHopeless(String words, int nodes) {
+    Matcher quota = QUOTA.matcher(words);
+    if (quota.matches()) {
+      long wanted = Quantity.whole(quota.group(2)).orElse(0L) * nodes;
+      return wanted > Quantity.whole(quota.group(3)).orElse(Long.MAX_VALUE);
+    }
+    return !words.contains("exceeded quota");
+  }
+}

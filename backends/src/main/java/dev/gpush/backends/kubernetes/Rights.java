@@ -1,0 +1,150 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a person may do there, asked of the cluster verb by verb. */
+final class Rights {
+  /** Since 1.35 a command in a pod needs this one too. */
+  private static final int FIRST_WITH_CREATE = 35;
+
+  /** Without these nothing works. docs/guide/kubernetes.md has them as a Role. */
+  private static final List<Right> NEEDED =
+      List.of(
+          new Right("batch", "jobs", "", List.of("create", "get", "list", "patch", "delete"), true),
+          new Right("", "pods", "", List.of("get", "list"), true),
+          new Right("", "pods", "exec", List.of("get"), true),
+          new Right("", "services", "", List.of("create"), true),
+          new Right("", "secrets", "", List.of("create"), true));
+
+  private static final List<Wish> WISHES =
+      List.of(
+          new Wish(
+              new Right("", "nodes", "", List.of("list"), false),
+              "which GPUs there are is not known before it is tried"),
+          new Wish(
+              new Right("", "pods", "", List.of("list"), false),
+              "whether there is room now is not known before it is tried"),
+          new Wish(
+              new Right(
+                  "coordination.k8s.io",
+                  "leases",
+                  "",
+                  List.of("get", "create", "update", "delete"),
+                  true),
+              "two gangs that are placed at once may have to take their pods back"),
+          new Wish(
+              new Right("", "pods", "", List.of("delete"), true),
+              "pods whose agents do not answer end by their own grace, not sooner"),
+          new Wish(
+              new Right("", "events", "", List.of("list"), true),
+              "why the cluster refuses pods, such as a quota, cannot be said"),
+          new Wish(
+              new Right("", "resourcequotas", "", List.of("list"), true),
+              "a quota that is too small is found late"),
+          new Wish(
+              new Right("", "pods", "log", List.of("get"), true),
+              "what a container wrote that did not start cannot be said"));
+
+  private final Place place;
+
+  Rights(Place place) {
+    this.place = place;
+  }
+
+  private record Right(
+      String group, String resource, String part, List<String> verbs, boolean inNamespace) {
+    String words() {
+      return resource + (part.isEmpty() ? "" : "/" + part);
+    }
+  }
+
+  private record Wish(Right right, String without) {}
+
+  List<String> lines() throws InterruptedException, NotTold {
+    var lines = new ArrayList<String>();
+    lines.add(place.api().server() + ", namespace " + place.namespace());
+    GangSystems.Found found = GangSystems.of(place);
+    lines.add("gangs by " + found.system().name() + ": " + found.why());
+    var missing = new ArrayList<String>();
+    for (Right right : needed()) {
+      List<String> not = missing(right);
+      if (!not.isEmpty()) {
+        missing.add(Text.list(not) + " " + right.words());
+      }
+    }
+    lines.add(
+        missing.isEmpty()
+            ? "you may do all that gpush needs there"
+            : "you may not " + String.join("; not ", missing));
+    for (Wish wish : WISHES) {
+      if (!missing(wish.right()).isEmpty()) {
+        lines.add(
+            "you may not "
+                + Text.list(missing(wish.right()))
+                + " "
+                + wish.right().words()
+                + (wish.right().inNamespace() ? "" : " of the cluster")
+                + ": "
+                + wish.without());
+      }
+    }
+    return List.copyOf(lines);
+  }
+
+  private List<Right> needed() throws InterruptedException, NotTold {
+    var needed = new ArrayList<>(NEEDED);
+    if (place.api().minor() >= FIRST_WITH_CREATE) {
+      needed.add(new Right("", "pods", "exec", List.of("create"), true));
+    }
+    return needed;
+  }
+
+  private List<String> missing(Right right) throws InterruptedException, NotTold {
+    var missing = new ArrayList<String>();
+    for (String verb : right.verbs()) {
+      if (!may(right, verb)) {
+        missing.add(verb);
+      }
+    }
+    return missing;
+  }
+
+  private boolean may(Right right, String verb) throws InterruptedException, NotTold {
+    Json.Obj attributes =
+        Json.object(
+            "group",
+            right.group(),
+            "resource",
+            right.resource(),
+            "subresource",
+            right.part(),
+            "verb",
+            verb);
+    Json.Obj review =
+        Json.object(
+            "apiVersion",
+            "authorization.k8s.io/v1",
+            "kind",
+            "SelfSubjectAccessReview",
+            "spec",
+            Json.object(
+                "resourceAttributes",
+                right.inNamespace()
+                    ? attributes.with("namespace", place.namespace())
+                    : attributes));
+    try {
+      return place
+          .api()
+          .create("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+          .object("status")
+          .flag("allowed");
+    } catch (ApiRefusal refusal) {
+      throw new NotTold(refusal.words(), refusal);
+    }
+  }
+}

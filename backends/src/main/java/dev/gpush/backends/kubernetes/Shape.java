@@ -1,0 +1,43 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.core.json.Json;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What one pod of a gang asks for.
+ *
+ * @param resource of the GPUs; empty on a CPU node
+ * @param terms of node selection: one of them must hold; empty: any node
+ * @param model as people say it; empty on a CPU node
+ * @param cpuMillis asked for; 0: nothing
+ * @param memoryBytes asked for; 0: nothing
+ */
+record Shape(
+    Optional<String> resource,
+    int gpus,
+    List<Json> terms,
+    String gpuModel,
+    long cpuMillis,
+    long memoryBytes) {
+  Shape {
+    terms = List.copyOf(terms);
+  }
+
+  /** In whole ones, for whoever counts threads. */
+  int cpus() {
+    return (int) Math.max(1, (cpuMillis + 500) / 1000);
+  }
+
+  /** What must be free on a node for it. */
+  Map<String, Long> wants() {
+    var wants = new HashMap<String, Long>();
+    resource.ifPresent(name -> wants.put(name, (long) gpus));
+    wants.put(ClusterNode.CPU, cpuMillis);
+    wants.put("memory", memoryBytes);
+    wants.put("pods", 1L);
+    return wants;
+  }
+}

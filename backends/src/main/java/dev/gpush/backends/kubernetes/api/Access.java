@@ -1,0 +1,104 @@
+package dev.gpush.backends.kubernetes.api;
+
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The way to a cluster, found as kubectl finds it: a context of a kubeconfig file, or the service
+ * account of the pod that gpush runs in.
+ *
+ * @param backend the name of the block of the configuration, for failures
+ * @param kubeconfig the file; empty: as KUBECONFIG says, else the one in the home folder
+ * @param context of that file; empty: its current one
+ */
+public record Access(String backend, Optional<Path> kubeconfig, Optional<String> context) {
+  private static final Path TOKEN = Path.of(Config.KUBERNETES_SERVICE_ACCOUNT_TOKEN_PATH);
+
+  /** Answers to pings keep load balancers from cutting what is idle; most cut after a minute. */
+  private static final long PING_MILLIS = 20_000;
+
+  private static final int CONNECT_MILLIS = 10_000;
+
+  /** One WebSocket per node, and some questions beside them. */
+  private static final int MOST_AT_ONCE = 1024;
+
+  /** The files that count, as they are now: another answer means that somebody logged in. */
+  String stamp() {
+    var stamp = new StringBuilder();
+    for (File file : files()) {
+      stamp.append(file).append(' ').append(file.lastModified()).append(' ').append(file.length());
+    }
+    return stamp.toString();
+  }
+
+  private List<File> files() {
+    return kubeconfig
+        .map(path -> List.of(path.toFile()))
+        .orElseGet(() -> Config.getKubeconfigFilenames().stream().map(File::new).toList());
+  }
+
+  /**
+   * Reads the files; may run a program that logs in, where they say so.
+   *
+   * @throws GpushException with {@code Unavailable} when there is no way
+   */
+  Config config() {
+    List<File> there = files().stream().filter(File::isFile).toList();
+    if (there.isEmpty() && (kubeconfig.isPresent() || !Files.isReadable(TOKEN))) {
+      throw unavailable(
+          "there is no " + kubeconfig.map(Path::toString).orElse("kubeconfig file"),
+          "kubectl config get-contexts, then kubeconfig: in ~/.gpush/config.yaml");
+    }
+    Config config;
+    try {
+      config =
+          kubeconfig
+              .map(path -> Config.fromKubeconfig(context.orElse(null), path.toFile()))
+              .orElseGet(() -> Config.autoConfigure(context.orElse(null)));
+    } catch (KubernetesClientException | IllegalArgumentException broken) {
+      throw unavailable(
+          "the kubeconfig is not readable: " + broken.getMessage(), "kubectl config view");
+    }
+    requireContext(config);
+    config.setWebsocketPingInterval(PING_MILLIS);
+    config.setConnectionTimeout(CONNECT_MILLIS);
+    config.setMaxConcurrentRequests(MOST_AT_ONCE);
+    config.setMaxConcurrentRequestsPerHost(MOST_AT_ONCE);
+    // Whoever asks decides what may be asked again.
+    config.setRequestRetryBackoffLimit(0);
+    return config;
+  }
+
+  /** The library takes the current context where there is none of that name. */
+  private void requireContext(Config config) {
+    if (context.isEmpty()) {
+      return;
+    }
+    List<String> known = config.getContexts().stream().map(each -> each.getName()).toList();
+    if (!known.contains(context.get())) {
+      throw unavailable(
+          "there is no context "
+              + context.get()
+              + (known.isEmpty() ? "" : "; there are " + String.join(", ", known)),
+          "kubectl config get-contexts");
+    }
+  }
+
+  GpushException unavailable(String reason, String remedy) {
+    return new GpushException(new BackendFailure.Unavailable(backend, reason, remedy));
+  }
+
+  /** "kubectl", with what leads it to the same cluster. */
+  public String kubectl() {
+    return "kubectl"
+        + kubeconfig.map(path -> " --kubeconfig " + path).orElse("")
+        + context.map(name -> " --context " + name).orElse("");
+  }
+}

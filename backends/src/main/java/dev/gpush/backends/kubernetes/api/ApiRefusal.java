@@ -1,0 +1,44 @@
+package dev.gpush.backends.kubernetes.api;
+
+import dev.gpush.backends.floor.Text;
+
+/** The API server has understood and says no. */
+public final class ApiRefusal extends Exception {
+  private static final long serialVersionUID = 1;
+
+  private final int status;
+  private final String reason;
+  private final String words;
+
+  /**
+   * @param reason the server's word, such as {@code AlreadyExists}
+   */
+  ApiRefusal(int status, String reason, String words) {
+    super(status + " " + reason + ": " + words);
+    this.status = status;
+    this.reason = reason;
+    this.words = Text.clean(words);
+  }
+
+  public boolean isNotFound() {
+    return status == 404;
+  }
+
+  public boolean isForbidden() {
+    return status == 403;
+  }
+
+  public boolean alreadyExists() {
+    return reason.equals("AlreadyExists");
+  }
+
+  /** Somebody else has changed the object meanwhile. */
+  public boolean isConflict() {
+    return status == 409;
+  }
+
+  /** What the server said. */
+  public String words() {
+    return words;
+  }
+}

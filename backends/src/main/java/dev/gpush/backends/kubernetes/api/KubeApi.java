@@ -1,0 +1,337 @@
+package dev.gpush.backends.kubernetes.api;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.floor.Text;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import io.fabric8.kubernetes.client.http.WebSocket;
+import io.fabric8.kubernetes.client.http.WebSocketHandshakeException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import javax.net.ssl.SSLException;
+
+/**
+ * One API server under one name. Logs in at the first question, and again when somebody has changed
+ * the kubeconfig.
+ */
+public final class KubeApi {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  /** Since 1.30 the end of a command's input can be told. */
+  private static final int FIRST_WITH_V5 = 30;
+
+  private final Access access;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private Optional<Client> client = Optional.empty();
+
+  public KubeApi(Access access) {
+    this.access = access;
+  }
+
+  private record Client(Config config, HttpClient http, String stamp, CompletableFuture<Json> of) {}
+
+  private record Answer(int status, String body, Optional<Instant> at) {}
+
+  public Access access() {
+    return access;
+  }
+
+  /** Of the context; empty when it says none. */
+  public Optional<String> namespace() {
+    return Optional.ofNullable(client().config().getNamespace()).filter(name -> !name.isBlank());
+  }
+
+  /** Its address, as the kubeconfig has it. */
+  public String server() {
+    return client().config().getMasterUrl().replaceFirst("/+$", "");
+  }
+
+  // ---- objects
+
+  public Json get(String path) throws InterruptedException, NotTold, ApiRefusal {
+    return object(send("GET", path, "", ""));
+  }
+
+  /** Empty when there is no such object. */
+  public Optional<Json> find(String path) throws InterruptedException, NotTold, ApiRefusal {
+    try {
+      return Optional.of(get(path));
+    } catch (ApiRefusal refusal) {
+      if (refusal.isNotFound()) {
+        return Optional.empty();
+      }
+      throw refusal;
+    }
+  }
+
+  public Json create(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+    return object(send("POST", path, "application/json", object.write()));
+  }
+
+  public Json replace(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+    return object(send("PUT", path, "application/json", object.write()));
+  }
+
+  /**
+   * @param change laid over the object, as a merge patch
+   */
+  public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
+    return object(send("PATCH", path, "application/merge-patch+json", change.write()));
+  }
+
+  /** That it is gone already is as good. */
+  public void delete(String path, Json options) throws InterruptedException, NotTold, ApiRefusal {
+    try {
+      object(send("DELETE", path, "application/json", options.write()));
+    } catch (ApiRefusal refusal) {
+      if (!refusal.isNotFound()) {
+        throw refusal;
+      }
+    }
+  }
+
+  /** The server's own time of day, to compare with what it has written into its objects. */
+  public Instant time() throws InterruptedException, NotTold {
+    return send("GET", "/version", "", "")
+        .at()
+        .orElseThrow(() -> new NotTold(server() + " does not say what time it is", null));
+  }
+
+  /** For a query. */
+  public static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+  }
+
+  private Json object(Answer answer) throws NotTold, ApiRefusal {
+    Json json = parsed(answer.body());
+    int status = answer.status();
+    if (status >= 200 && status < 300) {
+      return json;
+    }
+    String message = json.text("message").orElse(Text.clean(answer.body()));
+    if (status == 401) {
+      throw new NotTold(
+          "it does not know you any more (401 Unauthorized)",
+          access.unavailable(
+              server()
+                  + " does not know you: the token or certificate has ended, or was never its own",
+              access.kubectl() + " auth whoami"));
+    }
+    if (status >= 500 || status == 429 || status < 400) {
+      throw new NotTold(server() + " says " + status + ": " + Text.clean(message), null);
+    }
+    throw new ApiRefusal(status, json.text("reason").orElse(""), message);
+  }
+
+  private static Json parsed(String body) {
+    try {
+      return Json.parse(body);
+    } catch (JsonSyntaxException page) {
+      return Json.object();
+    }
+  }
+
+  private Answer send(String method, String path, String type, String body)
+      throws InterruptedException, NotTold {
+    Client now = client();
+    HttpRequest.Builder request =
+        now.http()
+            .newHttpRequestBuilder()
+            .uri(uri(now, path).toString())
+            .header("Accept", "application/json")
+            .timeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    if (!method.equals("GET")) {
+      request.method(method, type, body);
+    }
+    HttpResponse<String> answer =
+        awaited(now.http().sendAsync(request.build(), String.class), server());
+    return new Answer(
+        answer.code(), Optional.ofNullable(answer.body()).orElse(""), date(answer.header("Date")));
+  }
+
+  private static URI uri(Client now, String path) {
+    return URI.create(now.config().getMasterUrl().replaceFirst("/+$", "") + path);
+  }
+
+  private static Optional<Instant> date(String header) {
+    try {
+      return Optional.ofNullable(header)
+          .map(text -> ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant());
+    } catch (DateTimeParseException odd) {
+      return Optional.empty();
+    }
+  }
+
+  private static <T> T awaited(Future<T> answer, String server)
+      throws InterruptedException, NotTold {
+    try {
+      return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException late) {
+      throw new NotTold(server + " gives no answer for " + LIMIT.toSeconds() + " s", late);
+    } catch (ExecutionException failed) {
+      throw new NotTold(words(server, failed.getCause()), failed.getCause());
+    } finally {
+      answer.cancel(true);
+    }
+  }
+
+  private static String words(String server, Throwable cause) {
+    return switch (cause) {
+      case ConnectException _ -> server + " cannot be reached: nothing listens there";
+      case UnknownHostException _ -> server + " cannot be reached: its name means nothing here";
+      case SSLException untrusted ->
+          server + " is not trusted: " + Text.clean(String.valueOf(untrusted.getMessage()));
+      case InterruptedIOException late -> server + " gives no answer";
+      case null -> server + " gives no answer";
+      case Throwable other ->
+          server + " cannot be asked: " + Text.clean(String.valueOf(other.getMessage()));
+    };
+  }
+
+  // ---- commands in pods
+
+  /** The end of what a container wrote before it ended last; empty where that cannot be had. */
+  public String log(String namespace, String pod, String container)
+      throws InterruptedException, NotTold {
+    String query = "?previous=true&tailLines=10&limitBytes=2000&container=" + container;
+    Answer answer =
+        send("GET", "/api/v1/namespaces/" + namespace + "/pods/" + pod + "/log" + query, "", "");
+    return answer.status() == 200 ? answer.body() : "";
+  }
+
+  /**
+   * Runs a command in a container.
+   *
+   * @throws IOException when it was not begun
+   */
+  public Pipe exec(String namespace, String pod, String container, List<String> arguments)
+      throws IOException {
+    try {
+      Client now = client();
+      boolean endsInput = endsInput();
+      String query =
+          arguments.stream()
+              .map(word -> "&command=" + URLEncoder.encode(word, StandardCharsets.UTF_8))
+              .collect(
+                  Collectors.joining(
+                      "", "?stdin=true&stdout=true&stderr=true&container=" + container, ""));
+      String path = "/api/v1/namespaces/" + namespace + "/pods/" + pod + "/exec" + query;
+      var pipe = new ExecPipe(endsInput);
+      CompletableFuture<WebSocket> opened =
+          now.http()
+              .newWebSocketBuilder()
+              .uri(uri(now, path))
+              .subprotocol(endsInput ? "v5.channel.k8s.io" : "v4.channel.k8s.io")
+              .connectTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+              .buildAsync(pipe);
+      // Should nobody wait for it any more when it comes.
+      opened.whenComplete((socket, _) -> pipe.begin(Optional.ofNullable(socket)));
+      try {
+        opened.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        return pipe;
+      } catch (TimeoutException late) {
+        throw new IOException(server() + " gives no answer for " + LIMIT.toSeconds() + " s", late);
+      } catch (ExecutionException failed) {
+        throw new IOException(execWords(pod, failed.getCause()), failed.getCause());
+      } finally {
+        if (!opened.isDone() || opened.isCompletedExceptionally()) {
+          pipe.close();
+        }
+      }
+    } catch (NotTold unknown) {
+      throw new IOException(unknown.words(), unknown);
+    } catch (GpushException noWay) {
+      throw new IOException(noWay.failure().toString(), noWay);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    }
+  }
+
+  private String execWords(String pod, Throwable cause) {
+    if (cause instanceof WebSocketHandshakeException refused) {
+      int code = refused.getResponse().code();
+      return switch (code) {
+        case 401 -> server() + " does not know you any more";
+        case 403 -> "not allowed: get and create of pods/exec are needed";
+        case 404 -> "there is no pod " + pod;
+        default -> "no command can be run in pod " + pod + " now (" + code + ")";
+      };
+    }
+    return words(server(), cause);
+  }
+
+  private boolean endsInput() throws InterruptedException, NotTold {
+    return minor() >= FIRST_WITH_V5;
+  }
+
+  /** The second number of the server's version. */
+  public int minor() throws InterruptedException, NotTold {
+    String digits = version().text("minor").orElse("").replaceAll("[^0-9].*", "");
+    return digits.isEmpty() ? 0 : Integer.parseInt(digits);
+  }
+
+  /** What the server says of itself; asked for once. */
+  public Json version() throws InterruptedException, NotTold {
+    Client now = client();
+    Optional<Json> known = now.of().isDone() ? Optional.of(now.of().join()) : Optional.empty();
+    if (known.isPresent()) {
+      return known.get();
+    }
+    try {
+      Json version = object(send("GET", "/version", "", ""));
+      now.of().complete(version);
+      return version;
+    } catch (ApiRefusal refusal) {
+      throw new NotTold(server() + " does not say its version: " + refusal.words(), refusal);
+    }
+  }
+
+  // ---- logging in
+
+  private Client client() {
+    String stamp = access.stamp();
+    lock.lock();
+    try {
+      if (client.isPresent() && client.get().stamp().equals(stamp)) {
+        return client.get();
+      }
+      Config config = access.config();
+      HttpClient.Factory factory = new PromptSockets();
+      // The one before goes on for those who use it; idle threads of it end by themselves.
+      var made =
+          new Client(config, factory.newBuilder(config).build(), stamp, new CompletableFuture<>());
+      client = Optional.of(made);
+      return made;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

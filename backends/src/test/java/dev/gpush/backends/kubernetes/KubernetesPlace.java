@@ -1,0 +1,210 @@
+package dev.gpush.backends.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.AgentImage;
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.BackendPlace;
+import dev.gpush.testkit.rig.KubernetesRig;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+
+/** A fresh namespace of a real cluster; jobs, pods and agents are real. */
+final class KubernetesPlace implements BackendPlace {
+  /** All kinds of objects that are made there. */
+  private static final String KINDS = "jobs,pods,services,secrets,leases.coordination.k8s.io";
+
+  private final KubernetesRig rig;
+  private final String namespace;
+  private final Json.Obj settings;
+  private final Tasks tasks = Tasks.named("kubernetes-place", (_, _) -> {});
+  private final SecureRandom random = new SecureRandom();
+  private final KubernetesBackend backend;
+
+  KubernetesPlace(KubernetesRig rig, Json.Obj more) throws Exception {
+    this.rig = rig;
+    var id = new byte[4];
+    random.nextBytes(id);
+    this.namespace = "gpush-" + HexFormat.of().formatHex(id);
+    var all =
+        Json.object(
+            "kubeconfig",
+            rig.kubeconfig().toString(),
+            "namespace",
+            namespace,
+            "image",
+            KubernetesRig.IMAGE);
+    for (var each : more.entries().entrySet()) {
+      all = all.with(each.getKey(), each.getValue());
+    }
+    this.settings = all;
+    rig.kubectl("create", "namespace", namespace);
+    until(() -> rig.tried("-n", namespace, "get", "serviceaccount", "default").status() == 0);
+    this.backend = with(Json.object());
+  }
+
+  static KubernetesPlace of(String profile) throws Exception {
+    return new KubernetesPlace(KubernetesRig.of(profile), Json.object());
+  }
+
+  KubernetesRig rig() {
+    return rig;
+  }
+
+  String namespace() {
+    return namespace;
+  }
+
+  /** What must succeed, in this namespace. */
+  String kubectl(String... words) throws Exception {
+    var all = new String[words.length + 2];
+    all[0] = "-n";
+    all[1] = namespace;
+    System.arraycopy(words, 0, all, 2, words.length);
+    return rig.kubectl(all);
+  }
+
+  @Override
+  public KubernetesBackend backend() {
+    return backend;
+  }
+
+  @Override
+  public KubernetesBackend again() {
+    return with(Json.object());
+  }
+
+  KubernetesBackend with(Json.Obj more) {
+    Json.Obj values = settings;
+    for (var each : more.entries().entrySet()) {
+      values = values.with(each.getKey(), each.getValue());
+    }
+    return KubernetesBackend.of(
+        new BackendConfig("k8s", "kubernetes", values, ""),
+        new AgentImage(tasks, random),
+        tasks,
+        Clock.system(),
+        random);
+  }
+
+  @Override
+  public GangRequest request(int nodes, LeaseTerms lease) {
+    return request(nodes, "H100:8", lease);
+  }
+
+  GangRequest request(int nodes, String gpus, LeaseTerms lease) {
+    return BackendPlace.fresh(random, nodes, gpus, lease, Map.of("COLOUR", "red"));
+  }
+
+  @Override
+  public int capacity() {
+    return 4;
+  }
+
+  @Override
+  public GangRequest never() {
+    return request(5, BackendContract.LONG);
+  }
+
+  @Override
+  public List<String> slots(NodeInfo node) {
+    return node.slots().stream().map(slot -> node.host() + ":" + slot).toList();
+  }
+
+  /** The agents must have started. */
+  @Override
+  public Duration soon() {
+    return Duration.ofSeconds(8);
+  }
+
+  /** What ends a pod's agent for good is that it lets go; killed, it would begin again. */
+  @Override
+  public void kill(Gang gang, int node) throws Exception {
+    var agent = new AgentImage(tasks, random);
+    Json.Obj header =
+        Json.object(
+            "mode",
+            "control",
+            "gang",
+            gang.id().text(),
+            "node",
+            node,
+            "control",
+            Json.object("do", "release"));
+    agent.ask(backend.spawn(gang, node, agent.arguments(backend.interpreters(gang))), header);
+    String job = kubectl("get", "job", "-l", Tag.selector(gang.id()), "-o", "name");
+    until(() -> isOver(job, node, gang.nodes().size()));
+  }
+
+  private boolean isOver(String job, int node, int nodes) throws Exception {
+    Json now = Json.parse(kubectl("get", job, "-o", "json"));
+    return Jobs.ended(now).contains(node)
+        && (Jobs.ended(now).size() < nodes || Jobs.end(now).isPresent());
+  }
+
+  interface Statement {
+    boolean holds() throws Exception;
+  }
+
+  static void until(Statement statement) throws Exception {
+    long start = System.nanoTime();
+    while (!statement.holds()) {
+      assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), "never so");
+    }
+  }
+
+  /** What a job owns goes when the cluster's own collector has seen that the job is gone. */
+  @Override
+  public List<String> leftovers() throws Exception {
+    long start = System.nanoTime();
+    List<String> left = left();
+    while (!left.isEmpty() && System.nanoTime() - start < Duration.ofSeconds(15).toNanos()) {
+      left = left();
+    }
+    return left;
+  }
+
+  private List<String> left() throws Exception {
+    return kubectl("get", KINDS, "-l", Tag.MANAGER_LABEL, "-o", "name").lines().toList();
+  }
+
+  @Override
+  public boolean keepsFiles() {
+    return false;
+  }
+
+  @Override
+  public String read(Gang gang, int node, String path) {
+    throw new IllegalStateException("what was in a pod is gone with it");
+  }
+
+  @Override
+  public void turn() {}
+
+  /** Whatever a failed test has left goes with the namespace. */
+  @Override
+  public void close() throws IOException {
+    try {
+      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=60s");
+      rig.kubectl("delete", "namespace", namespace, "--wait=false");
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } catch (Exception broken) {
+      throw new IOException(broken);
+    } finally {
+      tasks.close();
+    }
+  }
+}

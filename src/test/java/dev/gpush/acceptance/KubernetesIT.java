@@ -1,0 +1,215 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.testkit.rig.KubernetesRig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** The whole thread on a real Kubernetes: pods of four nodes, reached through its API server. */
+@Timeout(900)
+@ResourceLock(KubernetesRig.PLAIN)
+final class KubernetesIT {
+  /** Where pods have the torch rig: their nodes have it, and the patch of {@link Cluster}. */
+  private static final String TORCH = "/srv/torch/bin/python";
+
+  /** A namespace of its own, and a world whose gangs are there. */
+  private record Cluster(KubernetesRig rig, String namespace, World world)
+      implements AutoCloseable {
+    static Cluster open(String more) throws Exception {
+      KubernetesRig rig = KubernetesRig.of("plain");
+      String namespace =
+          "it-" + Long.toHexString(ThreadLocalRandom.current().nextLong()).substring(0, 6);
+      rig.kubectl("create", "namespace", namespace);
+      World world = World.fresh(BrokenWay.IMPATIENT);
+      Files.createDirectories(world.home());
+      Optional<String> torch = Ranks.torch();
+      Path patch = world.home().resolve("pod.yaml");
+      if (torch.isPresent()) {
+        Files.writeString(patch, trainingPods(Path.of(torch.get())));
+      }
+      Files.writeString(
+          world.home().resolve("config.yaml"),
+          """
+          defaults: {backends: [k8s]}
+          backends:
+            k8s:
+              kind: kubernetes
+              kubeconfig: %s
+              namespace: %s
+              image: rig.local/node:1
+              cpus: 1
+              %s
+              %s
+          """
+              .formatted(
+                  rig.kubeconfig(),
+                  namespace,
+                  torch.isPresent() ? "pod: {patch: " + patch + "}" : "",
+                  more));
+      return new Cluster(rig, namespace, world);
+    }
+
+    /** The Python that torch was made with is expected where it was. */
+    private static String trainingPods(Path torch) throws IOException {
+      return """
+      spec:
+        volumes:
+        - {name: torch, hostPath: {path: /srv/torch}}
+        - {name: python, hostPath: {path: /srv/python}}
+        containers:
+        - volumeMounts:
+          - {name: torch, mountPath: /srv/torch, readOnly: true}
+          - {name: python, mountPath: %s, readOnly: true}
+      """
+          .formatted(torch.toRealPath().getParent().getParent());
+    }
+
+    String kubectl(String... words) {
+      var all = new String[words.length + 2];
+      all[0] = "-n";
+      all[1] = namespace;
+      System.arraycopy(words, 0, all, 2, words.length);
+      try {
+        return rig.kubectl(all);
+      } catch (IOException unreadable) {
+        throw new UncheckedIOException(unreadable);
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException(stop);
+      }
+    }
+
+    /** Of every kind of object that is ours. */
+    List<String> objects() {
+      return kubectl(
+              "get",
+              "jobs,pods,services,secrets,leases.coordination.k8s.io",
+              "-l",
+              "app.kubernetes.io/managed-by=gpush",
+              "-o",
+              "name")
+          .lines()
+          .toList();
+    }
+
+    void isEmpty() throws InterruptedException {
+      World.until("the cluster's collector has seen it", () -> objects().isEmpty());
+    }
+
+    String pod(int node) {
+      return kubectl(
+          "get",
+          "pods",
+          "-l",
+          "batch.kubernetes.io/job-completion-index=" + node,
+          "-o",
+          "jsonpath={.items[*].metadata.name}");
+    }
+
+    @Override
+    public void close() throws Exception {
+      world.close();
+      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=60s");
+      rig.kubectl("delete", "namespace", namespace, "--wait=false");
+    }
+  }
+
+  @Test
+  void upSshSyncRunLogsDown() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.file("data/words.txt", "from the laptop\n");
+      world.example("examples/hello/train.py");
+
+      world.gpush("up", "--nodes", "2", "--gpus", "8").succeeded();
+
+      Result shell =
+          world.run(
+              new byte[0], world.ssh("devbox-1", "hostname; echo $PATH").toArray(String[]::new));
+      assertTrue(
+          shell.succeeded().out().matches("devbox-[0-9a-f]{8}-1\n.*:/bin.*\n"), shell::toString);
+      Result both = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
+      assertEquals(2, both.out().lines().filter(line -> line.endsWith("from the laptop")).count());
+      world.file("data/words.txt", "saved again\n");
+      World.until(
+          "the save is on node 1",
+          () -> said(world, "exec", "--on", "1", "cat data/words.txt").contains("saved again"));
+      Result run = world.gpush("run", "examples/hello/train.py");
+      assertEquals(
+          16, run.succeeded().out().lines().filter(line -> line.contains("sum = 120")).count());
+      assertEquals(
+          run.out().lines().sorted().toList(),
+          world.gpush("logs").succeeded().out().lines().sorted().toList());
+      Result doctor = world.gpush("doctor").succeeded();
+      assertTrue(doctor.out().contains("2×8 H100 on k8s"), doctor::toString);
+      world.gpush("down").succeeded();
+
+      cluster.isEmpty();
+    }
+  }
+
+  private static String said(World world, String... words) {
+    try {
+      return world.gpush(words).out();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(stop);
+    }
+  }
+
+  @Test
+  void ranksWithTorchTalkOverGloo() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.example("examples/ddp/train.py");
+      world.example("examples/hello/train.py");
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
+
+      Ranks.talk(world, Ranks.torch().map(_ -> TORCH));
+
+      world.gpush("down").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  @Test
+  void aCutNetworkLosesNothing() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      KubernetesRig rig = cluster.rig();
+      world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
+      try {
+        BrokenWay.losesNothing(world, Ranks.torch().map(_ -> TORCH), rig::cut, rig::heal);
+      } finally {
+        rig.heal();
+      }
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  @Test
+  void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
+    try (Cluster cluster = Cluster.open("remember: 2s")) {
+      World world = cluster.world();
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+      assertTrue(!cluster.objects().isEmpty());
+
+      world.killGateway();
+
+      World.until("pods, job and all are gone", () -> cluster.objects().isEmpty());
+    }
+  }
+}

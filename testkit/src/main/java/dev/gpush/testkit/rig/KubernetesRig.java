@@ -1,0 +1,105 @@
+package dev.gpush.testkit.rig;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.gpush.testkit.rig.Script.Ended;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One profile of the rig {@code src/test/rigs/kubernetes}: a real Kubernetes with four nodes. */
+public final class KubernetesRig {
+  /** For {@code @ResourceLock}: a cluster is the same for all who use it. */
+  public static final String PLAIN = "rig kubernetes plain";
+
+  public static final String GANGS = "rig kubernetes gangs";
+
+  /** An image with a Python, and one with a shell alone. */
+  public static final String IMAGE = "rig.local/node:1";
+
+  public static final String BARE_IMAGE = "rig.local/bare:1";
+
+  private static final String SCRIPT = "kubernetes";
+
+  private final String profile;
+  private final Path kubeconfig;
+
+  private KubernetesRig(String profile, Path kubeconfig) {
+    this.profile = profile;
+    this.kubeconfig = kubeconfig;
+  }
+
+  /** Where it is down the test is skipped; where rigs are required it is brought up, or fails. */
+  public static KubernetesRig of(String profile) throws IOException, InterruptedException {
+    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    Ended ended = Script.of(SCRIPT).run(isRequired ? "up" : "status", profile);
+    assertTrue(ended.status() == 0 || !isRequired, ended::errors);
+    assumeTrue(ended.status() == 0, ended.errors());
+    return new KubernetesRig(profile, Path.of(ended.output()));
+  }
+
+  /** Of somebody who may do everything there. */
+  public Path kubeconfig() {
+    return kubeconfig;
+  }
+
+  /** What must succeed: what it prints. */
+  public String kubectl(String... words) throws IOException, InterruptedException {
+    Ended ended = tried(words);
+    assertEquals(0, ended.status(), () -> String.join(" ", words) + ": " + ended.errors());
+    return ended.output();
+  }
+
+  public Ended tried(String... words) throws IOException, InterruptedException {
+    var command = new ArrayList<>(List.of("kubectl", profile));
+    command.addAll(List.of(words));
+    return Script.of(SCRIPT).run(command.toArray(String[]::new));
+  }
+
+  /** With this on the standard input. */
+  public String apply(String namespace, String yaml) throws IOException, InterruptedException {
+    Ended ended =
+        Script.of(SCRIPT).fed(yaml, "kubectl", profile, "-n", namespace, "apply", "-f", "-");
+    assertEquals(0, ended.status(), ended::errors);
+    return ended.output();
+  }
+
+  /** As root on {@code control} or one of its nodes. */
+  public Ended root(String host, String... words) throws IOException, InterruptedException {
+    var command = new ArrayList<>(List.of("enter", host, profile, "--"));
+    command.addAll(List.of(words));
+    return Script.of(SCRIPT).run(command.toArray(String[]::new));
+  }
+
+  /** Stops a part of it, such as {@code apiserver}, or a node's power. */
+  public void off(String name) throws IOException, InterruptedException {
+    switchTo("off", name);
+  }
+
+  public void on(String name) throws IOException, InterruptedException {
+    switchTo("on", name);
+  }
+
+  /** The network between laptop and API server swallows every packet. */
+  public void cut() throws IOException, InterruptedException {
+    network("cut");
+  }
+
+  /** And carries them again. */
+  public void heal() throws IOException, InterruptedException {
+    network("heal");
+  }
+
+  private void network(String word) throws IOException, InterruptedException {
+    Ended ended = Script.of(SCRIPT).run(word, profile);
+    assertEquals(0, ended.status(), ended::errors);
+  }
+
+  private void switchTo(String word, String name) throws IOException, InterruptedException {
+    Ended ended = Script.of(SCRIPT).run(word, name, profile);
+    assertEquals(0, ended.status(), ended::errors);
+  }
+}
