@@ -117,10 +117,10 @@ final class KubernetesIT {
     }
 
     @Override
-    public void close() throws Exception {
+    public void close() throws IOException {
       world.close();
       kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=60s");
-      rig.kubectl("delete", "namespace", namespace, "--wait=false");
+      kubectl("delete", "namespace", namespace, "--wait=false");
     }
   }
 
@@ -141,9 +141,9 @@ final class KubernetesIT {
       Result both = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
       assertEquals(2, both.out().lines().filter(line -> line.endsWith("from the laptop")).count());
       world.file("data/words.txt", "saved again\n");
-      World.until(
-          "the save is on node 1",
-          () -> said(world, "exec", "--on", "1", "cat data/words.txt").contains("saved again"));
+      world.gpush("sync").succeeded();
+      Result saved = world.gpush("exec", "--on", "1", "cat data/words.txt").succeeded();
+      assertTrue(saved.out().contains("saved again"), saved::toString);
       Result run = world.gpush("run", "examples/hello/train.py");
       assertEquals(
           16, run.succeeded().out().lines().filter(line -> line.contains("sum = 120")).count());
@@ -155,17 +155,6 @@ final class KubernetesIT {
       world.gpush("down").succeeded();
 
       cluster.isEmpty();
-    }
-  }
-
-  private static String said(World world, String... words) {
-    try {
-      return world.gpush(words).out();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(stop);
     }
   }
 
