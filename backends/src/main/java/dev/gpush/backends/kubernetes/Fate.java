@@ -79,8 +79,14 @@ record Fate(String words, Kind kind) {
     return switch (reason) {
       case "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull" ->
           "its image cannot be pulled: " + said;
-      default -> "its container cannot be started: " + said;
+      default -> unstarted(message.isEmpty() ? reason : message);
     };
+  }
+
+  private static String unstarted(String message) {
+    return message.contains("exec: \"/bin/sh\"")
+        ? "its image has no /bin/sh"
+        : "its container cannot be started: " + Text.clean(message);
   }
 
   private static Fate ended(Json.Obj ended) {
@@ -90,12 +96,7 @@ record Fate(String words, Kind kind) {
       return new Fate("its image has no Python 3.6 or later", Kind.NO_PYTHON);
     }
     if (reason.equals("StartError") || reason.equals("ContainerCannotRun")) {
-      String message = ended.text("message").orElse("");
-      return new Fate(
-          message.contains("/bin/sh")
-              ? "its image has no /bin/sh"
-              : "its container cannot be started: " + Text.clean(message),
-          Kind.BROKEN);
+      return new Fate(unstarted(ended.text("message").orElse("")), Kind.BROKEN);
     }
     return new Fate(
         reason.equals("OOMKilled")

@@ -57,7 +57,7 @@ final class KubernetesPlan {
   }
 
   /** A namespace may have less than the cluster has. */
-  private Optional<Plan> quota(Shape shape) throws InterruptedException, NotTold {
+  Optional<Plan> quota(Shape shape) throws InterruptedException, NotTold {
     if (shape.resource().isEmpty()) {
       return Optional.empty();
     }
@@ -74,9 +74,9 @@ final class KubernetesPlan {
       Map<String, Long> used = ClusterNode.amounts(quota.object("status").object("used"));
       long most = hard.getOrDefault(name, Long.MAX_VALUE);
       String words =
-          "the namespace "
+          "the quota of the namespace "
               + place.namespace()
-              + " may have "
+              + " gives "
               + most
               + " of "
               + shape.resource().get()

@@ -9,6 +9,7 @@ import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -96,6 +97,7 @@ final class KubernetesReservation {
 
   private Gang granted() throws InterruptedException, NotTold {
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
+    quota(fits);
     GangSystem system = GangSystems.of(place).system();
     var manifest = new Manifest(request, place.settings(), fits.shape());
     Json job = created(manifest, system);
@@ -109,6 +111,19 @@ final class KubernetesReservation {
       case Shaping.Result.Fits fits -> fits;
       case Shaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
     };
+  }
+
+  /** Why the namespace does not let it begin now, if so. */
+  private Optional<String> quota(Shaping.Result.Fits fits) throws InterruptedException, NotTold {
+    return new KubernetesPlan(place, request)
+        .quota(fits.shape())
+        .map(
+            plan ->
+                switch (plan) {
+                  case Plan.Never(var reason, var works) -> throw never(reason, works);
+                  case Plan.Later(var reason, _, _) -> reason;
+                  case Plan.Now(var what) -> what;
+                });
   }
 
   // ---- the objects
@@ -225,6 +240,10 @@ final class KubernetesReservation {
       }
     }
     if (system.begin() == GangSystem.Begin.ASSEMBLED) {
+      Optional<String> quota = Jobs.isSuspended(job) ? quota(fits) : Optional.empty();
+      if (quota.isPresent()) {
+        return quota.get() + "; nothing is held meanwhile";
+      }
       return switch (assembly.step(job, pods, fits, request.nodes())) {
         case Assembly.Step.Placed _ -> "all pods have a place";
         case Assembly.Step.Waits(var words) -> refused.map(why -> words + "; " + why).orElse(words);

@@ -1,0 +1,410 @@
+package dev.gpush.backends.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.Ended;
+import dev.gpush.testkit.rig.KubernetesRig;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** What goes wrong with a cluster, on a real one. */
+@ResourceLock(KubernetesRig.PLAIN)
+final class KubernetesTroubleTest {
+  private static final LeaseTerms LONG = BackendContract.LONG;
+
+  private static KubernetesPlace place() throws Exception {
+    return KubernetesPlace.of("plain");
+  }
+
+  private static Failure refused(KubernetesBackend backend, GangRequest request) {
+    return assertThrows(GpushException.class, () -> backend.reserve(request)).failure();
+  }
+
+  // ---- requests that cannot be
+
+  @Test
+  void aGpuThatNoNodeHasIsRefusedWithWhatThereIs() throws Exception {
+    try (KubernetesPlace place = place()) {
+      Plan.Never never =
+          assertInstanceOf(
+              Plan.Never.class, place.backend().plan(place.request(1, "B200:8", LONG)));
+
+      assertEquals("no node there has B200", never.reason());
+      assertEquals(List.of("--gpus H100:8"), never.works());
+      assertInstanceOf(
+          BackendFailure.NeverFits.class,
+          refused(place.backend(), place.request(1, "H100:9", LONG)));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void aQuotaThatIsTooSmallIsSaidAndNothingIsHeld() throws Exception {
+    try (KubernetesPlace place = place()) {
+      place.kubectl("create", "quota", "none", "--hard=requests.nvidia.com/gpu=8");
+
+      Plan.Never never =
+          assertInstanceOf(Plan.Never.class, place.backend().plan(place.request(2, LONG)));
+      assertTrue(never.reason().contains("gives 8 of nvidia.com/gpu, and 16"), never::reason);
+      BackendFailure.NeverFits failure =
+          assertInstanceOf(
+              BackendFailure.NeverFits.class, refused(place.backend(), place.request(2, LONG)));
+      assertTrue(failure.reason().contains("quota"), failure::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void aPolicyThatRefusesPodsIsSaid() throws Exception {
+    try (KubernetesPlace place = place()) {
+      place.kubectl(
+          "label", "namespace", place.namespace(), "pod-security.kubernetes.io/enforce=restricted");
+
+      BackendFailure.NeverFits failure =
+          assertInstanceOf(
+              BackendFailure.NeverFits.class, refused(place.backend(), place.request(1, LONG)));
+
+      assertTrue(failure.reason().contains("violates PodSecurity"), failure::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void imagesThatCannotRunAreToldApart() throws Exception {
+    try (KubernetesPlace place = place()) {
+      KubernetesBackend bare = place.with(Json.object("image", KubernetesRig.BARE_IMAGE));
+      assertInstanceOf(AgentFailure.NoPython.class, refused(bare, place.request(1, LONG)));
+
+      KubernetesBackend pause = place.with(Json.object("image", "rig.local/pause:1"));
+      BackendFailure.ReserveFailed noShell =
+          assertInstanceOf(
+              BackendFailure.ReserveFailed.class, refused(pause, place.request(1, LONG)));
+      assertTrue(noShell.reason().contains("its image has no /bin/sh"), noShell::reason);
+
+      KubernetesBackend none = place.with(Json.object("image", "127.0.0.1:1/acme/train:1"));
+      BackendFailure.ReserveFailed noImage =
+          assertInstanceOf(
+              BackendFailure.ReserveFailed.class, refused(none, place.request(1, LONG)));
+      assertTrue(noImage.reason().contains("its image cannot be pulled"), noImage::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  // ---- ways that are closed
+
+  @Test
+  void aWayThatIsNoneIsSaidWithWhatToDo(@TempDir Path folder) throws Exception {
+    try (KubernetesPlace place = place()) {
+      KubernetesBackend none =
+          place.with(Json.object("kubeconfig", folder.resolve("none").toString()));
+      assertTrue(unavailable(none).reason().contains("there is no "));
+
+      KubernetesBackend other = place.with(Json.object("context", "elsewhere"));
+      assertEquals("there is no context elsewhere; there are rig", unavailable(other).reason());
+
+      Path stranger = folder.resolve("stranger");
+      String text =
+          Files.readString(place.rig().kubeconfig())
+              .replaceFirst("user: \\{client-.*}}]", "user: {token: expired}}]");
+      Files.writeString(stranger, text);
+      KubernetesBackend expired = place.with(Json.object("kubeconfig", stranger.toString()));
+      assertTrue(unavailable(expired).reason().contains("does not know you"));
+    }
+  }
+
+  private static BackendFailure.Unavailable unavailable(KubernetesBackend backend) {
+    return assertInstanceOf(
+        BackendFailure.Unavailable.class,
+        assertThrows(GpushException.class, backend::describe).failure());
+  }
+
+  /** Somebody with the Role of the guide, and nothing of the cluster, needs no more. */
+  @Test
+  void theRoleOfTheGuideIsEnough(@TempDir Path folder) throws Exception {
+    try (KubernetesPlace place = place()) {
+      place.rig().apply(place.namespace(), guide("Role"));
+      KubernetesBackend ann = ann(place, folder);
+
+      List<String> explained = ann.explain();
+      assertTrue(explained.contains("you may do all that gpush needs there"), explained::toString);
+      assertTrue(
+          explained.stream().anyMatch(line -> line.contains("list nodes of the cluster")),
+          explained::toString);
+      Gang gang = ann.reserve(place.request(2, "8", LONG));
+      assertEquals(0, Ended.of(ann.spawn(gang, 1, List.of("true")), new byte[0]).status());
+      assertEquals(List.of(), ann.release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void rightsThatAreMissingAreNamed(@TempDir Path folder) throws Exception {
+    try (KubernetesPlace place = place()) {
+      KubernetesBackend ann = ann(place, folder);
+
+      List<String> explained = ann.explain();
+      assertTrue(
+          explained.stream()
+              .anyMatch(line -> line.contains("create, get, list, patch, delete jobs")),
+          explained::toString);
+      assertInstanceOf(BackendFailure.Unavailable.class, refused(ann, place.request(1, "8", LONG)));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  /** Of a person with a token and the rights that the namespace gives. */
+  private static KubernetesBackend ann(KubernetesPlace place, Path folder) throws Exception {
+    place.kubectl("create", "serviceaccount", "ann");
+    place.kubectl(
+        "create",
+        "rolebinding",
+        "ann",
+        "--role=gpush",
+        "--serviceaccount=" + place.namespace() + ":ann");
+    String token = place.kubectl("create", "token", "ann");
+    Path kubeconfig = folder.resolve("ann");
+    Files.writeString(
+        kubeconfig,
+        Files.readString(place.rig().kubeconfig())
+            .replaceFirst("user: \\{client-.*}}]", "user: {token: " + token + "}}]"));
+    return place.with(Json.object("kubeconfig", kubeconfig.toString()));
+  }
+
+  /** The YAML of the guide that begins with a kind. */
+  private static String guide(String kind) throws Exception {
+    Path folder = Path.of("").toAbsolutePath();
+    while (!Files.exists(folder.resolve("docs/guide/kubernetes.md"))) {
+      folder = Optional.ofNullable(folder.getParent()).orElseThrow();
+    }
+    String text = Files.readString(folder.resolve("docs/guide/kubernetes.md"));
+    var block = new StringBuilder();
+    boolean isIn = false;
+    for (String line : text.lines().toList()) {
+      isIn =
+          line.startsWith("    ")
+              && (isIn
+                  || line.strip().equals("kind: " + kind)
+                  || line.strip().startsWith("apiVersion: rbac"));
+      if (isIn) {
+        block.append(line.substring(4)).append('\n');
+      }
+    }
+    return block.toString();
+  }
+
+  // ---- all or nothing
+
+  @Test
+  void twoGangsThatRaceNeverHoldAPart() throws Exception {
+    try (KubernetesPlace place = place();
+        Tasks tasks = Tasks.named("race", (_, _) -> {})) {
+      for (int round = 0; round < ROUNDS; round++) {
+        GangRequest one = place.request(3, LONG);
+        GangRequest two = place.request(3, LONG);
+        var granted = new LinkedBlockingQueue<Gang>();
+        var heard = new LinkedBlockingQueue<String>();
+        var waiting = new ArrayList<Future<Boolean>>();
+        for (GangRequest request : List.of(one, two)) {
+          KubernetesBackend backend = request == one ? place.backend() : place.again();
+          waiting.add(tasks.fork("gang", () -> granted.add(backend.reserve(request, heard::add))));
+        }
+
+        Gang first = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+        assertTrue(first != null, heard::toString);
+        GangRequest other = first.id().equals(one.gang()) ? two : one;
+        KubernetesPlace.until(
+            () ->
+                heard.stream().anyMatch(word -> word.contains("1 of its 3 nodes"))
+                    && pods(place, other).isEmpty());
+        assertEquals(List.of(), place.backend().release(first, BackendContract.LIMIT));
+        Gang second = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+
+        assertTrue(second != null, heard::toString);
+        assertEquals(other.gang(), second.id());
+        assertEquals(List.of(), place.backend().release(second, BackendContract.LIMIT));
+        assertEquals(List.of(), place.leftovers());
+      }
+    }
+  }
+
+  private static final int ROUNDS =
+      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 2);
+
+  private static List<String> pods(KubernetesPlace place, GangRequest request) throws Exception {
+    return place
+        .kubectl("get", "pods", "-l", Tag.selector(request.gang()), "-o", "name")
+        .lines()
+        .toList();
+  }
+
+  /** Somebody who does not ask the API of ours takes a node while the gang is placed. */
+  @Test
+  void podsWithoutAllTheirPlacesAreTakenBack() throws Exception {
+    try (KubernetesPlace place = place();
+        Tasks tasks = Tasks.named("part", (_, _) -> {})) {
+      // What a node has is not what it gives: the scheduler alone knows of the label.
+      place.rig().kubectl("cordon", "n4");
+      KubernetesBackend blind = place.with(Json.object("assembly", 3, "grows", true));
+      var heard = new LinkedBlockingQueue<String>();
+      GangRequest request = place.request(4, LONG);
+      Future<Gang> waiting = tasks.fork("gang", () -> blind.reserve(request, heard::add));
+      try {
+        KubernetesPlace.until(
+            () -> heard.stream().anyMatch(word -> word.contains("3 of 4 pods found a place")));
+        KubernetesPlace.until(() -> pods(place, request).isEmpty());
+      } finally {
+        place.rig().kubectl("uncordon", "n4");
+      }
+
+      Gang gang = waiting.get(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+
+      assertEquals(4, gang.nodes().size());
+      assertEquals(List.of(), blind.release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  // ---- fates
+
+  @Test
+  void aKilledAgentComesBackInItsPodAndADeletedPodAsAnother() throws Exception {
+    try (KubernetesPlace place = place()) {
+      Gang gang = place.backend().reserve(place.request(2, LONG));
+      String file = gang.nodes().get(1).workspace() + "/kept";
+      run(place, gang, "mkdir -p " + gang.nodes().get(1).workspace() + "; echo here >" + file);
+      String before = run(place, gang, "hostname -i; cat " + file);
+
+      run(place, gang, "kill -KILL -1; kill -TERM 1");
+      KubernetesPlace.until(() -> restarts(place, gang) == 1);
+      KubernetesPlace.until(() -> attempt(place, gang, "cat " + file).isPresent());
+      assertEquals(before, run(place, gang, "hostname -i; cat " + file));
+      assertInstanceOf(Observation.Exists.class, place.backend().observe(gang));
+
+      place.kubectl("delete", "pod", "-l", "batch.kubernetes.io/job-completion-index=1");
+      KubernetesPlace.until(
+          () -> attempt(place, gang, "cat " + file + " || echo fresh").isPresent());
+      assertEquals("fresh", run(place, gang, "cat " + file + " 2>/dev/null || echo fresh").strip());
+      assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  private static String run(KubernetesPlace place, Gang gang, String script) throws Exception {
+    return attempt(place, gang, script).orElse("");
+  }
+
+  private static Optional<String> attempt(KubernetesPlace place, Gang gang, String script) {
+    try {
+      Ended ended =
+          Ended.of(place.backend().spawn(gang, 1, List.of("sh", "-c", script)), new byte[0]);
+      return ended.status() == 0 ? Optional.of(ended.output()) : Optional.empty();
+    } catch (Exception notNow) {
+      return Optional.empty();
+    }
+  }
+
+  private static int restarts(KubernetesPlace place, Gang gang) throws Exception {
+    String said =
+        place.kubectl(
+            "get",
+            "pods",
+            "-l",
+            Tag.selector(gang.id()) + ",batch.kubernetes.io/job-completion-index=1",
+            "-o",
+            "jsonpath={.items[*].status.containerStatuses[*].restartCount}");
+    return said.matches("[0-9]+") ? Integer.parseInt(said) : -1;
+  }
+
+  @Test
+  void aJobThatSomebodyDeletesIsGone() throws Exception {
+    try (KubernetesPlace place = place()) {
+      Gang gang = place.backend().reserve(place.request(2, LONG));
+
+      place.kubectl("delete", "jobs", "-l", Tag.selector(gang.id()), "--wait=false");
+      KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Gone);
+
+      assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void anApiServerThatIsAwayMeansNothing() throws Exception {
+    try (KubernetesPlace place = place();
+        Tasks tasks = Tasks.named("away", (_, _) -> {})) {
+      Gang gang = place.backend().reserve(place.request(3, LONG));
+      GangRequest two = place.request(2, LONG);
+      var heard = new LinkedBlockingQueue<String>();
+      Future<Gang> waiting = tasks.fork("gang", () -> place.again().reserve(two, heard::add));
+      KubernetesPlace.until(
+          () -> heard.stream().anyMatch(word -> word.contains("1 of its 2 nodes")));
+      place.rig().off("apiserver");
+      try {
+        assertInstanceOf(Observation.CannotTell.class, place.backend().observe(gang));
+        KubernetesPlace.until(
+            () -> heard.stream().anyMatch(word -> word.contains("nobody can tell")));
+      } finally {
+        place.rig().on("apiserver");
+      }
+      KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Exists);
+
+      assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+      Gang second = waiting.get(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      assertEquals(List.of(), place.backend().release(second, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  /** Its pods cannot be told to end; the deadline is the API server's own. */
+  @Test
+  void theDeadlineOfTheJobEndsWhatItsAgentsDoNot() throws Exception {
+    try (KubernetesPlace place = place()) {
+      var soon = new LeaseTerms(Optional.of(Duration.ofHours(1)), Duration.ofHours(1));
+      Gang gang = place.backend().reserve(place.request(1, soon));
+      String job = place.kubectl("get", "jobs", "-l", Tag.selector(gang.id()), "-o", "name");
+
+      String deadline = place.kubectl("get", job, "-o", "jsonpath={.spec.activeDeadlineSeconds}");
+      assertEquals(3660, Integer.parseInt(deadline));
+      place
+          .backend()
+          .renew(gang, new LeaseTerms(Optional.of(Duration.ofHours(2)), Duration.ofHours(1)));
+      int moved =
+          Integer.parseInt(
+              place.kubectl("get", job, "-o", "jsonpath={.spec.activeDeadlineSeconds}"));
+      assertTrue(moved >= 7260 && moved < 7400, () -> "" + moved);
+      place.kubectl("patch", job, "-p", "{\"spec\":{\"activeDeadlineSeconds\":1}}");
+
+      KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Gone);
+      Observation.Gone gone =
+          assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
+      assertEquals("its time is over (the deadline of its job)", gone.reason());
+      assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+}
