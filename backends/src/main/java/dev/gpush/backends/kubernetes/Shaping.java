@@ -6,6 +6,7 @@ import dev.gpush.core.json.Json;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -186,8 +187,8 @@ final class Shaping {
   }
 
   /** Labels of these nodes that say what was asked for; none where nothing was. */
-  private Map<String, TreeSet<String>> naming(List<ClusterNode> nodes) {
-    var naming = new TreeMap<String, TreeSet<String>>();
+  private Map<String, Set<String>> naming(List<ClusterNode> nodes) {
+    var naming = new TreeMap<String, Set<String>>();
     request
         .gpus()
         .model()

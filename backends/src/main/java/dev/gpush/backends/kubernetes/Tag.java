@@ -73,7 +73,7 @@ record Tag(
   }
 
   private static int number(Json said, String key) {
-    return (int) Math.clamp(said.number(key).orElse(0L), 0, 1 << 20);
+    return Math.clamp(said.number(key).orElse(0L), 0, 1 << 20);
   }
 
   String text() {
