@@ -11,7 +11,8 @@ import java.util.Optional;
  *
  * @param resource of the GPUs; empty on a CPU node
  * @param terms of node selection: one of them must hold; empty: any node
- * @param model as people say it; empty on a CPU node
+ * @param gpus of each node
+ * @param gpuModel as people say it; empty on a CPU node
  * @param cpuMillis asked for; 0: nothing
  * @param memoryBytes asked for; 0: nothing
  */
