@@ -102,7 +102,7 @@ final class KubernetesReservation {
     var manifest = new Manifest(request, place.settings(), fits.shape());
     Json job = created(manifest, system);
     complete(job, manifest, system);
-    awaitPlaces(manifest, system);
+    awaitPlaces(system);
     return linked(awaitRunning());
   }
 
@@ -198,8 +198,7 @@ final class KubernetesReservation {
 
   // ---- waiting
 
-  private void awaitPlaces(Manifest manifest, GangSystem system)
-      throws InterruptedException, NotTold {
+  private void awaitPlaces(GangSystem system) throws InterruptedException, NotTold {
     var pause = new Pause();
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
     boolean begun = false;

@@ -100,6 +100,8 @@ public final class KubeApi {
   }
 
   /**
+   * Changes a part of an object.
+   *
    * @param change laid over the object, as a merge patch
    */
   public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
@@ -196,10 +198,14 @@ public final class KubeApi {
     } catch (TimeoutException late) {
       throw new NotTold(server + " gives no answer for " + LIMIT.toSeconds() + " s", late);
     } catch (ExecutionException failed) {
-      throw new NotTold(words(server, failed.getCause()), failed.getCause());
+      throw new NotTold(words(server, cause(failed)), failed);
     } finally {
       answer.cancel(true);
     }
+  }
+
+  private static Throwable cause(ExecutionException failed) {
+    return Optional.ofNullable(failed.getCause()).orElse(failed);
   }
 
   private static String words(String server, Throwable cause) {
@@ -209,7 +215,6 @@ public final class KubeApi {
       case SSLException untrusted ->
           server + " is not trusted: " + Text.clean(String.valueOf(untrusted.getMessage()));
       case InterruptedIOException late -> server + " gives no answer";
-      case null -> server + " gives no answer";
       case Throwable other ->
           server + " cannot be asked: " + Text.clean(String.valueOf(other.getMessage()));
     };
@@ -252,14 +257,14 @@ public final class KubeApi {
               .connectTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
               .buildAsync(pipe);
       // Should nobody wait for it any more when it comes.
-      opened.whenComplete((socket, _) -> pipe.begin(Optional.ofNullable(socket)));
+      var _ = opened.whenComplete((socket, _) -> pipe.begin(Optional.ofNullable(socket)));
       try {
         opened.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         return pipe;
       } catch (TimeoutException late) {
         throw new IOException(server() + " gives no answer for " + LIMIT.toSeconds() + " s", late);
       } catch (ExecutionException failed) {
-        throw new IOException(execWords(pod, failed.getCause()), failed.getCause());
+        throw new IOException(execWords(pod, cause(failed)), failed);
       } finally {
         if (!opened.isDone() || opened.isCompletedExceptionally()) {
           pipe.close();
