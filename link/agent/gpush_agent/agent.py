@@ -202,6 +202,7 @@ class Agent:
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
         self.name, self.request = config.get("name", ""), config.get("request")
         self.workspace, self.state = config.get("workspace"), config.get("state")
+        self.bare = not (self.state and os.path.isdir(self.state))     # nothing of an earlier agent of this node is here
         self.loop = Loop(log=self.log)
         self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
         self.account = processes.account()
@@ -427,7 +428,7 @@ class Agent:
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
             "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
-            "boot": self.boot, "cannot": self.lacks()}))])
+            "boot": self.boot, "bare": self.bare, "cannot": self.lacks()}))])
         if resumed:
             self.link.resume(last)
         pipe.flush()

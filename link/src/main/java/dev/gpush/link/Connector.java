@@ -470,7 +470,12 @@ final class Connector {
       case "version" ->
           new LinkState.Refused(
               new AgentFailure.NotUnderstood("another version: " + facts.write(), ""));
-      case "released" -> new LinkState.Over("released");
+      // An agent that was told to end by a signal may be followed by another; only the backend
+      // knows.
+      case "released" ->
+          facts.text("why").orElse("").equals("terminated")
+              ? new LinkState.Cut("its agent was terminated")
+              : new LinkState.Over("released");
       case "protocol" -> countProtocolError("the agent: " + facts.write());
       default -> new LinkState.Cut(code);
     };

@@ -22,7 +22,19 @@ final class Introduction {
     }
   }
 
+  /** The same when a node has a new agent, which knows nothing of the others. */
+  static void again(LiveSession session, int node, Tasks tasks) {
+    if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
+      tasks.start("introduce", () -> introduce(session, node, tasks));
+    }
+  }
+
   private static void introduce(LiveSession session, Tasks tasks) {
+    introduce(session, 0, tasks);
+  }
+
+  /** Node 0 to all others, or to the one that is new. */
+  private static void introduce(LiveSession session, int fresh, Tasks tasks) {
     try {
       Json status = session.link(0).call("status", Json.object());
       int port = status.object("peers").number("port").orElse(0L).intValue();
@@ -32,7 +44,9 @@ final class Introduction {
       }
       Json.Obj where = PeerSecret.nodeZero(session.gang().nodes().getFirst().address(), port);
       for (Link link : session.links()) {
-        if (link.node() != 0 && !session.isLost(link.node())) {
+        if (link.node() != 0
+            && (fresh == 0 || link.node() == fresh)
+            && !session.isLost(link.node())) {
           tasks.start("introduce", () -> tell(link, where));
         }
       }

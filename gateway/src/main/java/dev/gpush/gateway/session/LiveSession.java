@@ -377,7 +377,8 @@ final class LiveSession implements AutoCloseable {
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    return allUp() ? SessionState.READY : SessionState.DEGRADED;
+    boolean isWhole = workIfAny().map(work -> work.replaced().all().isEmpty()).orElse(true);
+    return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
   }
 
   /** In the book of a new gateway, not linked yet, and somebody is at it. */

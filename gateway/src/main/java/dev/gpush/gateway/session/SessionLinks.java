@@ -99,7 +99,7 @@ final class SessionLinks {
               gang,
               node,
               session.entry().term(),
-              state -> watch(session, state)));
+              state -> watch(session, node.index(), state)));
     }
     session.linked(links, works.make(session, links, config));
     session.lost().ifPresent(session::lose);
@@ -189,10 +189,16 @@ final class SessionLinks {
   }
 
   /** Called on the link's own thread for every state, also for each try of a link that is cut. */
-  private void watch(LiveSession session, LinkState state) {
+  private void watch(LiveSession session, int node, LinkState state) {
     switch (state) {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
-      case LinkState.Idle _, LinkState.Up _ -> {}
+      case LinkState.Up(var welcome, var resumed) -> {
+        session.workIfAny().ifPresent(work -> work.replaced().welcomed(node, welcome));
+        if (!resumed && session.entry().state() == SessionState.READY) {
+          Introduction.again(session, node, tasks);
+        }
+      }
+      case LinkState.Idle _ -> {}
     }
   }
 

@@ -264,6 +264,10 @@ final class SessionViews {
       }
       index++;
     }
+    for (int node :
+        session.workIfAny().map(SessionWork::replaced).map(Replaced::all).orElse(List.of())) {
+      parts.add("node " + node + " began anew on an empty disk (gpush sync sends the code again)");
+    }
     return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
   }
 

@@ -26,6 +26,7 @@ final class SessionWork implements AutoCloseable {
   private final Configs configs;
   private final Tasks tasks;
   private final AtomicLong generation = new AtomicLong();
+  private final Replaced replaced = new Replaced();
 
   SessionWork(
       LiveSession session,
@@ -53,6 +54,7 @@ final class SessionWork implements AutoCloseable {
     boolean isCompared = isForeign && !overwrite;
     Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
     generation.set(now.counter());
+    replaced.forget();
     if (isForeign) {
       session.move(session.entry().foreign(false));
     }
@@ -87,7 +89,12 @@ final class SessionWork implements AutoCloseable {
 
   /** All nodes hold the same generation, or none moved. */
   long generation(int node) {
-    return node < nodes.size() ? generation.get() : 0;
+    return node < nodes.size() && !replaced.has(node) ? generation.get() : 0;
+  }
+
+  /** Nodes that began anew on an empty disk, and have got nothing since. */
+  Replaced replaced() {
+    return replaced;
   }
 
   int runsInProgress() {
