@@ -235,18 +235,23 @@ final class Life implements AutoCloseable {
     Pipe pipe() throws IOException;
   }
 
+  /** Whether the answer that comes now is the one that gets lost. */
+  boolean losesNow() {
+    synchronized (lock) {
+      boolean isLost = loses >= 0 && count > loses && !hasLost;
+      hasLost = hasLost || isLost;
+      return isLost;
+    }
+  }
+
   Pipe command(List<String> arguments, Start start) throws IOException {
-    boolean isLost;
     try {
       moment();
     } catch (Killed dead) {
       // What a link understands.
       throw new IOException(dead);
     }
-    synchronized (lock) {
-      isLost = loses >= 0 && count > loses && !hasLost;
-      hasLost = hasLost || isLost;
-    }
+    boolean isLost = losesNow();
     Pipe pipe = kept(start.pipe());
     return isLost ? new LostAnswer(pipe, arguments) : new Answered(pipe, this);
   }

@@ -1,5 +1,6 @@
 package dev.gpush.chaos;
 
+import dev.gpush.testkit.rig.KubernetesRig;
 import dev.gpush.testkit.rig.SlurmRig;
 import dev.gpush.testkit.rig.SshRig;
 import java.nio.file.Files;
@@ -47,6 +48,13 @@ final class SessionsChaosIT {
   @ResourceLock(SshRig.NAME)
   void onSshHosts() throws Exception {
     all(SshScene::new, LONG ? 110 : 2);
+  }
+
+  @Test
+  @Timeout(7200)
+  @ResourceLock(KubernetesRig.PLAIN)
+  void onKubernetes() throws Exception {
+    all(KubernetesScene::new, LONG ? 60 : 2);
   }
 
   @Test

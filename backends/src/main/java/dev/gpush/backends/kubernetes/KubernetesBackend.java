@@ -4,6 +4,8 @@ import dev.gpush.backends.floor.AgentAnswer;
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.api.KubeApi;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Discovered;
@@ -62,8 +64,20 @@ public final class KubernetesBackend implements Backend {
    */
   public static KubernetesBackend of(
       BackendConfig config, AgentProgram agent, Tasks tasks, Clock clock, SecureRandom random) {
+    return over(
+        new KubeApi(KubernetesSettings.of(config).access()), config, agent, tasks, clock, random);
+  }
+
+  /** The same with another way to the API server. */
+  public static KubernetesBackend over(
+      ApiServer api,
+      BackendConfig config,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
     return new KubernetesBackend(
-        new Place(config.name(), KubernetesSettings.of(config), clock), agent, tasks, random);
+        new Place(config.name(), KubernetesSettings.of(config), api, clock), agent, tasks, random);
   }
 
   @Override

@@ -18,6 +18,9 @@ record KueueGang(String queue, String version) implements GangSystem {
   static final String GROUP = "kueue.x-k8s.io";
   private static final String VISIBILITY = "/apis/visibility.kueue.x-k8s.io/";
 
+  /** A quota that is too small, and not only used up. */
+  private static final String TOO_SMALL = "maximum capacity";
+
   /** These reasons do not pass by waiting. */
   private static final Set<String> HOPELESS =
       Set.of("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured");
@@ -62,10 +65,11 @@ record KueueGang(String queue, String version) implements GangSystem {
       boolean holds = condition.text("status").orElse("").equals("True");
       if (condition.text("type").orElse("").equals("QuotaReserved") && !holds) {
         String reason = condition.text("reason").orElse("");
+        String message = condition.text("message").orElse(reason);
         return Optional.of(
             new Waiting(
-                position(place, name) + words(condition.text("message").orElse(reason)),
-                HOPELESS.contains(reason)));
+                position(place, name) + words(message),
+                HOPELESS.contains(reason) || message.contains(TOO_SMALL)));
       }
     }
     return Optional.of(new Waiting(position(place, name) + "its turn has not come", false));

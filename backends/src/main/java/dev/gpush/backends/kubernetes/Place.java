@@ -2,7 +2,7 @@ package dev.gpush.backends.kubernetes;
 
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
-import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -21,14 +21,14 @@ final class Place {
 
   private final String name;
   private final KubernetesSettings settings;
-  private final KubeApi api;
+  private final ApiServer api;
   private final Clock clock;
   private final AtomicReference<Optional<Seen>> seen = new AtomicReference<>(Optional.empty());
 
-  Place(String name, KubernetesSettings settings, Clock clock) {
+  Place(String name, KubernetesSettings settings, ApiServer api, Clock clock) {
     this.name = name;
     this.settings = settings;
-    this.api = new KubeApi(settings.access());
+    this.api = api;
     this.clock = clock;
   }
 
@@ -42,7 +42,7 @@ final class Place {
     return settings;
   }
 
-  KubeApi api() {
+  ApiServer api() {
     return api;
   }
 
@@ -66,7 +66,7 @@ final class Place {
 
   List<Json> list(String group, String kind, String selector)
       throws InterruptedException, NotTold, ApiRefusal {
-    return api.get(path(group, kind) + "?labelSelector=" + KubeApi.encoded(selector))
+    return api.get(path(group, kind) + "?labelSelector=" + ApiServer.encoded(selector))
         .items("items");
   }
 

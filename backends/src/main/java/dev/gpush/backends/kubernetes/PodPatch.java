@@ -22,7 +22,7 @@ import java.util.Optional;
  */
 final class PodPatch {
   /** What makes an item of a list the same as another. */
-  private static final List<String> KEYS = List.of("name", "mountPath");
+  private static final List<String> KEYS = List.of("mountPath", "name");
 
   private PodPatch() {}
 

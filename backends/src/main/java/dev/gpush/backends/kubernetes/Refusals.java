@@ -3,7 +3,7 @@ package dev.gpush.backends.kubernetes;
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
-import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.json.Json;
 import java.util.Comparator;
 import java.util.Optional;
@@ -19,7 +19,7 @@ final class Refusals {
 
   /** "requested: requests.nvidia.com/gpu=8, used: …, limited: requests.nvidia.com/gpu=0". */
   private static final Pattern QUOTA =
-      Pattern.compile("requested: ([^=,]+)=([^,]+),.*limited: (?:.*,)?\\1=([^, ]+).*");
+      Pattern.compile("requested: ([^=,]+)=([^,]+),.*limited: (?:.*,)?\\1=([^, ]+)");
 
   private Refusals() {}
 
@@ -32,7 +32,7 @@ final class Refusals {
     try {
       return place
           .api()
-          .get(place.path("/api/v1", "events") + "?fieldSelector=" + KubeApi.encoded(selector))
+          .get(place.path("/api/v1", "events") + "?fieldSelector=" + ApiServer.encoded(selector))
           .items("items")
           .stream()
           .max(Comparator.comparing(event -> event.text("lastTimestamp").orElse("")))
@@ -52,7 +52,7 @@ final class Refusals {
   /** A quota that is used up may be given back; one that is too small, and a policy, stay. */
   static boolean isHopeless(String words, int nodes) {
     Matcher quota = QUOTA.matcher(words);
-    if (quota.matches()) {
+    if (quota.find()) {
       long wanted = Quantity.whole(quota.group(2)).orElse(0L) * nodes;
       return wanted > Quantity.whole(quota.group(3)).orElse(Long.MAX_VALUE);
     }

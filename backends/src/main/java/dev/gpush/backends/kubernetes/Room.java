@@ -2,7 +2,7 @@ package dev.gpush.backends.kubernetes;
 
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
-import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.json.Json;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,14 +19,14 @@ import java.util.Optional;
  */
 record Room(Optional<List<ClusterNode>> nodes, Optional<List<Json>> pods) {
   private static final String LIVING =
-      KubeApi.encoded("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!=");
+      ApiServer.encoded("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!=");
 
   Room {
     nodes = nodes.map(List::copyOf);
     pods = pods.map(List::copyOf);
   }
 
-  static Room of(KubeApi api) throws InterruptedException, NotTold {
+  static Room of(ApiServer api) throws InterruptedException, NotTold {
     Optional<List<Json>> nodes = listed(api, "/api/v1/nodes");
     if (nodes.isEmpty()) {
       return new Room(Optional.empty(), Optional.empty());
@@ -52,7 +52,7 @@ record Room(Optional<List<ClusterNode>> nodes, Optional<List<Json>> pods) {
         pods);
   }
 
-  private static Optional<List<Json>> listed(KubeApi api, String path)
+  private static Optional<List<Json>> listed(ApiServer api, String path)
       throws InterruptedException, NotTold {
     try {
       return Optional.of(api.get(path).items("items"));

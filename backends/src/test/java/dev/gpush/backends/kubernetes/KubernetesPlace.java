@@ -177,7 +177,10 @@ final class KubernetesPlace implements BackendPlace {
   }
 
   private List<String> left() throws Exception {
-    return kubectl("get", KINDS, "-l", Tag.MANAGER_LABEL, "-o", "name").lines().toList();
+    boolean hasGroups =
+        rig.tried("-n", namespace, "get", "podgroups.scheduling.k8s.io").status() == 0;
+    String kinds = KINDS + (hasGroups ? ",podgroups.scheduling.k8s.io" : "");
+    return kubectl("get", kinds, "-l", Tag.MANAGER_LABEL, "-o", "name").lines().toList();
   }
 
   @Override

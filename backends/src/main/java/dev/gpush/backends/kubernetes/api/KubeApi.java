@@ -16,9 +16,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.URI;
-import java.net.URLEncoder;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
@@ -39,7 +37,7 @@ import javax.net.ssl.SSLException;
  * One API server under one name. Logs in at the first question, and again when somebody has changed
  * the kubeconfig.
  */
-public final class KubeApi {
+public final class KubeApi implements ApiServer {
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
   /** Since 1.30 the end of a command's input can be told. */
@@ -59,56 +57,44 @@ public final class KubeApi {
 
   private record Answer(int status, String body, Optional<Instant> at) {}
 
+  @Override
   public Access access() {
     return access;
   }
 
-  /** Of the context; empty when it says none. */
+  @Override
   public Optional<String> namespace() {
     return Optional.ofNullable(client().config().getNamespace()).filter(name -> !name.isBlank());
   }
 
-  /** Its address, as the kubeconfig has it. */
+  @Override
   public String server() {
     return client().config().getMasterUrl().replaceFirst("/+$", "");
   }
 
   // ---- objects
 
+  @Override
   public Json get(String path) throws InterruptedException, NotTold, ApiRefusal {
     return object(send("GET", path, "", ""));
   }
 
-  /** Empty when there is no such object. */
-  public Optional<Json> find(String path) throws InterruptedException, NotTold, ApiRefusal {
-    try {
-      return Optional.of(get(path));
-    } catch (ApiRefusal refusal) {
-      if (refusal.isNotFound()) {
-        return Optional.empty();
-      }
-      throw refusal;
-    }
-  }
-
+  @Override
   public Json create(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
     return object(send("POST", path, "application/json", object.write()));
   }
 
+  @Override
   public Json replace(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
     return object(send("PUT", path, "application/json", object.write()));
   }
 
-  /**
-   * Changes a part of an object.
-   *
-   * @param change laid over the object, as a merge patch
-   */
+  @Override
   public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
     return object(send("PATCH", path, "application/merge-patch+json", change.write()));
   }
 
-  /** That it is gone already is as good. */
+  @Override
   public void delete(String path, Json options) throws InterruptedException, NotTold, ApiRefusal {
     try {
       object(send("DELETE", path, "application/json", options.write()));
@@ -119,16 +105,11 @@ public final class KubeApi {
     }
   }
 
-  /** The server's own time of day, to compare with what it has written into its objects. */
+  @Override
   public Instant time() throws InterruptedException, NotTold {
     return send("GET", "/version", "", "")
         .at()
         .orElseThrow(() -> new NotTold(server() + " does not say what time it is", null));
-  }
-
-  /** For a query. */
-  public static String encoded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
   private Json object(Answer answer) throws NotTold, ApiRefusal {
@@ -222,7 +203,7 @@ public final class KubeApi {
 
   // ---- commands in pods
 
-  /** The end of what a container wrote before it ended last; empty where that cannot be had. */
+  @Override
   public String log(String namespace, String pod, String container)
       throws InterruptedException, NotTold {
     String query = "?previous=true&tailLines=10&limitBytes=2000&container=" + container;
@@ -231,11 +212,7 @@ public final class KubeApi {
     return answer.status() == 200 ? answer.body() : "";
   }
 
-  /**
-   * Runs a command in a container.
-   *
-   * @throws IOException when it was not begun
-   */
+  @Override
   public Pipe exec(String namespace, String pod, String container, List<String> arguments)
       throws IOException {
     try {
@@ -243,7 +220,7 @@ public final class KubeApi {
       boolean endsInput = endsInput();
       String query =
           arguments.stream()
-              .map(word -> "&command=" + URLEncoder.encode(word, StandardCharsets.UTF_8))
+              .map(word -> "&command=" + ApiServer.encoded(word))
               .collect(
                   Collectors.joining(
                       "", "?stdin=true&stdout=true&stderr=true&container=" + container, ""));
@@ -297,13 +274,7 @@ public final class KubeApi {
     return minor() >= FIRST_WITH_V5;
   }
 
-  /** The second number of the server's version. */
-  public int minor() throws InterruptedException, NotTold {
-    String digits = version().text("minor").orElse("").replaceAll("[^0-9].*", "");
-    return digits.isEmpty() ? 0 : Integer.parseInt(digits);
-  }
-
-  /** What the server says of itself; asked for once. */
+  @Override
   public Json version() throws InterruptedException, NotTold {
     Client now = client();
     Optional<Json> known = now.of().isDone() ? Optional.of(now.of().join()) : Optional.empty();

@@ -1,0 +1,151 @@
+package dev.gpush.backends.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.rig.KubernetesRig;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Systems that place all pods of a gang together, for real: Kubernetes' own, and Kueue. */
+@ResourceLock(KubernetesRig.GANGS)
+final class KubernetesGangsTest {
+  private static final int ROUNDS =
+      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 2);
+
+  private static KubernetesPlace place() throws Exception {
+    return KubernetesPlace.of("gangs");
+  }
+
+  private static void giveQueue(KubernetesPlace place) throws Exception {
+    place
+        .rig()
+        .apply(
+            place.namespace(),
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: LocalQueue
+            metadata: {name: team}
+            spec: {clusterQueue: research}
+            """);
+  }
+
+  @Test
+  void theSystemIsFoundByWhatIsThere() throws Exception {
+    try (KubernetesPlace place = place()) {
+      assertEquals(
+          "gangs by native: podgroups of scheduling.k8s.io are served", gangs(place.backend()));
+      assertEquals("gangs by plain: gang: plain", gangs(place.with(Json.object("gang", "plain"))));
+
+      giveQueue(place);
+      assertEquals(
+          "gangs by kueue: Kueue is there, with a queue for this namespace",
+          gangs(place.backend()));
+      BackendFailure.Unavailable other =
+          assertInstanceOf(
+              BackendFailure.Unavailable.class,
+              assertThrows(
+                      GpushException.class,
+                      () -> place.with(Json.object("queue", "nobody")).explain())
+                  .failure());
+      assertEquals(
+          "its namespace " + place.namespace() + " has no LocalQueue nobody; there are team",
+          other.reason());
+      assertInstanceOf(
+          BackendFailure.Unavailable.class,
+          assertThrows(
+                  GpushException.class, () -> place.with(Json.object("gang", "volcano")).explain())
+              .failure());
+    }
+  }
+
+  private static String gangs(KubernetesBackend backend) {
+    return backend.explain().get(1);
+  }
+
+  @Test
+  void nativeGangsThatRaceNeverHoldAPart() throws Exception {
+    try (KubernetesPlace place = place()) {
+      race(place, "cannot be satisfied");
+    }
+  }
+
+  @Test
+  void gangsInKueueThatRaceNeverHoldAPart() throws Exception {
+    try (KubernetesPlace place = place()) {
+      giveQueue(place);
+      race(place, "insufficient unused quota for nvidia.com/gpu");
+    }
+  }
+
+  @Test
+  void kueueSaysWhatCanNeverBe() throws Exception {
+    try (KubernetesPlace place = place()) {
+      giveQueue(place);
+
+      BackendFailure.NeverFits never =
+          assertInstanceOf(
+              BackendFailure.NeverFits.class,
+              assertThrows(
+                      GpushException.class,
+                      () -> place.backend().reserve(place.request(3, BackendContract.LONG)))
+                  .failure());
+
+      assertTrue(never.reason().contains("nvidia.com/gpu"), never::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  /** Two of three nodes, where there are four, or quota for two. */
+  private static void race(KubernetesPlace place, String why) throws Exception {
+    int nodes = why.contains("quota") ? 2 : 3;
+    try (Tasks tasks = Tasks.named("race", (_, _) -> {})) {
+      for (int round = 0; round < ROUNDS; round++) {
+        GangRequest one = place.request(nodes, BackendContract.LONG);
+        GangRequest two = place.request(nodes, BackendContract.LONG);
+        var granted = new LinkedBlockingQueue<Gang>();
+        var heard = new LinkedBlockingQueue<String>();
+        for (GangRequest request : List.of(one, two)) {
+          KubernetesBackend backend = request == one ? place.backend() : place.again();
+          Future<Boolean> reserving =
+              tasks.fork("gang", () -> granted.add(backend.reserve(request, heard::add)));
+          assertTrue(!reserving.isCancelled());
+        }
+
+        Gang first = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+        assertTrue(first != null, heard::toString);
+        GangRequest other = first.id().equals(one.gang()) ? two : one;
+        KubernetesPlace.until(() -> heard.stream().anyMatch(word -> word.contains(why)));
+        String placed =
+            place.kubectl(
+                "get",
+                "pods",
+                "-l",
+                Tag.selector(other.gang()),
+                "-o",
+                "jsonpath={.items[*].spec.nodeName}");
+        assertEquals("", placed);
+        assertEquals(List.of(), place.backend().release(first, BackendContract.LIMIT));
+        Gang second = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+
+        assertTrue(second != null, heard::toString);
+        assertEquals(other.gang(), second.id());
+        assertEquals(List.of(), place.backend().release(second, BackendContract.LIMIT));
+        assertEquals(List.of(), place.leftovers());
+      }
+    }
+  }
+}

@@ -1,0 +1,355 @@
+package dev.gpush.backends.kubernetes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.testkit.contract.BackendPlace;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What needs no cluster: words of API servers, kubelets and people. */
+final class PartsTest {
+  @ParameterizedTest
+  @CsvSource({
+    "2, 2",
+    "1500m, 2",
+    "24581696Ki, 25171656704",
+    "1Gi, 1073741824",
+    "1e3, 1000",
+    "1E, 1000000000000000000",
+    "0.5, 1",
+    "99999999999999999E, 9223372036854775807",
+    "-1, -1"
+  })
+  void readsQuantities(String text, long whole) {
+    assertEquals(Optional.of(whole), Quantity.whole(text));
+  }
+
+  @Test
+  void anyTextIsAQuantityOrNone() {
+    long seed = Long.getLong("gpush.seed", new Random().nextLong());
+    System.out.println("PartsTest.anyTextIsAQuantityOrNone: gpush.seed=" + seed);
+    var random = new Random(seed);
+    String letters = "0123456789.eEmMkKiIGTP+-nu ";
+    for (int round = 0; round < 5000; round++) {
+      var text = new StringBuilder();
+      for (int i = random.nextInt(12); i > 0; i--) {
+        text.append(letters.charAt(random.nextInt(letters.length())));
+      }
+      Optional<Long> whole = Quantity.whole(text.toString());
+      assertEquals(whole.isPresent(), Quantity.millis(text.toString()).isPresent());
+    }
+    assertEquals(Optional.of(1500L), Quantity.millis("1.5"));
+    assertEquals(Optional.empty(), Quantity.whole(""));
+    assertEquals(Optional.empty(), Quantity.whole("Gi"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "NVIDIA-H100-80GB-HBM3, H100, true",
+    "NVIDIA-H100-80GB-HBM3, h100-80gb, true",
+    "NVIDIA-H100-80GB-HBM3, H10, false",
+    "NVIDIA-A100-SXM4-80GB, A100_SXM4, true",
+    "nvidia-l4, L4, true",
+    "nvidia-l4, L40, false",
+    "Tesla-T4, t4, true"
+  })
+  void findsAModelInWhatALabelSays(String value, String model, boolean is) {
+    assertEquals(is, GpuKind.names(value, model));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "NVIDIA-H100-80GB-HBM3, H100",
+    "NVIDIA-GB200, GB200",
+    "nvidia-tesla-t4, T4",
+    "AMD_Instinct_MI300X_OAM, MI300X",
+    "L40S, L40S",
+    "something, something"
+  })
+  void callsThemAsPeopleDo(String product, String word) {
+    assertEquals(word, GpuKind.shortName(product));
+  }
+
+  @Test
+  void aGangIsCalledLikeItsSession() {
+    assertTrue(Manifest.name(request("devbox")).matches("devbox-[0-9a-f]{8}"));
+    assertTrue(Manifest.name(request("My_Box.2")).matches("my-box-2-[0-9a-f]{8}"));
+    assertTrue(Manifest.name(request("42")).matches("gang-[0-9a-f]{8}"));
+    assertTrue(Manifest.name(request("x".repeat(99))).length() < 52);
+  }
+
+  private static GangRequest request(String session) {
+    GangRequest any =
+        BackendPlace.fresh(
+            new SecureRandom(),
+            2,
+            "H100:8",
+            new LeaseTerms(Optional.empty(), Duration.ofHours(1)),
+            Map.of());
+    return new GangRequest(
+        any.gang(),
+        session,
+        any.owner(),
+        any.holder(),
+        any.project(),
+        any.nodes(),
+        any.gpus(),
+        any.lease(),
+        any.environment(),
+        any.inherit(),
+        List.of());
+  }
+
+  @Test
+  void aQuotaThatIsUsedUpIsWaitedForAndOneThatIsTooSmallIsNot() {
+    String small =
+        Refusals.words(
+            "Error creating: pods \"a-0-x\" is forbidden: exceeded quota: q, requested:"
+                + " requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=8, limited:"
+                + " requests.nvidia.com/gpu=8");
+    assertTrue(small.startsWith("exceeded quota: q"), small);
+    assertTrue(Refusals.isHopeless(small, 2));
+    assertFalse(Refusals.isHopeless(small, 1));
+    assertTrue(Refusals.isHopeless("violates PodSecurity \"restricted:latest\"", 1));
+  }
+
+  @Test
+  void saysWhatTheSchedulerSaysWithoutItsAdvice() {
+    assertEquals(
+        "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient"
+            + " nvidia.com/gpu",
+        Fate.scheduler(
+            "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient"
+                + " nvidia.com/gpu. no new claims to deallocate, preemption: 0/4 nodes are"
+                + " available"));
+  }
+
+  @Test
+  void namesWhatBecameOfAPod() {
+    assertEquals(
+        "it was killed because its memory was used up (OOMKilled)",
+        Fate.of(ended("OOMKilled", 137)).words());
+    assertEquals(Fate.Kind.NO_PYTHON, Fate.of(ended("Error", 97)).kind());
+    assertEquals(
+        "it was evicted: its node is being drained",
+        Fate.of(disrupted("EvictionByEvictionAPI")).words());
+    assertEquals(
+        "it was preempted by a pod with a higher priority",
+        Fate.of(disrupted("PreemptionByScheduler")).words());
+    assertEquals(
+        "it was evicted: The node was low on resource: memory.",
+        Fate.of(
+                Json.object(
+                    "status",
+                    Json.object(
+                        "phase",
+                        "Failed",
+                        "reason",
+                        "Evicted",
+                        "message",
+                        "The node was low on resource: memory.")))
+            .words());
+  }
+
+  private static Json ended(String reason, int code) {
+    return Json.object(
+        "status",
+        Json.object(
+            "containerStatuses",
+            List.of(
+                Json.object(
+                    "name",
+                    Manifest.CONTAINER,
+                    "state",
+                    Json.object("terminated", Json.object("reason", reason, "exitCode", code))))));
+  }
+
+  private static Json disrupted(String reason) {
+    return Json.object(
+        "status",
+        Json.object(
+            "conditions",
+            List.of(Json.object("type", "DisruptionTarget", "status", "True", "reason", reason))));
+  }
+
+  // ---- patches
+
+  @Test
+  void aPatchIsLaidOverThePod(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("pod.yaml");
+    Files.writeString(
+        file,
+        """
+        spec:
+          serviceAccountName: trainer
+          hostNetwork: true
+          volumes: [{name: data, persistentVolumeClaim: {claimName: sets}}]
+          containers:
+          - volumeMounts: [{name: data, mountPath: /data}, {name: own, mountPath: /workspace}]
+            env: [{name: A, value: "1"}]
+            resources: {limits: {rdma/ib: "1"}}
+        """);
+    Json.Obj ours =
+        Json.object(
+            "spec",
+            Json.object(
+                "template",
+                Json.parse(
+                    """
+                    {"spec": {"volumes": [{"name": "w"}], "containers": [{"name": "gpush",
+                      "image": "i", "volumeMounts": [{"name": "w", "mountPath": "/workspace"}],
+                      "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}}
+                    """)));
+
+    Json pod =
+        PodPatch.laid(ours, PodPatch.read("k8s", file.toString()))
+            .object("spec")
+            .object("template");
+
+    assertEquals(
+        Json.parse(
+            """
+            {"spec": {"volumes": [{"name": "w"},
+               {"name": "data", "persistentVolumeClaim": {"claimName": "sets"}}],
+              "containers": [{"name": "gpush", "image": "i",
+               "volumeMounts": [{"name": "own", "mountPath": "/workspace"},
+                 {"name": "data", "mountPath": "/data"}],
+               "resources": {"limits": {"nvidia.com/gpu": "8", "rdma/ib": "1"}},
+               "env": [{"name": "A", "value": "1"}]}],
+              "serviceAccountName": "trainer", "hostNetwork": true}}
+            """),
+        Json.parse(pod.write()));
+  }
+
+  @Test
+  void aPatchThatIsNoneIsRefusedWithItsLine(@TempDir Path folder) throws Exception {
+    Path file = folder.resolve("pod.yaml");
+    Files.writeString(file, "spec:\n  a: 1\n  a: 2\n");
+    assertTrue(refusal(file).contains("line 3"), () -> refusal(file));
+    Files.writeString(file, "containers: []\n");
+    assertTrue(refusal(file).contains("not with containers"), () -> refusal(file));
+    Files.delete(file);
+    assertTrue(refusal(file).contains("cannot be read"), () -> refusal(file));
+  }
+
+  private static String refusal(Path file) {
+    return assertInstanceOf(
+            BackendFailure.Unavailable.class,
+            assertThrows(GpushException.class, () -> PodPatch.read("k8s", file.toString()))
+                .failure())
+        .reason();
+  }
+
+  // ---- requests and what there is
+
+  @Test
+  void whoMayNotSeeNodesNamesModelsByHand() {
+    var blind = new Room(Optional.empty(), Optional.empty());
+    KubernetesSettings none = settings(Json.object("image", "i"));
+    Shaping.Result.Hopeless hopeless =
+        assertInstanceOf(
+            Shaping.Result.Hopeless.class, new Shaping(request("devbox"), none, blind).result());
+    assertTrue(hopeless.works().get(1).contains("gpus: {names: {H100: LABEL=VALUE}}"));
+
+    KubernetesSettings named =
+        settings(
+            Json.object(
+                "image",
+                "i",
+                "gpus",
+                Json.object("names", Json.object("H100", "gpu.nvidia.com/class=H100_NVLINK"))));
+    Shape shape =
+        assertInstanceOf(
+                Shaping.Result.Fits.class, new Shaping(request("devbox"), named, blind).result())
+            .shape();
+    assertEquals(Optional.of("nvidia.com/gpu"), shape.resource());
+    assertTrue(shape.terms().getFirst().write().contains("[\"H100_NVLINK\"]"), shape::toString);
+  }
+
+  @Test
+  void aPlaceWithoutAnImageSaysSo() {
+    Shaping.Result.Hopeless hopeless =
+        assertInstanceOf(
+            Shaping.Result.Hopeless.class,
+            new Shaping(
+                    request("devbox"),
+                    settings(Json.object()),
+                    new Room(Optional.empty(), Optional.empty()))
+                .result());
+    assertEquals("its pods need an image", hopeless.reason());
+  }
+
+  private static KubernetesSettings settings(Json.Obj values) {
+    return KubernetesSettings.of(new BackendConfig("k8s", "kubernetes", values, ""));
+  }
+
+  // ---- what schedulers want to see
+
+  @Test
+  void everySchedulerGetsItsOwnMarks() {
+    var manifest =
+        new Manifest(
+            request("devbox"),
+            settings(Json.object("image", "i")),
+            new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30));
+    Json.Obj job = manifest.job(List.of("agent"));
+
+    Json volcano =
+        new PodGroupGang(PodGroupGang.Kind.VOLCANO, "v1beta1", Optional.of("ml"))
+            .marked(job, manifest);
+    assertEquals("volcano", pod(volcano).text("schedulerName").orElse(""));
+    Json kai =
+        new PodGroupGang(PodGroupGang.Kind.KAI, "v2alpha2", Optional.of("ml"))
+            .marked(job, manifest);
+    assertEquals(
+        "ml",
+        kai.object("spec")
+            .object("template")
+            .object("metadata")
+            .object("labels")
+            .text("kai.scheduler/queue")
+            .orElse(""));
+    Json yunikorn = new YunikornGang(Optional.of("root.ml")).marked(job, manifest);
+    String groups =
+        yunikorn
+            .object("spec")
+            .object("template")
+            .object("metadata")
+            .object("annotations")
+            .text("yunikorn.apache.org/task-groups")
+            .orElse("");
+    Json group = Json.parse(groups).items().getFirst();
+    assertEquals(2L, group.number("minMember").orElseThrow());
+    assertEquals(
+        Map.of("cpu", "4000m", "memory", "1073741824", "nvidia.com/gpu", "8"),
+        group.object("minResource").textMap());
+    Json kueue = new KueueGang("team", "v1beta2").marked(job, manifest);
+    assertEquals(
+        "team",
+        kueue.object("metadata").object("labels").text("kueue.x-k8s.io/queue-name").orElse(""));
+  }
+
+  private static Json.Obj pod(Json job) {
+    return job.object("spec").object("template").object("spec");
+  }
+}
