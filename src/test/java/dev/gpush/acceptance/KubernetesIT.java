@@ -1,15 +1,22 @@
 package dev.gpush.acceptance;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.testkit.rig.KubernetesRig;
+import dev.gpush.testkit.rig.Script;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -100,6 +107,31 @@ final class KubernetesIT {
               "name")
           .lines()
           .toList();
+    }
+
+    /** The same while the API server may be away. */
+    List<String> seen() {
+      return tried("get", "jobs,pods", "-o", "name").errors().isEmpty()
+          ? objects()
+          : List.of("unknown");
+    }
+
+    Script.Ended tried(String... words) {
+      var all = new ArrayList<>(List.of("-n", namespace));
+      all.addAll(List.of(words));
+      try {
+        return rig.tried(all.toArray(String[]::new));
+      } catch (IOException unreadable) {
+        throw new UncheckedIOException(unreadable);
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException(stop);
+      }
+    }
+
+    Set<String> nodes() {
+      return Set.of(
+          kubectl("get", "pods", "-o", "jsonpath={.items[*].spec.nodeName}").split(" ", -1));
     }
 
     void isEmpty() throws InterruptedException {
@@ -199,6 +231,124 @@ final class KubernetesIT {
       world.killGateway();
 
       World.until("pods, job and all are gone", () -> cluster.objects().isEmpty());
+    }
+  }
+
+  /** Agents judge the lease by themselves; what they did is seen when the server is back. */
+  @Test
+  void anApiServerThatStaysAwayKeepsNobody() throws Exception {
+    try (Cluster cluster = Cluster.open("remember: 2s")) {
+      World world = cluster.world();
+      KubernetesRig rig = cluster.rig();
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+      Set<String> nodes = cluster.nodes();
+      rig.off("apiserver");
+      try {
+        world.killGateway();
+
+        World.until(
+            "no container of ours runs on a node",
+            () -> nodes.stream().allMatch(node -> containers(rig, node).isEmpty()));
+      } finally {
+        rig.on("apiserver");
+      }
+      World.until("job and all are gone", () -> cluster.seen().isEmpty());
+    }
+  }
+
+  private static List<String> containers(KubernetesRig rig, String node) {
+    try {
+      String tasks = rig.root(node, "pgrep", "-f", "The loader: goes on").output();
+      return tasks.lines().toList();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return List.of("interrupted");
+    }
+  }
+
+  @Test
+  void bytesArriveWhileTheApiServerIsRestarted() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      KubernetesRig rig = cluster.rig();
+      world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
+      Path sent = world.home().resolve("sent");
+      var noise = new byte[200 << 20];
+      ThreadLocalRandom.current().nextBytes(noise);
+      Files.write(sent, noise);
+      String hash = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(noise));
+
+      Process up =
+          new ProcessBuilder(world.ssh("devbox", "cat >/tmp/there && sha256sum </tmp/there"))
+              .redirectInput(sent.toFile())
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      World.until("some of it is there", () -> begun(cluster));
+      restart(rig);
+      assertEquals(hash + "  -", new String(up.getInputStream().readAllBytes(), UTF_8).strip());
+      assertEquals(0, up.waitFor());
+
+      Process down =
+          new ProcessBuilder(world.ssh("devbox", "cat /tmp/there"))
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      var digest = MessageDigest.getInstance("SHA-256");
+      var piece = new byte[1 << 20];
+      boolean isRestarted = false;
+      InputStream from = down.getInputStream();
+      for (int count = from.read(piece); count >= 0; count = from.read(piece)) {
+        digest.update(piece, 0, count);
+        if (!isRestarted) {
+          isRestarted = true;
+          restart(rig);
+        }
+      }
+      assertEquals(hash, HexFormat.of().formatHex(digest.digest()));
+      assertEquals(0, down.waitFor());
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  private static boolean begun(Cluster cluster) {
+    String size =
+        cluster.tried("exec", cluster.pod(0), "--", "stat", "-c", "%s", "/tmp/there").output();
+    return size.matches("[0-9]{7,}");
+  }
+
+  private static void restart(KubernetesRig rig) throws Exception {
+    rig.off("apiserver");
+    rig.on("apiserver");
+  }
+
+  @Test
+  void aPodThatIsTakenAwayComesBackEmptyAndIsFilledAgain() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.file("data/words.txt", "from the laptop\n");
+      world.example("examples/hello/train.py");
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
+
+      cluster.kubectl("delete", "pod", cluster.pod(1), "--wait=false");
+
+      World.until("node 1 is said to be empty", () -> detail(world).contains("empty disk"));
+      Result run = world.gpush("run", "examples/hello/train.py");
+      assertTrue(run.succeeded().out().contains("sum = 1"), run::toString);
+      Result both = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
+      assertEquals(2, both.out().lines().filter(line -> line.endsWith("from the laptop")).count());
+      assertEquals("ready", world.json("ps", "--json").items().getFirst().text("state").orElse(""));
+      world.gpush("down").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  private static String detail(World world) {
+    try {
+      return world.json("ps", "--json").items().getFirst().text("detail").orElse("");
+    } catch (Exception notNow) {
+      return "";
     }
   }
 }
