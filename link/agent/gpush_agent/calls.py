@@ -3,7 +3,7 @@ those that may block run in a worker."""
 import importlib
 import socket
 
-from . import facts, frames, processes
+from . import alone, facts, frames, processes
 from .stream import Owner
 from .refused import Refused, of_os_error
 
@@ -98,4 +98,5 @@ def run(name):
 
 TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
-SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"])}
+SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
+        "alone": lambda agent, params: alone.look(agent.workspace, agent.state)}

@@ -396,13 +396,15 @@ class Release:
                 self.kept.append(path)
 
     def remove_own(self, folder):
-        """Our state goes, but what people had and we moved to the trash stays."""
-        trash = os.path.join(folder, b"trash")
-        self.keep_trash(trash)
-        has_trash = os.path.isdir(trash)
+        """Our state goes; what people had and we moved to the trash stays, and what runs have put out."""
+        stays = []
+        for name in (b"trash", b"outputs"):
+            self.keep_full(os.path.join(folder, name))
+            if os.path.isdir(os.path.join(folder, name)):
+                stays.append(name)
         for name in os.listdir(folder) if os.path.isdir(folder) else []:
             path = os.path.join(folder, name)
-            if name == b"trash" and has_trash:
+            if name in stays:
                 continue
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path, ignore_errors=True)
@@ -411,11 +413,11 @@ class Release:
         try:
             os.rmdir(folder)
         except OSError:
-            if not has_trash and os.path.isdir(folder):
+            if not stays and os.path.isdir(folder):
                 self.kept.append(os.fsdecode(folder))
 
-    def keep_trash(self, trash):
-        for folder, folders, files in os.walk(trash, topdown=False):
+    def keep_full(self, top):
+        for folder, folders, files in os.walk(top, topdown=False):
             links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
             for name in files + links:
                 if len(self.kept) < MAX_KEPT:

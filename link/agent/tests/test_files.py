@@ -15,7 +15,7 @@ import zlib
 AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, AGENT)
 
-from gpush_agent import files, filestate, filetree  # noqa: E402
+from gpush_agent import alone, files, filestate, filetree  # noqa: E402
 from gpush_agent.refused import Refused  # noqa: E402
 
 # Runs the real conversation; with a count it kills itself before that many changes to the file system were made.
@@ -572,6 +572,34 @@ class PullTest(FilesTest):
         self.assertEqual(self.pull(node, "nothing/here")[0], {"code": "not-found"})
 
 
+class AloneTest(FilesTest):
+    def test_counts_what_nobody_sent_and_what_was_changed(self):
+        self.assertEqual(alone.look(self.root, self.state), {"files": 0, "bytes": 0, "paths": [], "whole": True})
+        self.assertFalse(os.path.exists(self.state))
+        node = self.gateway().open()
+        node.push({"a.py": b"1", "p/b.py": b"2", "l": "a.py", "edited": b"1"})
+        node.end()
+        self.assertEqual(alone.look(self.root, self.state)["files"], 0)
+        self.write("edited", b"by hand")
+        self.write("p/out/ckpt", b"weights")
+        self.write("p/__pycache__/b.cpython-311.pyc", b"compiled")
+        os.makedirs(os.path.join(self.state, "outputs/run-1"))
+        with open(os.path.join(self.state, "outputs/run-1/loss"), "wb") as file:
+            file.write(b"0.1")
+        self.assertEqual(alone.look(self.root, self.state),
+                         {"files": 3, "bytes": 17, "paths": ["outputs/run-1/loss", "edited", "p/out/ckpt"], "whole": True})
+
+    def test_too_much_is_said_to_be_so(self):
+        for number in range(5):
+            self.write("d/%d" % number, b"x")
+        most, alone.MOST_FILES = alone.MOST_FILES, 3
+        try:
+            found = alone.look(self.root, self.state)
+        finally:
+            alone.MOST_FILES = most
+        self.assertEqual((found["files"], found["whole"]), (3, False))
+
+
 class ReleaseTest(FilesTest):
     def test_removes_what_is_ours_and_names_the_rest(self):
         node = self.gateway().open()
@@ -603,6 +631,18 @@ class ReleaseTest(FilesTest):
         node.end()
         self.assertEqual(files.release(self.root, self.state), [os.path.join(trash, "a")])
         self.assertEqual(os.listdir(self.state), ["trash"])
+
+    def test_keeps_what_runs_have_put_out(self):
+        node = self.gateway().open()
+        node.push({"a": b"ours"})
+        node.end()
+        os.makedirs(os.path.join(self.state, "outputs/run-1"))
+        os.makedirs(os.path.join(self.state, "outputs/run-2"))
+        result = os.path.join(self.state, "outputs/run-2/loss")
+        with open(result, "wb") as file:
+            file.write(b"0.1")
+        self.assertEqual(files.release(self.root, self.state), [result])
+        self.assertEqual(os.listdir(os.path.join(self.state, "outputs")), ["run-2"])
 
     def test_is_not_troubled_by_nothing_garbage_or_a_second_time(self):
         self.assertEqual(files.release(self.root, self.state), [])

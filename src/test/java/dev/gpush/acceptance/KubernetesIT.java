@@ -344,6 +344,27 @@ final class KubernetesIT {
     }
   }
 
+  @Test
+  void whatIsOnlyInAPodIsNotLostUnasked() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.file(
+          "code.py", "import os; open(os.environ['GPUSH_OUTPUT'] + '/loss', 'w').write('3')");
+      world.gpush("up", "--nodes", "1").succeeded();
+      world.gpush("run", "--nodes", "1", "code.py").succeeded();
+      world.gpush("exec", "mkdir ckpt; echo 7 >ckpt/step; echo '#' >>code.py").succeeded();
+
+      Result asked = world.gpush("down").exits(2);
+
+      assertTrue(asked.err().contains("3 files, "), asked::toString);
+      assertTrue(asked.err().contains("node 0: outputs/run-1/loss"), asked::toString);
+      assertTrue(asked.err().contains("--discard"), asked::toString);
+      assertEquals("7", world.gpush("exec", "cat ckpt/step").succeeded().out().strip());
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
   private static String detail(World world) {
     try {
       return world.json("ps", "--json").items().getFirst().text("detail").orElse("");

@@ -161,6 +161,11 @@ public final class KubernetesBackend implements Backend {
   }
 
   @Override
+  public boolean keepsFiles() {
+    return false;
+  }
+
+  @Override
   public Observation observe(Gang gang) {
     try {
       return look(gang);

@@ -184,11 +184,6 @@ final class KubernetesPlace implements BackendPlace {
   }
 
   @Override
-  public boolean keepsFiles() {
-    return false;
-  }
-
-  @Override
   public String read(Gang gang, int node, String path) {
     throw new IllegalStateException("what was in a pod is gone with it");
   }

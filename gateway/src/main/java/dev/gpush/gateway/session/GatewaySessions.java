@@ -132,6 +132,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         }
         if (!request.yes()) {
           Endings.confirmRuns(session, talk, "--yes");
+          Alone.confirm(session, talk, "--yes");
         }
         endings.giveBack(session, partly.reason(), talk);
         yield true;
@@ -155,6 +156,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     placement.requireSense(intent(session.name(), config, wish, request), request, config, wish);
     if (!request.yes()) {
       Endings.confirmRuns(session, talk, "--yes");
+      Alone.confirm(session, talk, "--yes");
     }
     endings.giveBack(session, "", talk);
     return true;
@@ -274,6 +276,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       requireOurs(session);
       if (!discard && session.entry().state() != SessionState.LEAKED) {
         Endings.confirmRuns(session, talk, "--discard");
+        Alone.confirm(session, talk, "--discard");
       }
       return endings.giveBack(session, "", talk);
     }

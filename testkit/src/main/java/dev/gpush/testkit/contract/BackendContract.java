@@ -224,7 +224,7 @@ public interface BackendContract {
       String named = kept.getFirst().substring("node 1: ".length());
       assertTrue(file.equals(named) || file.startsWith(named.replaceFirst("/*$", "/")), named);
       assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
-      if (place.keepsFiles()) {
+      if (place.backend().keepsFiles()) {
         assertEquals("keep me", place.read(gang, 1, file));
         assertEquals(List.of("file " + file), place.leftovers());
       } else {

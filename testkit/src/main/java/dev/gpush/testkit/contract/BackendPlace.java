@@ -73,11 +73,6 @@ public interface BackendPlace extends AutoCloseable {
    */
   List<String> leftovers() throws Exception;
 
-  /** Whether the disk of a node outlives the gang. */
-  default boolean keepsFiles() {
-    return true;
-  }
-
   /** The text of a file on the node; it is read after the release, without the backend. */
   String read(Gang gang, int node, String path) throws Exception;
 

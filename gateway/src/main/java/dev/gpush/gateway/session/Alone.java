@@ -1,0 +1,84 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What exists on the nodes alone, where their disks go with them: nobody is to lose it unasked. */
+final class Alone {
+  private static final List<String> UNITS = List.of("bytes", "kB", "MB", "GB", "TB");
+  private static final int STEP = 1000;
+  private static final int MOST_NAMED = 3;
+
+  private Alone() {}
+
+  /** Asks before it is lost; whoever calls it has the turn. */
+  static void confirm(LiveSession session, Talk talk, String flag) throws InterruptedException {
+    if (session.backend().keepsFiles() || session.links().isEmpty()) {
+      return;
+    }
+    long files = 0;
+    long bytes = 0;
+    var named = new ArrayList<String>();
+    var silent = new ArrayList<String>();
+    for (Link link : session.links()) {
+      if (session.isLost(link.node())) {
+        continue;
+      }
+      if (!(link.state() instanceof LinkState.Up)) {
+        silent.add(Integer.toString(link.node()));
+        continue;
+      }
+      try {
+        Json there = link.call("alone", Json.object());
+        files += there.number("files").orElse(0L);
+        bytes += there.number("bytes").orElse(0L);
+        for (String path : there.texts("paths")) {
+          named.add("node " + link.node() + ": " + path);
+        }
+        if (!there.flag("whole")) {
+          silent.add(Integer.toString(link.node()));
+        }
+      } catch (GpushException over) {
+        silent.add(Integer.toString(link.node()));
+      }
+    }
+    if (files > 0 || !silent.isEmpty()) {
+      talk.confirm(question(session, files, bytes, named, silent), flag);
+    }
+  }
+
+  private static String question(
+      LiveSession session, long files, long bytes, List<String> named, List<String> silent) {
+    var words = new StringBuilder();
+    if (files > 0) {
+      words.append(files).append(files == 1 ? " file, " : " files, ").append(size(bytes));
+      words.append(files == 1 ? ", exists" : ", exist").append(" only on the nodes of ");
+      words.append(session.name()).append(" and would be gone (");
+      words.append(String.join(", ", named.stream().limit(MOST_NAMED).toList()));
+      words.append(named.size() > MOST_NAMED || files > named.size() ? ", …)" : ")");
+    }
+    if (!silent.isEmpty()) {
+      words.append(files > 0 ? "; " : "").append("what is only on node ");
+      words.append(String.join(", ", silent)).append(" cannot be told");
+    }
+    return words.append("; give back").toString();
+  }
+
+  static String size(long bytes) {
+    double value = bytes;
+    int unit = 0;
+    while (value >= STEP && unit < UNITS.size() - 1) {
+      value /= STEP;
+      unit++;
+    }
+    return unit == 0
+        ? bytes + " " + UNITS.getFirst()
+        : String.format(Locale.ROOT, "%.1f %s", value, UNITS.get(unit));
+  }
+}
