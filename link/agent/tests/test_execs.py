@@ -17,6 +17,7 @@ class Place:
         self.loop, self.execs, self.environment = loop, {}, self
         self.origin, self.state = Origin(), ""
         self.account = ("me", "/", "/bin/sh")
+        self.source = "given"
 
     def when_ready(self, call):
         call()

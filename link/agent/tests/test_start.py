@@ -59,6 +59,15 @@ class StartTest(NodeTest):
         self.assertEqual(after_preamble(spawn(header, env=dict(environment, SLURM_NODEID="x")))[1], 96)
         self.assertEqual(self.client("attach", node=1).run("echo $COLOUR")[0], b"red\n")
 
+    def test_a_container_gives_its_own_environment_and_no_profile_takes_it_away(self):
+        with open(os.path.join(self.base, ".profile"), "w") as file:
+            file.write("export PATH=/nowhere COLOUR=profile\n")
+        header = self.header(hold_only=True, env={}, env_own=True, env_over={"OVER": "1"})
+        environment = dict(os.environ, HOME=self.base, COLOUR="image", SHELL="/bin/sh")
+        self.assertEqual(after_preamble(spawn(header, env=environment))[1], 0)
+        client = self.client("attach")
+        self.assertEqual(client.run("echo $COLOUR $OVER $PATH")[0].decode(), "image 1 %s\n" % os.environ["PATH"])
+
     def test_a_hub_leaves_after_its_pipe(self):
         client = self.client(leave_s=0.2)
         pid = self.control("status")["pid"]

@@ -161,6 +161,11 @@ public final class KubernetesBackend implements Backend {
   }
 
   @Override
+  public boolean takesImages() {
+    return true;
+  }
+
+  @Override
   public boolean keepsFiles() {
     return false;
   }

@@ -204,7 +204,7 @@ final class Manifest {
         "name",
         CONTAINER,
         "image",
-        settings.image().orElseThrow(),
+        request.image().or(settings::image).orElseThrow(),
         // The image's own words are not wanted, and its own program is not either.
         "command",
         command,

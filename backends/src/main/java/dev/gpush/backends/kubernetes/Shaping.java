@@ -64,10 +64,12 @@ final class Shaping {
           "memory: " + Text.clean(settings.memory().get()) + " is no amount",
           List.of("memory: 64Gi"));
     }
-    if (settings.image().isEmpty()) {
+    if (request.image().or(settings::image).isEmpty()) {
       return new Result.Hopeless(
           "its pods need an image",
-          List.of("image: ghcr.io/acme/train:stable, in its block of ~/.gpush/config.yaml"));
+          List.of(
+              "image: ghcr.io/acme/train:stable in gpush.yaml",
+              "the same in its block of ~/.gpush/config.yaml"));
     }
     return room.nodes().isPresent() ? seen(room.nodes().get()) : unseen();
   }

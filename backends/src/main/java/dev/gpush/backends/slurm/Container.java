@@ -27,6 +27,13 @@ record Container(String image, List<String> mounts) {
     return values.text("image").map(image -> new Container(named(image), values.texts("mounts")));
   }
 
+  /** The project's own image in the place of the backend's, with the mounts of that. */
+  static Optional<Container> of(Optional<String> image, Optional<Container> usual) {
+    return image
+        .map(own -> new Container(named(own), usual.map(Container::mounts).orElse(List.of())))
+        .or(() -> usual);
+  }
+
   /** What a cluster without it says. */
   static Shaping.Result.Hopeless missing() {
     return new Shaping.Result.Hopeless(

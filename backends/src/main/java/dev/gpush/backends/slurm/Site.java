@@ -154,7 +154,7 @@ final class Site {
 
   private Shaping.Result shape(GangRequest request, Cluster of)
       throws InterruptedException, NotTold {
-    if (settings.container().isPresent() && !login.facts().hasContainers()) {
+    if (settings.with(request).container().isPresent() && !login.facts().hasContainers()) {
       return Container.missing();
     }
     return new Shaping(request, settings.with(request), of.partitions(), of.nodes()).result();

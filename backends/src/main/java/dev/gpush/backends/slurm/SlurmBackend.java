@@ -104,6 +104,11 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
+  public boolean takesImages() {
+    return true;
+  }
+
+  @Override
   public boolean takesNatives() {
     return true;
   }

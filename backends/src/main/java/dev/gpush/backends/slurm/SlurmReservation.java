@@ -200,7 +200,7 @@ final class SlurmReservation {
         agent.arguments(GangAgents.INTERPRETERS),
         packet,
         folder,
-        site.settings().container(),
+        site.settings().with(request).container(),
         tag.under());
   }
 
@@ -307,7 +307,7 @@ final class SlurmReservation {
   // ---- the agents
 
   private Gang linked(Job job) throws InterruptedException, NotTold {
-    Optional<Container> container = site.settings().container();
+    Optional<Container> container = site.settings().with(request).container();
     waiting.accept(
         "starting agents on "
             + Text.clean(job.nodes())

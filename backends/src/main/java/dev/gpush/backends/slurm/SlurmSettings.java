@@ -110,7 +110,7 @@ record SlurmSettings(
     }
     return new SlurmSettings(
         cluster,
-        container,
+        Container.of(request.image(), container),
         rest,
         partition,
         wanted,

@@ -54,6 +54,11 @@ public interface Backend {
     return false;
   }
 
+  /** Whether nodes can be made of a container image. */
+  default boolean takesImages() {
+    return false;
+  }
+
   /** Whether the disks of nodes outlive the gang, so that what is kept there can be had later. */
   default boolean keepsFiles() {
     return true;

@@ -2,6 +2,7 @@ package dev.gpush.core.backend;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What is asked of a backend, complete: defaults are resolved before.
@@ -15,6 +16,7 @@ import java.util.Map;
  * @param inherit this machine's variables that a local gang takes over from the client (PATH,
  *     VIRTUAL_ENV …); others ignore it
  * @param natives the person's own options for a backend that {@link Backend#takesNatives}
+ * @param image the project's, for a backend that {@link Backend#takesImages}; empty: its own
  */
 public record GangRequest(
     GangId gang,
@@ -27,7 +29,8 @@ public record GangRequest(
     LeaseTerms lease,
     Map<String, String> environment,
     Map<String, String> inherit,
-    List<String> natives) {
+    List<String> natives,
+    Optional<String> image) {
   /** More in one session has not been tried. */
   public static final int MAX_NODES = 256;
 
@@ -38,6 +41,34 @@ public record GangRequest(
     environment = Map.copyOf(environment);
     inherit = Map.copyOf(inherit);
     natives = List.copyOf(natives);
+  }
+
+  /** In the backend's own image, if any. */
+  public GangRequest(
+      GangId gang,
+      String session,
+      String owner,
+      String holder,
+      String project,
+      int nodes,
+      GpuRequest gpus,
+      LeaseTerms lease,
+      Map<String, String> environment,
+      Map<String, String> inherit,
+      List<String> natives) {
+    this(
+        gang,
+        session,
+        owner,
+        holder,
+        project,
+        nodes,
+        gpus,
+        lease,
+        environment,
+        inherit,
+        natives,
+        Optional.empty());
   }
 
   /** Without native options. */

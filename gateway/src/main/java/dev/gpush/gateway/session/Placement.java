@@ -259,6 +259,9 @@ final class Placement {
         if (!request.natives().isEmpty() && !backend(bid.backend()).takesNatives()) {
           talk.say(PlaceWords.unused(bid.backend(), request.natives()));
         }
+        if (config.text("image").isPresent() && !backend(bid.backend()).takesImages()) {
+          talk.say(bid.backend() + " has no containers: image: is not used there");
+        }
       }
     }
 

@@ -113,7 +113,8 @@ final class Requests {
         new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
         SessionEnvironment.base(config, entry),
         entry.inherit(),
-        entry.natives());
+        entry.natives(),
+        config.text("image"));
   }
 
   private static List<Duration> warnings(Config config) {

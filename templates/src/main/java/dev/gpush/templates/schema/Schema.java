@@ -114,7 +114,11 @@ public final class Schema {
               later(PROJECTS, "cpus", "choosing CPUs per node"),
               later(PROJECTS, "memory", "choosing memory per node"),
               later(PROJECTS, "shm", "choosing the size of /dev/shm"),
-              later(PROJECTS, "image", "container images"),
+              project(
+                  "image",
+                  new Text(),
+                  "the container image that everything runs in, on Kubernetes and on Slurm with"
+                      + " pyxis; none: the backend's"),
               later(PROJECTS, "setup", "preparing nodes"),
               later(PROJECTS, "mounts", "data mounts"),
               later(PROJECTS, "home", "home volumes"),
