@@ -38,6 +38,18 @@ interface GangSystem {
 
   Begin begin();
 
+  /**
+   * Takes back a gang that it has let begin and whose pods have not all found a place.
+   *
+   * @return false where it does not do that
+   */
+  default boolean putBack(Place place, Json job) throws InterruptedException, NotTold {
+    return false;
+  }
+
+  /** What was put back may come again. */
+  default void letComeAgain(Place place, Json job) throws InterruptedException, NotTold {}
+
   /** What it says of a gang that waits; empty when it says nothing that pods do not. */
   Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold;
 

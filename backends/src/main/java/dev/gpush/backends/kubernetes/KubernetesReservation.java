@@ -99,7 +99,7 @@ final class KubernetesReservation {
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
     quota(fits);
     GangSystem system = GangSystems.of(place).system();
-    var manifest = new Manifest(request, place.settings(), fits.shape());
+    var manifest = new Manifest(request, place.settings(), fits.shape(), place.policy().isEmpty());
     Json job = created(manifest, system);
     complete(job, manifest, system);
     awaitPlaces(system);
@@ -202,6 +202,7 @@ final class KubernetesReservation {
     var pause = new Pause();
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
     boolean begun = false;
+    var returning = new Returning(place, system, random);
     try {
       while (true) {
         try {
@@ -213,7 +214,7 @@ final class KubernetesReservation {
           } else if (!Jobs.isSuspended(job) && pods.placed() == request.nodes()) {
             return;
           } else {
-            waiting.accept(words(system, job, pods, fits));
+            waiting.accept(words(system, returning, job, pods, fits));
           }
           if (Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
             fits = shaped(place.room());
@@ -228,7 +229,8 @@ final class KubernetesReservation {
     }
   }
 
-  private String words(GangSystem system, Json job, Pods pods, Shaping.Result.Fits fits)
+  private String words(
+      GangSystem system, Returning returning, Json job, Pods pods, Shaping.Result.Fits fits)
       throws InterruptedException, NotTold {
     Optional<String> refused = Refusals.of(place, job);
     if (refused.isPresent() && pods.living().size() < request.nodes()) {
@@ -247,6 +249,10 @@ final class KubernetesReservation {
         case Assembly.Step.Placed _ -> "all pods have a place";
         case Assembly.Step.Waits(var words) -> refused.map(why -> words + "; " + why).orElse(words);
       };
+    }
+    Optional<String> returned = returning.step(job, pods, request.nodes());
+    if (returned.isPresent()) {
+      return returned.get();
     }
     Optional<GangSystem.Waiting> said = system.waiting(place, job);
     if (said.isPresent() && said.get().isHopeless() && ++badLooks >= BAD_LOOKS) {

@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param labels of job and pods
  * @param time of a gang for which nobody says how long; empty: as long as its agents like
  * @param grows a node may be added when pods wait for one
+ * @param usesFabric gangs of several nodes ask for the network devices that nodes have
  * @param assembly how long pods may be placed one by one before all are taken back
  * @param remember how long a job that has ended stays
  */
@@ -41,6 +42,7 @@ record KubernetesSettings(
     Optional<Duration> time,
     Optional<Duration> mostTime,
     boolean grows,
+    boolean usesFabric,
     Duration assembly,
     Duration remember) {
   private static final Duration ASSEMBLY = Duration.ofMinutes(2);
@@ -74,6 +76,7 @@ record KubernetesSettings(
         values.object("time").number("default").map(Duration::ofSeconds),
         values.object("time").number("max").map(Duration::ofSeconds),
         values.flag("grows"),
+        !values.text("fabric").orElse("auto").equals("none"),
         values.number("assembly").map(Duration::ofSeconds).orElse(ASSEMBLY),
         values.number("remember").map(Duration::ofSeconds).orElse(REMEMBER));
   }

@@ -45,14 +45,53 @@ record KueueGang(String queue, String version) implements GangSystem {
     return Begin.BY_ITSELF;
   }
 
+  private String api() {
+    return "/apis/" + GROUP + "/" + version;
+  }
+
+  private List<Json> workloads(Place place, Json job)
+      throws InterruptedException, NotTold, ApiRefusal {
+    String uid = job.object("metadata").text("uid").orElse("");
+    return place.list(api(), "workloads", "kueue.x-k8s.io/job-uid=" + uid);
+  }
+
+  @Override
+  public boolean putBack(Place place, Json job) throws InterruptedException, NotTold {
+    return activate(place, job, false);
+  }
+
+  @Override
+  public void letComeAgain(Place place, Json job) throws InterruptedException, NotTold {
+    activate(place, job, true);
+  }
+
+  /** A workload that is not active has no quota, and its Job no pods. */
+  private boolean activate(Place place, Json job, boolean word)
+      throws InterruptedException, NotTold {
+    try {
+      for (Json workload : workloads(place, job)) {
+        Json.Obj spec = workload.object("spec");
+        boolean isActive = spec.get("active").isEmpty() || spec.flag("active");
+        String name = workload.object("metadata").text("name").orElse("");
+        if (isActive != word) {
+          place
+              .api()
+              .change(
+                  place.path(api(), "workloads", name),
+                  Json.object("spec", Json.object("active", word)));
+        }
+      }
+      return true;
+    } catch (ApiRefusal notAllowed) {
+      return false;
+    }
+  }
+
   @Override
   public Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold {
-    String uid = job.object("metadata").text("uid").orElse("");
     List<Json> workloads;
     try {
-      workloads =
-          place.list(
-              "/apis/" + GROUP + "/" + version, "workloads", "kueue.x-k8s.io/job-uid=" + uid);
+      workloads = workloads(place, job);
     } catch (ApiRefusal notAllowed) {
       return Optional.of(new Waiting("it waits in the queue " + queue, false));
     }

@@ -50,13 +50,20 @@ final class Manifest {
   private final Shape shape;
   private final String name;
   private final Tag tag;
+  private final boolean locksMemory;
 
-  Manifest(GangRequest request, KubernetesSettings settings, Shape shape) {
+  /**
+   * For a request that fits.
+   *
+   * @param locksMemory whether pods there may; network devices want it
+   */
+  Manifest(GangRequest request, KubernetesSettings settings, Shape shape, boolean locksMemory) {
     this.request = request;
     this.settings = settings;
     this.shape = shape;
     this.name = name(request);
     this.tag = Tag.of(request, shape);
+    this.locksMemory = locksMemory;
   }
 
   /** Of all objects: pods are called so with their number, and people see it in their prompt. */
@@ -195,28 +202,35 @@ final class Manifest {
       requests.put("memory", Long.toString(shape.memoryBytes()));
     }
     shape.resource().ifPresent(name -> limits.put(name, Integer.toString(shape.gpus())));
+    shape.fabric().forEach((device, count) -> limits.put(device, Long.toString(count)));
     var env = new ArrayList<Json>();
     if (shape.resource().isEmpty()) {
       // Images of CUDA ask for all GPUs of the node, and some container runtimes give them.
       env.add(Json.object("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
     }
-    return Json.object(
-        "name",
-        CONTAINER,
-        "image",
-        request.image().or(settings::image).orElseThrow(),
-        // The image's own words are not wanted, and its own program is not either.
-        "command",
-        command,
-        "env",
-        env,
-        "resources",
-        Json.object("requests", requests, "limits", limits),
-        "volumeMounts",
-        List.of(
-            Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
-            Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
-            Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
+    Json.Obj container =
+        Json.object(
+            "name",
+            CONTAINER,
+            "image",
+            request.image().or(settings::image).orElseThrow(),
+            // The image's own words are not wanted, and its own program is not either.
+            "command",
+            command,
+            "env",
+            env,
+            "resources",
+            Json.object("requests", requests, "limits", limits),
+            "volumeMounts",
+            List.of(
+                Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
+                Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
+                Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
+    return shape.fabric().isEmpty() || !locksMemory
+        ? container
+        : container.with(
+            "securityContext",
+            Json.object("capabilities", Json.object("add", List.of("IPC_LOCK"))));
   }
 
   // ---- what the Job owns

@@ -82,6 +82,25 @@ final class Place {
     }
   }
 
+  /**
+   * What the namespace enforces of pods, if that forbids them to lock memory: {@code baseline} or
+   * {@code restricted}. Empty also where it may not be looked at.
+   */
+  Optional<String> policy() throws InterruptedException, NotTold {
+    try {
+      return api.find("/api/v1/namespaces/" + namespace())
+          .flatMap(
+              there ->
+                  there
+                      .object("metadata")
+                      .object("labels")
+                      .text("pod-security.kubernetes.io/enforce"))
+          .filter(level -> !level.equals("privileged"));
+    } catch (ApiRefusal refusal) {
+      return Optional.empty();
+    }
+  }
+
   NotTold notAllowed(String what, ApiRefusal refusal) {
     if (refusal.isForbidden()) {
       return new NotTold(

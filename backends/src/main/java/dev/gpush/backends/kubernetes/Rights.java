@@ -81,6 +81,15 @@ final class Rights {
         missing.isEmpty()
             ? "you may do all that gpush needs there"
             : "you may not " + String.join("; not ", missing));
+    place
+        .policy()
+        .ifPresent(
+            level ->
+                lines.add(
+                    "its namespace enforces "
+                        + level
+                        + ": pods may not lock memory (IPC_LOCK), without which InfiniBand may"
+                        + " refuse to work"));
     for (Wish wish : WISHES) {
       if (!missing(wish.right()).isEmpty()) {
         lines.add(

@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param gpuModel as people say it; empty on a CPU node
  * @param cpuMillis asked for; 0: nothing
  * @param memoryBytes asked for; 0: nothing
+ * @param fabric network devices by their resources
  */
 record Shape(
     Optional<String> resource,
@@ -22,9 +23,16 @@ record Shape(
     List<Json> terms,
     String gpuModel,
     long cpuMillis,
-    long memoryBytes) {
+    long memoryBytes,
+    Map<String, Long> fabric) {
   Shape {
     terms = List.copyOf(terms);
+    fabric = Map.copyOf(fabric);
+  }
+
+  /** The same with network devices. */
+  Shape with(Map<String, Long> devices) {
+    return new Shape(resource, gpus, terms, gpuModel, cpuMillis, memoryBytes, devices);
   }
 
   /** In whole ones, for whoever counts threads. */
@@ -34,7 +42,7 @@ record Shape(
 
   /** What must be free on a node for it. */
   Map<String, Long> wants() {
-    var wants = new HashMap<String, Long>();
+    var wants = new HashMap<>(fabric);
     resource.ifPresent(name -> wants.put(name, (long) gpus));
     wants.put(ClusterNode.CPU, cpuMillis);
     wants.put("memory", memoryBytes);

@@ -161,11 +161,15 @@ final class Shaping {
     List<ClusterNode> large = open.stream().filter(node -> node.has(resource) >= count).toList();
     return fits(
         shape(
-            Optional.of(resource),
-            GpuKind.terms(naming(large)),
-            request.gpus().model().orElseGet(() -> GpuKind.model(large.getFirst())),
-            share(large, resource, ClusterNode.CPU, CPU_STEP),
-            share(large, resource, "memory", MEMORY_STEP)),
+                Optional.of(resource),
+                GpuKind.terms(naming(large)),
+                request.gpus().model().orElseGet(() -> GpuKind.model(large.getFirst())),
+                share(large, resource, ClusterNode.CPU, CPU_STEP),
+                share(large, resource, "memory", MEMORY_STEP))
+            .with(
+                request.nodes() > 1 && settings.usesFabric()
+                    ? Fabric.of(large, resource, count)
+                    : Map.of()),
         large);
   }
 
@@ -235,7 +239,8 @@ final class Shaping {
         terms,
         model,
         settings.cpus() > 0 ? settings.cpus() * 1000L : cpuMillis,
-        settings.memory().flatMap(Quantity::whole).orElse(memoryBytes));
+        settings.memory().flatMap(Quantity::whole).orElse(memoryBytes),
+        Map.of());
   }
 
   private Result fits(Shape shape, List<ClusterNode> nodes) {

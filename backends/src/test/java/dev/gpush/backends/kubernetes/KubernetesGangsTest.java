@@ -24,7 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(KubernetesRig.GANGS)
 final class KubernetesGangsTest {
   private static final int ROUNDS =
-      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 2);
+      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 3);
 
   private static KubernetesPlace place() throws Exception {
     return KubernetesPlace.of("gangs");
@@ -105,6 +105,42 @@ final class KubernetesGangsTest {
                   .failure());
 
       assertTrue(never.reason().contains("nvidia.com/gpu"), never::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  /** Kueue goes by quota: it lets begin what the nodes have no room for. */
+  @Test
+  void whatKueueLetsBeginAndNoNodeTakesGoesBack() throws Exception {
+    try (KubernetesPlace place = place();
+        Tasks tasks = Tasks.named("back", (_, _) -> {})) {
+      giveQueue(place);
+      KubernetesBackend backend = place.with(Json.object("assembly", 3));
+      List<String> closed = List.of("n2", "n3", "n4");
+      for (String node : closed) {
+        place.rig().kubectl("cordon", node);
+      }
+      var heard = new LinkedBlockingQueue<String>();
+      GangRequest request = place.request(2, BackendContract.LONG);
+      Future<Gang> waiting = tasks.fork("gang", () -> backend.reserve(request, heard::add));
+      try {
+        KubernetesPlace.until(
+            () -> heard.stream().anyMatch(word -> word.contains("1 of 2 pods found a place")));
+        KubernetesPlace.until(
+            () ->
+                place
+                    .kubectl("get", "pods", "-l", Tag.selector(request.gang()), "-o", "name")
+                    .isEmpty());
+      } finally {
+        for (String node : closed) {
+          place.rig().kubectl("uncordon", node);
+        }
+      }
+
+      Gang gang = waiting.get(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+
+      assertEquals(2, gang.nodes().size());
+      assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));
       assertEquals(List.of(), place.leftovers());
     }
   }

@@ -253,7 +253,7 @@ final class KubernetesTroubleTest {
   }
 
   private static final int ROUNDS =
-      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 2);
+      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 5);
 
   private static List<String> pods(KubernetesPlace place, GangRequest request) throws Exception {
     return place

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -303,6 +304,58 @@ final class PartsTest {
     return KubernetesSettings.of(new BackendConfig("k8s", "kubernetes", values, ""));
   }
 
+  @Test
+  void gangsOfSeveralNodesAskForTheirShareOfTheNetwork() {
+    Room room =
+        new Room(
+            Optional.of(
+                List.of(
+                    node(Map.of("rdma/ib", 8L, "rdma/hca_shared_devices_a", 63L)),
+                    node(Map.of("rdma/ib", 8L, "rdma/hca_shared_devices_a", 63L)))),
+            Optional.of(List.of()));
+
+    assertEquals(
+        Map.of("rdma/ib", 8L, "rdma/hca_shared_devices_a", 1L),
+        fabric(request("devbox"), Json.object("image", "i"), room));
+    assertEquals(
+        Map.of(), fabric(request("devbox"), Json.object("image", "i", "fabric", "none"), room));
+    assertEquals(
+        Map.of(),
+        Fabric.of(List.of(node(Map.of("rdma/ib", 1L)), node(Map.of())), "nvidia.com/gpu", 8));
+    assertEquals(
+        Map.of("rdma/ib", 1L),
+        Fabric.of(List.of(node(Map.of("rdma/ib", 1L))), "nvidia.com/gpu", 2));
+  }
+
+  @Test
+  void podsLockMemoryOnlyWhereTheyMayAndNeedTo() {
+    Shape shape =
+        new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 1, 1, Map.of("rdma/ib", 1L));
+    KubernetesSettings settings = settings(Json.object("image", "i"));
+
+    String may = new Manifest(request("a"), settings, shape, true).job(List.of("a")).write();
+    assertTrue(may.contains("IPC_LOCK") && may.contains("\"rdma/ib\":\"1\""), may);
+    String mayNot = new Manifest(request("a"), settings, shape, false).job(List.of("a")).write();
+    assertFalse(mayNot.contains("IPC_LOCK"), mayNot);
+    String needNot =
+        new Manifest(request("a"), settings, shape.with(Map.of()), true).job(List.of("a")).write();
+    assertFalse(needNot.contains("IPC_LOCK"), needNot);
+  }
+
+  private static Map<String, Long> fabric(GangRequest request, Json.Obj values, Room room) {
+    return assertInstanceOf(
+            Shaping.Result.Fits.class, new Shaping(request, settings(values), room).result())
+        .shape()
+        .fabric();
+  }
+
+  private static ClusterNode node(Map<String, Long> devices) {
+    var has = new HashMap<>(devices);
+    has.putAll(Map.of("nvidia.com/gpu", 8L, "cpu", 64_000L, "memory", 1L << 40, "pods", 110L));
+    return new ClusterNode(
+        "n", true, List.of(), Map.of("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"), has, has);
+  }
+
   // ---- what schedulers want to see
 
   @Test
@@ -311,7 +364,8 @@ final class PartsTest {
         new Manifest(
             request("devbox"),
             settings(Json.object("image", "i")),
-            new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30));
+            new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
+            true);
     Json.Obj job = manifest.job(List.of("agent"));
 
     Json volcano =

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,6 +28,20 @@ final class ContainerTest {
   })
   void names(String written, String ofPyxis) {
     assertEquals(ofPyxis, Container.of(Json.object("image", written)).orElseThrow().image());
+  }
+
+  @Test
+  void aProjectsOwnImageCountsBeforeTheBackends() {
+    var usual = new Container("ubuntu", List.of("/data:/data"));
+
+    assertEquals(Optional.of(usual), Container.of(Optional.empty(), Optional.of(usual)));
+    assertEquals(
+        Optional.of(new Container("ghcr.io#acme/train", List.of("/data:/data"))),
+        Container.of(Optional.of("ghcr.io/acme/train"), Optional.of(usual)));
+    assertEquals(
+        Optional.of(new Container("ubuntu:24.04", List.of())),
+        Container.of(Optional.of("ubuntu:24.04"), Optional.empty()));
+    assertEquals(Optional.empty(), Container.of(Optional.empty(), Optional.empty()));
   }
 
   @Test

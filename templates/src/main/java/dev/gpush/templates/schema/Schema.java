@@ -63,6 +63,9 @@ public final class Schema {
               .map(word -> new Choice(word, ""))
               .toList());
 
+  private static final OneOf FABRICS =
+      new OneOf(List.of(new Choice("auto", ""), new Choice("none", "")));
+
   private static final OneOf TRANSPORTS =
       new OneOf(List.of(new Choice("openssh", ""), new Choice("builtin", "")));
 
@@ -270,6 +273,11 @@ public final class Schema {
                   new YesNo(),
                   "kind kubernetes: nodes are added when pods wait, so a gang may ask for more than"
                       + " there is"),
+              place(
+                  "fabric",
+                  FABRICS,
+                  "kind kubernetes: whether gangs of several nodes ask for the network devices that"
+                      + " nodes have, such as rdma/ib; none: auto"),
               place("shm", new Text(), "kind kubernetes: the size of /dev/shm; none: the memory's"),
               place("pod.labels", new Variables(), "kind kubernetes: labels of job and pods"),
               place(
