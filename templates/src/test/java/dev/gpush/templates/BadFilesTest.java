@@ -72,7 +72,7 @@ final class BadFilesTest {
         "lease: {warn: []} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not a"
             + " list of 0",
         "lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5",
-        "image: x | 1:1 image: comes later: container images",
+        "shm: 1Gi | 1:1 shm: comes later: choosing the size of /dev/shm",
         "secrets: [A] | 1:1 secrets: comes later: secrets",
         "mounts: {data: /x} | 1:1 mounts: comes later: data mounts",
         "python: {conda: llm} | 1:10 python.conda: comes later: activating a conda environment;"
@@ -136,10 +136,10 @@ final class BadFilesTest {
         "backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}",
         "backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-',"
             + " at most 32",
-        "backends: {hpc: {kind: kubernetes, context: x}} | 1:24 backends.hpc.kind: kubernetes comes"
-            + " later: Kubernetes clusters",
+        "backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda comes"
+            + " later: cloud accounts",
         "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm,"
-            + " not slum, did you mean slurm?",
+            + " kubernetes, not slum, did you mean slurm?",
         "backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true"
             + " or false, not 1",
         "backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text,"

@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,6 +40,8 @@ final class KilledGatewayTest {
   private final long seed = Long.getLong("gpush.seed", System.nanoTime());
   private final Random random = new Random(seed);
   private int gateways;
+
+  private static final long LOOK_MILLIS = 200;
 
   @Test
   @Timeout(300)
@@ -93,14 +96,29 @@ final class KilledGatewayTest {
                     sessions.down(view.name(), true, mortal.talk());
                     return view;
                   });
-      await(life);
+      await(life, mortal);
     }
   }
 
-  /** Until it was killed, or had a pretended failure, or is done. */
-  private static void await(Future<?> life) throws Exception {
+  /**
+   * Until it was killed, or had a pretended failure, or is done. A thread of one that is dead may
+   * wait for ever for a pipe that nobody opens again: with its process it would be gone.
+   */
+  private static void await(Future<?> life, MortalGateway mortal) throws Exception {
+    long end = System.nanoTime() + SessionRig.DEADLINE.toNanos();
     try {
-      life.get(SessionRig.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+      while (!life.isDone()) {
+        try {
+          life.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException stillAtIt) {
+          if (!mortal.isAlive()) {
+            life.cancel(true);
+            return;
+          }
+          assertTrue(System.nanoTime() < end, "it is alive and does not come to an end");
+        }
+      }
+      life.get();
     } catch (ExecutionException ended) {
       boolean isExpected =
           ended.getCause() instanceof MortalGateway.Killed
