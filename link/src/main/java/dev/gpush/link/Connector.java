@@ -470,12 +470,7 @@ final class Connector {
       case "version" ->
           new LinkState.Refused(
               new AgentFailure.NotUnderstood("another version: " + facts.write(), ""));
-      // An agent that was told to end by a signal may be followed by another; only the backend
-      // knows.
-      case "released" ->
-          facts.text("why").orElse("").equals("terminated")
-              ? new LinkState.Cut("its agent was terminated")
-              : new LinkState.Over("released");
+      case "released" -> LinkState.released(facts.text("why").orElse(""));
       case "protocol" -> countProtocolError("the agent: " + facts.write());
       default -> new LinkState.Cut(code);
     };
