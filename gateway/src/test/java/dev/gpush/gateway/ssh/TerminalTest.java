@@ -138,7 +138,9 @@ class TerminalTest {
             + pipe
             + "\"' HUP; echo ready; while :; do sleep 0.05; done & wait");
 
-    assertEquals("hung up\n", Files.readString(pipe));
+    // The terminal's own signal, and the agent's: a shell that is quick hears both.
+    String heard = Files.readString(pipe);
+    assertTrue(heard.matches("(hung up\n){1,2}"), heard);
   }
 
   @Test
