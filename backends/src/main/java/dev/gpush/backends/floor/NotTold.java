@@ -1,5 +1,6 @@
 package dev.gpush.backends.floor;
 
+import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,34 @@ public final class NotTold extends Exception {
   public NotTold(String words, @Nullable Throwable cause) {
     super(words, cause);
     this.words = words;
+  }
+
+  /** Something that is asked of the cluster. */
+  @FunctionalInterface
+  public interface Question<T> {
+    T ask() throws InterruptedException, NotTold;
+  }
+
+  /**
+   * What came of asking, for those who want an answer or a failure.
+   *
+   * @param remedy what to try when nobody could tell
+   */
+  public static <T> T answer(String backend, String remedy, Question<T> question) {
+    try {
+      return question.ask();
+    } catch (NotTold unknown) {
+      throw unknown
+          .known()
+          .orElseGet(
+              () ->
+                  new GpushException(
+                      new BackendFailure.Unavailable(backend, unknown.words(), remedy), unknown));
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(
+          new BackendFailure.Unavailable(backend, "interrupted", "gpush backends"), stop);
+    }
   }
 
   public String words() {

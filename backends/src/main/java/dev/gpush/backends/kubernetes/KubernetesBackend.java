@@ -18,7 +18,6 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
@@ -326,29 +325,7 @@ public final class KubernetesBackend implements Backend {
     return Manifest.INTERPRETERS;
   }
 
-  @FunctionalInterface
-  private interface Question<T> {
-    T ask() throws InterruptedException, NotTold;
-  }
-
-  private <T> T told(Question<T> question) {
-    try {
-      return question.ask();
-    } catch (NotTold unknown) {
-      throw unknown
-          .known()
-          .orElseGet(
-              () ->
-                  new GpushException(
-                      new BackendFailure.Unavailable(
-                          name(),
-                          unknown.words(),
-                          place.settings().access().kubectl() + " version"),
-                      unknown));
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new GpushException(
-          new BackendFailure.Unavailable(name(), "interrupted", "gpush backends"), stop);
-    }
+  private <T> T told(NotTold.Question<T> question) {
+    return NotTold.answer(name(), place.settings().access().kubectl() + " version", question);
   }
 }

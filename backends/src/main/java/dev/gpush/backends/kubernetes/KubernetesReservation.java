@@ -33,6 +33,10 @@ import java.util.function.Consumer;
 final class KubernetesReservation {
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  /** From when all containers run: a cold disk, and a first Python. */
+  private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
+
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
 
   /** A bad word of the kubelet, or of an admission, may be about something that passes. */
@@ -98,6 +102,7 @@ final class KubernetesReservation {
   private Gang granted() throws InterruptedException, NotTold {
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
     quota(fits);
+    new Rights(place).requireCommands();
     GangSystem system = GangSystems.of(place).system();
     var manifest = new Manifest(request, place.settings(), fits.shape(), place.policy().isEmpty());
     Json job = created(manifest, system);
@@ -185,13 +190,25 @@ final class KubernetesReservation {
     }
   }
 
+  /** However often it is asked for: that it is there already is as good. */
   private void there(String group, String kind, Json.Obj object)
       throws InterruptedException, NotTold {
-    try {
-      place.api().create(place.path(group, kind), object);
-    } catch (ApiRefusal refusal) {
-      if (!refusal.alreadyExists()) {
+    var pause = new Pause();
+    for (int attempt = 1; ; attempt++) {
+      try {
+        place.api().create(place.path(group, kind), object);
+        return;
+      } catch (ApiRefusal refusal) {
+        if (refusal.alreadyExists()) {
+          return;
+        }
         throw refused(refusal);
+      } catch (NotTold lost) {
+        if (attempt == TRIES || lost.known().isPresent()) {
+          throw lost;
+        }
+        waiting.accept(lost.words());
+        pause.await();
       }
     }
   }
@@ -355,12 +372,17 @@ final class KubernetesReservation {
     waiting.accept("starting agents");
     Pods pods = running;
     var pause = new Pause();
+    long end = place.time().nanos() + AGENTS_LIMIT.toNanos();
     while (true) {
       Map<Integer, AgentAnswer> answers =
           agents.ask(request.gang(), pods, Json.object("do", "status"), PATIENCE, STATUS_LIMIT);
       Map<Integer, Json> said = AgentAnswer.said(answers);
       if (said.size() == request.nodes()) {
         return new Grant(place, living()).gang(pods, said);
+      }
+      // Pods that run cost money, whether anybody gets to them or not.
+      if (place.time().nanos() - end > 0) {
+        throw failed("its agents do not answer: " + AgentAnswer.silent(answers));
       }
       waiting.accept("agents: " + AgentAnswer.silent(answers));
       pause.await();

@@ -3,6 +3,8 @@ package dev.gpush.backends.kubernetes;
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,6 +105,29 @@ final class Rights {
       }
     }
     return List.copyOf(lines);
+  }
+
+  /**
+   * Before anything is held: what runs in pods that nobody can talk to is of no use.
+   *
+   * @throws GpushException with {@code Unavailable} when commands may not be run in pods
+   */
+  void requireCommands() throws InterruptedException, NotTold {
+    for (Right right : needed()) {
+      List<String> not = right.part().equals("exec") ? missing(right) : List.of();
+      if (!not.isEmpty()) {
+        throw new GpushException(
+            new BackendFailure.Unavailable(
+                place.name(),
+                "you may not "
+                    + Text.list(not)
+                    + " "
+                    + right.words()
+                    + " in its namespace "
+                    + place.namespace(),
+                "gpush backends --explain"));
+      }
+    }
   }
 
   private List<Right> needed() throws InterruptedException, NotTold {

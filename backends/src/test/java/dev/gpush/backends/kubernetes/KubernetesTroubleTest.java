@@ -177,6 +177,22 @@ final class KubernetesTroubleTest {
     }
   }
 
+  @Test
+  void whoMayNotRunCommandsInPodsGetsNone(@TempDir Path folder) throws Exception {
+    try (KubernetesPlace place = place()) {
+      String role = guide("Role").replace("verbs: [get, create]}", "verbs: [get]}");
+      place.rig().apply(place.namespace(), role);
+
+      BackendFailure.Unavailable failure =
+          assertInstanceOf(
+              BackendFailure.Unavailable.class,
+              refused(ann(place, folder), place.request(1, "8", LONG)));
+
+      assertTrue(failure.reason().contains("you may not create pods/exec"), failure::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
   /** Of a person with a token and the rights that the namespace gives. */
   private static KubernetesBackend ann(KubernetesPlace place, Path folder) throws Exception {
     place.kubectl("create", "serviceaccount", "ann");
