@@ -6,9 +6,8 @@
     ssh devbox true    against `kubectl exec POD -- true`
     echo               a byte there and back through an open `ssh devbox cat`, against `kubectl exec -i POD -- cat`
     bulk               up and down, against the same
-    many               `--many N`: start and memory of so many nodes' links, without a rival
 
-Usage: bench/kubernetes.py [--rounds 7] [--bulk MIB] [--many 64]      needs root, a built gpush and `src/test/rigs/kubernetes up`
+Usage: bench/kubernetes.py [--rounds 7] [--bulk MIB]      needs root, a built gpush and `src/test/rigs/kubernetes up`
 Rivals are interleaved (ABAB), medians are compared, the first round is dropped. Everything is in a namespace and a home of its own, and is ended when done.
 """
 import argparse
@@ -26,8 +25,8 @@ RIG = os.path.join(ROOT, "src/test/rigs/kubernetes")
 
 
 class Cluster:
-    def __init__(self):
-        self.kubeconfig = subprocess.run([RIG, "status", "plain"], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+    def __init__(self, profile="plain"):
+        self.kubeconfig = subprocess.run([RIG, "status", profile], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
         self.kubectl_program = os.path.join(os.path.dirname(os.path.dirname(self.kubeconfig)), "build/bin/kubectl")
         self.base = tempfile.mkdtemp(prefix="gpush-bench-")
         self.namespace = "bench-" + os.path.basename(self.base)[-6:].lower().replace("_", "x")
@@ -38,12 +37,9 @@ class Cluster:
             file.write("# a workspace\n")
         self.kubectl("create", "namespace", self.namespace)
         self.env = dict(os.environ, GPUSH_HOME=self.home)
-        self.configure("")
-
-    def configure(self, more):
         with open(os.path.join(self.home, "config.yaml"), "w") as file:
             file.write("defaults: {backends: [k8s]}\nbackends:\n  k8s:\n    kind: kubernetes\n    kubeconfig: %s\n    namespace: %s\n"
-                       "    image: rig.local/node:1\n    cpus: 1\n%s" % (self.kubeconfig, self.namespace, more))
+                       "    image: rig.local/node:1\n    cpus: 1\n" % (self.kubeconfig, self.namespace))
 
     def command(self, *words):
         return [self.kubectl_program, "--kubeconfig", self.kubeconfig, "-n", self.namespace] + list(words)
@@ -133,39 +129,6 @@ def bulk(cluster, pod, mib, rounds):
     return times
 
 
-def many(cluster, nodes):
-    patch = os.path.join(cluster.base, "pod.yaml")
-    with open(patch, "w") as file:
-        file.write("spec: {containers: [{resources: {requests: {cpu: 10m}}}]}\n")
-    cluster.configure("    grows: true\n    assembly: 5m\n    pod: {patch: %s}\n" % patch)
-    start = time.perf_counter()
-    cluster.gpush("up", "--nodes", str(nodes))
-    up = time.perf_counter() - start
-    start = time.perf_counter()
-    lines = cluster.gpush("exec", "--all", "hostname").splitlines()
-    asked = time.perf_counter() - start
-    # The only Java program with this home in its environment.
-    pids = [pid for pid in os.listdir("/proc") if pid.isdigit() and ("GPUSH_HOME=" + cluster.home).encode() in environment(pid)]
-    memory = sum(resident(pid) for pid in pids if b"java" in open("/proc/%s/cmdline" % pid, "rb").read())
-    print("| many: up of %d nodes | %.1f s | |" % (nodes, up))
-    print("| many: exec --all on them, %d lines | %.2f s | |" % (len(lines), asked))
-    print("| many: the gateway's memory then | %d MB | |" % (memory / 1e6))
-    cluster.gpush("down", "--discard")
-
-
-def environment(pid):
-    try:
-        with open("/proc/%s/environ" % pid, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
-
-
-def resident(pid):
-    with open("/proc/%s/statm" % pid) as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def show(times, unit=1.0, digits=2):
     for name, ours in times.items():
         if not name.endswith(" rival"):
@@ -177,7 +140,6 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--bulk", type=int, default=200)
-    parser.add_argument("--many", type=int, default=0)
     options = parser.parse_args()
     cluster = Cluster()
     try:
@@ -197,8 +159,6 @@ def main():
         show({"echo": echo(cluster.ssh("cat"), 300), "echo rival": echo(cluster.command("exec", "-i", pod, "--", "cat"), 300)}, 1000.0, 3)
         show(bulk(cluster, pod, options.bulk, max(3, options.rounds // 2)))
         cluster.gpush("down", "--discard")
-        if options.many:
-            many(cluster, options.many)
     finally:
         cluster.close()
 

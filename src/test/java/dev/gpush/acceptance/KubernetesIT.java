@@ -29,6 +29,9 @@ final class KubernetesIT {
   /** Where pods have the torch rig: their nodes have it, and the patch of {@link Cluster}. */
   private static final String TORCH = "/srv/torch/bin/python";
 
+  /** What a relay has on its command line, and pkill, which looks for it, has not. */
+  private static final String RELAY = "agent[.]sock";
+
   /** A namespace of its own, and a world whose gangs are there. */
   private record Cluster(KubernetesRig rig, String namespace, World world)
       implements AutoCloseable {
@@ -221,6 +224,23 @@ final class KubernetesIT {
     }
   }
 
+  /** The relays end in their pods: the WebSockets above them too. */
+  @Test
+  void aTwoWayTransferLosesNothingThroughManyCuts() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.gpush("up", "--nodes", "1").succeeded();
+      String pod = cluster.pod(0);
+
+      TwoWay.losesNothing(
+          world,
+          () -> cluster.tried("exec", pod, "--", "pkill", "-KILL", "-f", RELAY).status() == 0);
+
+      world.gpush("down").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
   @Test
   void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
     try (Cluster cluster = Cluster.open("remember: 2s")) {
@@ -360,6 +380,67 @@ final class KubernetesIT {
       assertTrue(asked.err().contains("node 0: outputs/run-1/loss"), asked::toString);
       assertTrue(asked.err().contains("--discard"), asked::toString);
       assertEquals("7", world.gpush("exec", "cat ckpt/step").succeeded().out().strip());
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  /** Pods that somebody else began: worked with as a gang, and as they were when it is over. */
+  @Test
+  void podsThatRunAlreadyAreBorrowed() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      cluster.rig().begin(cluster.namespace(), "train", 2, 1, KubernetesRig.IMAGE);
+      String before = cluster.rig().pods(cluster.namespace());
+      world.file("data/words.txt", "from the laptop\n");
+      world.example("examples/hello/train.py");
+
+      Result up = world.gpush("up", "--attach", "job/train").succeeded();
+      assertTrue(up.err().contains("they stay when it is given back"), up::toString);
+      assertTrue(up.err().contains("2×1 H100 on k8s"), up::toString);
+      world.gpush("up", "--attach", "job/train").succeeded();
+      Result other = world.gpush("up", "--attach", "job/other").exits(1);
+      assertTrue(other.err().contains("there is no pod of job/other"), other::toString);
+      Result shell =
+          world.run(
+              new byte[0], world.ssh("devbox-1", "hostname; echo $ROLE").toArray(String[]::new));
+      assertTrue(shell.succeeded().out().matches("train-1\ntrainer\n"), shell::toString);
+      Result run = world.gpush("run", "examples/hello/train.py");
+      assertTrue(run.succeeded().out().contains("sum = 1"), run::toString);
+      world.gpush("gateway", "stop").succeeded();
+      Result again = world.gpush("exec", "--all", "cat data/words.txt").succeeded();
+      assertEquals(2, again.out().lines().filter(line -> line.endsWith("from the laptop")).count());
+      assertTrue(
+          cluster.tried("exec", "job/train", "--", "sh", "-c", LIVING).output().contains("python"));
+      world.gpush("down", "--discard").succeeded();
+
+      assertEquals(before, cluster.rig().pods(cluster.namespace()));
+      World.until(
+          "the agents are gone",
+          () -> cluster.tried("exec", "job/train", "--", "sh", "-c", LIVING).output().isEmpty());
+      cluster.isEmpty();
+    }
+  }
+
+  /**
+   * Pythons of its; a first process that is no init leaves the dead ones of anybody in the table.
+   */
+  private static final String LIVING = "ps -eo stat=,comm= | grep '^[^Z].* python' || true";
+
+  /** Its files stay, what ran there does not, and what became of it is said. */
+  @Test
+  void aContainerThatIsEndedBeginsAnewAndSaysWhy() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.gpush("up", "--nodes", "1").succeeded();
+      world.gpush("exec", "echo 7 >step").succeeded();
+
+      cluster.kubectl("exec", cluster.pod(0), "--", "kill", "-TERM", "1");
+
+      World.until(
+          "why is said",
+          () -> detail(world).equals("node 0 began anew: its container ended with 143"));
+      assertEquals("7", world.gpush("exec", "cat step").succeeded().out().strip());
       world.gpush("down", "--discard").succeeded();
       cluster.isEmpty();
     }

@@ -155,7 +155,8 @@ final class Run {
             false,
             false,
             true,
-            List.of());
+            List.of(),
+            Optional.empty());
     return life.service().sessions().up(request, life.talk());
   }
 

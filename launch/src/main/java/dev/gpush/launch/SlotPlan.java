@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 /**
  * Which slots of which nodes a run claims; pure.
  *
- * @param claims in the order of the nodes; every claim has a slot
+ * @param claims in the order of their ranks; every claim has a slot
  */
 record SlotPlan(List<Claim> claims) {
   static final String RULE =
@@ -90,7 +90,7 @@ record SlotPlan(List<Claim> claims) {
     ask.slots().ifPresent(count -> requireSlots(nodes, ask, wantedNodes, count));
     var claims = new ArrayList<Claim>();
     var holders = new TreeSet<Integer>();
-    for (NodeInfo node : nodes) {
+    for (NodeInfo node : Neighbours.ordered(nodes)) {
       Map<String, Integer> claimed = busy.getOrDefault(node.index(), Map.of());
       List<String> free = slots(node).stream().filter(slot -> !claimed.containsKey(slot)).toList();
       int wanted = ask.slots().orElse(slots(node).size());
@@ -135,9 +135,10 @@ record SlotPlan(List<Claim> claims) {
     }
     var claims = new ArrayList<Claim>();
     var holders = new TreeSet<Integer>();
-    chosen.forEach(
-        (index, positions) -> {
-          NodeInfo node = nodes.get(index);
+    List<NodeInfo> ordered = Neighbours.ordered(chosen.keySet().stream().map(nodes::get).toList());
+    ordered.forEach(
+        node -> {
+          TreeSet<Integer> positions = chosen.getOrDefault(nodes.indexOf(node), new TreeSet<>());
           List<String> names = positions.stream().map(slots(node)::get).toList();
           claims.add(new Claim(node.index(), names));
           Map<String, Integer> claimed = busy.getOrDefault(node.index(), Map.of());

@@ -34,6 +34,35 @@ final class SlotPlanTest {
         Optional.ofNullable(on));
   }
 
+  /** Racks of two blocks; node 3 has not been told where it is. */
+  @ParameterizedTest
+  @CsvSource({"-,-,0 2 1 5 3 4", "2,-,0 2", "-,1-5,1 5 2 3 4"})
+  void neighboursHaveNeighbouringRanks(String count, String on, String expected) {
+    List<NodeInfo> nodes =
+        List.of(
+            within(0, "west", "a"),
+            within(1, "west", "b"),
+            within(2, "west", "a"),
+            within(3),
+            within(4, "east", "c"),
+            within(5, "west", "b"));
+    SlotPlan plan =
+        SlotPlan.of(
+            nodes,
+            ask(count.equals("-") ? null : count, null, on.equals("-") ? null : on),
+            Map.of());
+
+    assertEquals(
+        expected,
+        String.join(
+            " ", plan.claims().stream().map(claim -> Integer.toString(claim.node())).toList()));
+  }
+
+  private static NodeInfo within(int index, String... parts) {
+    return new NodeInfo(
+        index, "host" + index, "10.0.0." + index, List.of("0"), "H100", 8, "/ws", List.of(parts));
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -67,6 +67,9 @@ public final class AgentImage implements AgentProgram {
 
   private static final int PREAMBLE_BYTES = 16;
 
+  /** As probe.sh and relay.sh start a Python that they have found. */
+  private static final List<String> OPTIONS = List.of("-I", "-S", "-B", "-X", "utf8", "-u", "-c");
+
   /** With which our own programs end when they cannot do what they are for. */
   private static final Set<Integer> OWN_STATUS = Set.of(94, 95, 96, 97, 98);
 
@@ -151,18 +154,34 @@ public final class AgentImage implements AgentProgram {
     if (interpreters.isEmpty()) {
       throw new IllegalArgumentException("no interpreters to try");
     }
-    var arguments = new ArrayList<>(List.of("/bin/sh", "-c", probe, "sh", loader));
+    return isOne(interpreters)
+        ? program(interpreters, List.of(loader))
+        : tried(List.of("/bin/sh", "-c", probe, "sh", loader), interpreters);
+  }
+
+  private static boolean isOne(List<String> interpreters) {
+    return interpreters.size() > 1 && interpreters.getFirst().equals(ONE);
+  }
+
+  private static List<String> program(List<String> one, List<String> text) {
+    var arguments = new ArrayList<>(one.subList(1, one.size()));
+    arguments.addAll(OPTIONS);
+    arguments.addAll(text);
+    return List.copyOf(arguments);
+  }
+
+  private static List<String> tried(List<String> shell, List<String> interpreters) {
+    var arguments = new ArrayList<>(shell);
     arguments.addAll(interpreters);
     return List.copyOf(arguments);
   }
 
   @Override
   public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
-    var arguments =
-        new ArrayList<>(
-            List.of("/bin/sh", "-c", relayProbe, "sh", relay, AgentFolder.name(gang, node)));
-    arguments.addAll(interpreters);
-    return List.copyOf(arguments);
+    String name = AgentFolder.name(gang, node);
+    return isOne(interpreters)
+        ? program(interpreters, List.of(relay, name))
+        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", relay, name), interpreters);
   }
 
   @Override

@@ -332,7 +332,7 @@ public final class BlockingStream implements AutoCloseable {
       Objects.checkFromIndexSize(offset, length, source.length);
       try {
         for (int done = 0; done < length; ) {
-          var piece = new byte[Math.min(length - done, Limits.MAX_PIECE)];
+          var piece = new byte[Math.min(length - done, Limits.PIECE)];
           System.arraycopy(source, offset + done, piece, 0, piece.length);
           stream.send(0, ByteBuffer.wrap(piece));
           done += piece.length;

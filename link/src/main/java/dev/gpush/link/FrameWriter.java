@@ -47,7 +47,9 @@ final class FrameWriter {
    * payload.
    */
   private void fillUp(ByteBuffer payload) {
-    int count = Math.min(payload.remaining(), Math.min(batch.remaining(), COPY_BELOW));
+    int count =
+        Math.min(
+            payload.remaining(), Math.min(batch.remaining(), COPY_BELOW - Limits.HEADER_BYTES));
     batch.put(batch.position(), payload, payload.position(), count);
     batch.position(batch.position() + count);
     payload.position(payload.position() + count);

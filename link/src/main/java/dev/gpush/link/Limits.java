@@ -16,6 +16,12 @@ final class Limits {
   /** A piece of DATA: at 100 MB/s an urgent frame waits behind it for a millisecond. */
   static final int MAX_PIECE = 128 << 10;
 
+  /**
+   * What is put into one: with its header it fills whole pieces of what carries it. Twenty bytes
+   * more would be a message of their own on a WebSocket, as dear to all who pass it on as 32 KiB.
+   */
+  static final int PIECE = MAX_PIECE - HEADER_BYTES;
+
   /** Messages are not charged to credit, so they must be small. */
   static final int MAX_MESSAGE = 64 << 10;
 

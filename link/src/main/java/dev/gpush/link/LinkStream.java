@@ -207,7 +207,7 @@ public final class LinkStream {
   }
 
   private void enqueue(int channel, ByteBuffer bytes) {
-    int count = Math.min(Math.min(bytes.remaining(), link.room(this)), Limits.MAX_PIECE);
+    int count = Math.min(Math.min(bytes.remaining(), link.room(this)), Limits.PIECE);
     ByteBuffer piece = bytes.slice(bytes.position(), count);
     bytes.position(bytes.position() + count);
     flow.send(count);

@@ -3,6 +3,7 @@ package dev.gpush.link;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
@@ -44,6 +45,20 @@ class AgentImageTest {
     assertEquals("sh", arguments.get(3));
     assertEquals(List.of("python3", "/opt/a b/python"), arguments.subList(5, arguments.size()));
     assertThrows(IllegalArgumentException.class, () -> image.arguments(List.of()));
+  }
+
+  /** What is known to be the Python is neither looked for nor started by a shell. */
+  @Test
+  void startsTheOnlyInterpreterByItsWords() {
+    List<String> one = List.of(AgentImage.ONE, "/ld", "--library-path", "/so", "/python3");
+
+    List<String> words = image.arguments(one);
+    List<String> relay = image.relayArguments(one, new GangId("aabbccddeeff0011"), 3);
+
+    assertEquals(List.of("/ld", "--library-path", "/so", "/python3", "-I"), words.subList(0, 5));
+    assertEquals("-c", words.get(words.size() - 2));
+    assertEquals("-c", relay.get(relay.size() - 3));
+    assertEquals(words.subList(0, words.size() - 1), relay.subList(0, relay.size() - 2));
   }
 
   @Test

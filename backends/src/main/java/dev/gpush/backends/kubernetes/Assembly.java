@@ -43,6 +43,7 @@ final class Assembly {
   private Optional<Long> begun = Optional.empty();
   private Optional<Long> renewed = Optional.empty();
   private Optional<Seen> other = Optional.empty();
+  private boolean isFirst = true;
   private long notBefore;
   private Duration retry = RETRY;
   private String failed = "";
@@ -71,13 +72,19 @@ final class Assembly {
    * One look, and what follows from it.
    *
    * @param fits what the request needs, and the nodes for it
+   * @param rest between two tries
    */
-  Step step(Json job, Pods pods, Shaping.Result.Fits fits, int nodes)
+  Step step(Json job, Pods pods, Shaping.Result.Fits fits, int nodes, Duration rest)
       throws InterruptedException, NotTold {
+    if (isFirst && Jobs.start(job).isPresent()) {
+      // Somebody else may have taken it back just now.
+      notBefore = place.time().nanos() + rest.toNanos();
+    }
+    isFirst = false;
     try {
       return Jobs.isSuspended(job)
           ? suspended(job, pods, fits, nodes)
-          : assembling(job, pods, nodes);
+          : assembling(job, pods, nodes, rest);
     } catch (ApiRefusal refusal) {
       if (refusal.isConflict()) {
         return new Step.Waits("its job was changed by somebody else; looking again");
@@ -135,7 +142,7 @@ final class Assembly {
         .places();
   }
 
-  private Step assembling(Json job, Pods pods, int nodes)
+  private Step assembling(Json job, Pods pods, int nodes, Duration rest)
       throws InterruptedException, NotTold, ApiRefusal {
     if (pods.placed() == nodes) {
       letGo();
@@ -156,19 +163,15 @@ final class Assembly {
               + " s, so all were taken back; ";
       suspend(job, true);
       letGo();
-      notBefore = now + jittered().toNanos();
+      notBefore = now + jittered().plus(rest).toNanos();
       return new Step.Waits(failed + "another try follows");
     }
-    return new Step.Waits(pods.placed() + " of " + nodes + " pods have a place" + unplaced(pods));
-  }
-
-  private static String unplaced(Pods pods) {
-    return pods.living().stream()
-        .filter(pod -> !Pods.isPlaced(pod))
-        .map(Fate::of)
-        .findFirst()
-        .map(fate -> ": " + fate.words())
-        .orElse("");
+    return new Step.Waits(
+        pods.placed()
+            + " of "
+            + nodes
+            + " pods have a place"
+            + pods.unplaced().map(words -> ": " + words).orElse(""));
   }
 
   private Duration jittered() {

@@ -2,9 +2,9 @@ package dev.gpush.backends.kubernetes;
 
 import dev.gpush.backends.floor.Text;
 import dev.gpush.core.json.Json;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Why a pod does not run, in words for the person who wanted it.
@@ -20,7 +20,7 @@ record Fate(String words, Kind kind) {
     STARTING,
     /** As asked for it will never run. */
     BROKEN,
-    /** No Python was found in the image. */
+    /** The image has no Python, or no shell to find it with. */
     NO_PYTHON,
     /** It was taken away; another one may come for it. */
     TAKEN,
@@ -36,20 +36,23 @@ record Fate(String words, Kind kind) {
           "CreateContainerError",
           "RunContainerError");
 
+  private static final String NO_SHELL = "its image has no /bin/sh";
+
   private static final int NO_PYTHON = 97;
   private static final int OLD_PYTHON = 98;
 
   /** Of a pod that is not running. */
   static Fate of(Json pod) {
+    Optional<Fate> before = beforehand(pod);
+    if (before.isPresent()) {
+      return before.get();
+    }
     Json.Obj container = Pods.container(pod);
     Json.Obj waiting = container.object("state").object("waiting");
-    Json.Obj ended =
-        container.object("state").object("terminated").text("reason").isPresent()
-            ? container.object("state").object("terminated")
-            : container.object("lastState").object("terminated");
+    Json.Obj ended = end(container);
     String why = waiting.text("reason").orElse("");
     if (HOPELESS.contains(why)) {
-      return new Fate(start(why, waiting.text("message").orElse("")), Kind.BROKEN);
+      return broken(start(why, waiting.text("message").orElse("")));
     }
     if (ended.text("reason").isPresent()) {
       return ended(ended);
@@ -74,6 +77,55 @@ record Fate(String words, Kind kind) {
         Kind.STARTING);
   }
 
+  /** What is wrong with a container that must have ended well before ours begins. */
+  private static Optional<Fate> beforehand(Json pod) {
+    for (Json each : pod.object("status").items("initContainerStatuses")) {
+      String of = "its init container " + each.text("name").orElse("") + ": ";
+      Json.Obj waiting = each.object("state").object("waiting");
+      String why = waiting.text("reason").orElse("");
+      if (HOPELESS.contains(why)) {
+        String words = start(why, waiting.text("message").orElse(""));
+        return Optional.of(new Fate(of + words, Kind.BROKEN));
+      }
+      if (hasFailed(each)) {
+        return Optional.of(new Fate(of + ended(end(each)).words(), Kind.BROKEN));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean hasFailed(Json container) {
+    return end(container).number("exitCode").orElse(0L) != 0
+        && container.object("state").get("running").isEmpty();
+  }
+
+  /** How a container has ended, now or the last time; an empty object if it never has. */
+  private static Json.Obj end(Json container) {
+    Json.Obj now = container.object("state").object("terminated");
+    return now.text("reason").isPresent()
+        ? now
+        : container.object("lastState").object("terminated");
+  }
+
+  /** The container whose last words say why a pod does not run; empty where none has ended. */
+  static Optional<String> speaker(Json pod) {
+    return Stream.concat(
+            pod.object("status").items("initContainerStatuses").stream(),
+            Stream.of(Pods.container(pod)))
+        .filter(Fate::hasFailed)
+        .findFirst()
+        .flatMap(container -> container.text("name"));
+  }
+
+  /** What a pod's container, or the pod, has come to before; empty of one that has only begun. */
+  static Optional<String> before(Json pod) {
+    Json.Obj last = Pods.container(pod).object("lastState").object("terminated");
+    if (last.text("reason").isPresent()) {
+      return Optional.of(ended(last).words());
+    }
+    return Pods.isRunning(pod) ? Optional.empty() : taken(pod).map(Fate::words);
+  }
+
   private static String start(String reason, String message) {
     String said = message.isEmpty() ? reason : Text.clean(message);
     return switch (reason) {
@@ -83,9 +135,13 @@ record Fate(String words, Kind kind) {
     };
   }
 
+  private static Fate broken(String words) {
+    return new Fate(words, words.equals(NO_SHELL) ? Kind.NO_PYTHON : Kind.BROKEN);
+  }
+
   private static String unstarted(String message) {
     return message.contains("exec: \"/bin/sh\"")
-        ? "its image has no /bin/sh"
+        ? NO_SHELL
         : "its container cannot be started: " + Text.clean(message);
   }
 
@@ -96,7 +152,7 @@ record Fate(String words, Kind kind) {
       return new Fate("its image has no Python 3.6 or later", Kind.NO_PYTHON);
     }
     if (reason.equals("StartError") || reason.equals("ContainerCannotRun")) {
-      return new Fate(unstarted(ended.text("message").orElse("")), Kind.BROKEN);
+      return broken(unstarted(ended.text("message").orElse("")));
     }
     return new Fate(
         reason.equals("OOMKilled")
@@ -143,14 +199,20 @@ record Fate(String words, Kind kind) {
 
   /** What the scheduler says of it. */
   private static String unplaced(Json pod) {
-    List<Json> conditions = pod.object("status").items("conditions");
-    return conditions.stream()
+    return refusal(pod).map(Fate::scheduler).orElse("the scheduler has not looked at it yet");
+  }
+
+  /** The scheduler has said why there is no place for it. */
+  static boolean isRefused(Json pod) {
+    return refusal(pod).isPresent();
+  }
+
+  private static Optional<String> refusal(Json pod) {
+    return pod.object("status").items("conditions").stream()
         .filter(each -> each.text("type").orElse("").equals("PodScheduled"))
         .filter(each -> each.text("status").orElse("").equals("False"))
         .flatMap(each -> each.text("message").stream())
-        .findFirst()
-        .map(Fate::scheduler)
-        .orElse("the scheduler has not looked at it yet");
+        .findFirst();
   }
 
   /** "0/4 nodes are available: 3 Insufficient nvidia.com/gpu. no new claims …" up to the advice. */

@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes;
 
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.core.json.Json;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -50,8 +51,16 @@ interface GangSystem {
   /** What was put back may come again. */
   default void letComeAgain(Place place, Json job) throws InterruptedException, NotTold {}
 
+  /** Has it look again at a gang that waits, where it does not see by itself that room came. */
+  default void remind(Place place, Json job) throws InterruptedException, NotTold {}
+
+  /** For how long it must not see a gang again that was taken back. */
+  default Duration rest() {
+    return Duration.ZERO;
+  }
+
   /** What it says of a gang that waits; empty when it says nothing that pods do not. */
-  Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold;
+  Optional<Waiting> waiting(Place place, Json job, Pods pods) throws InterruptedException, NotTold;
 
   /**
    * Why it waits.

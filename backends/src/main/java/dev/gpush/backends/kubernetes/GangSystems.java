@@ -40,7 +40,8 @@ final class GangSystems {
                                   : "it has no Kueue",
                               place.kubectl("get localqueues"))),
               "gang: kueue");
-      case "yunikorn" -> new Found(new YunikornGang(settings.queue()), "gang: yunikorn");
+      case "yunikorn" ->
+          new Found(new YunikornGang(settings.queue(), settings.assembly()), "gang: yunikorn");
       case "native" -> chosen(place, groups, Kind.NATIVE);
       case "volcano" -> chosen(place, groups, Kind.VOLCANO);
       case "coscheduling" -> chosen(place, groups, Kind.COSCHEDULING);
@@ -137,32 +138,37 @@ final class GangSystems {
       return Optional.empty();
     }
     String version = versions.contains("v1beta2") ? "v1beta2" : versions.getFirst();
-    List<String> queues;
+    String api = "/apis/" + KueueGang.GROUP + "/" + version;
+    List<Json> queues;
     try {
-      queues =
-          place
-              .api()
-              .get(place.path("/apis/" + KueueGang.GROUP + "/" + version, "localqueues"))
-              .items("items")
-              .stream()
-              .flatMap(queue -> queue.object("metadata").text("name").stream())
-              .toList();
+      queues = place.api().get(place.path(api, "localqueues")).items("items");
     } catch (ApiRefusal notAllowed) {
-      return place.settings().queue().map(queue -> new KueueGang(queue, version));
+      return place.settings().queue().map(queue -> new KueueGang(queue, version, Optional.empty()));
     }
     Optional<String> named = place.settings().queue();
-    if (named.isPresent() && !queues.contains(named.get())) {
+    Optional<Json> chosen =
+        named.isPresent()
+            ? queues.stream().filter(queue -> name(queue).equals(named.get())).findFirst()
+            : queues.stream().filter(_ -> queues.size() == 1).findFirst();
+    if (named.isPresent() && chosen.isEmpty()) {
+      String there = Text.list(queues.stream().map(GangSystems::name).toList());
       throw missing(
           place,
           "its namespace "
               + place.namespace()
               + " has no LocalQueue "
               + named.get()
-              + (queues.isEmpty() ? "" : "; there are " + Text.list(queues)),
+              + (queues.isEmpty() ? "" : "; there are " + there),
           place.kubectl("get localqueues"));
     }
-    return named
-        .or(() -> queues.size() == 1 ? Optional.of(queues.getFirst()) : Optional.empty())
-        .map(queue -> new KueueGang(queue, version));
+    if (chosen.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<String> near = new KueueTopology(place, api).label(chosen.get());
+    return Optional.of(new KueueGang(name(chosen.get()), version, near));
+  }
+
+  private static String name(Json object) {
+    return object.object("metadata").text("name").orElse("");
   }
 }

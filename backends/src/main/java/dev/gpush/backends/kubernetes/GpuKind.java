@@ -60,6 +60,18 @@ final class GpuKind {
         .findFirst();
   }
 
+  /** That of a container's limits which counts its GPUs. */
+  static Optional<Map.Entry<String, Long>> counted(Map<String, Long> limits) {
+    return RESOURCES.stream()
+        .flatMap(
+            rule ->
+                new TreeMap<>(limits)
+                    .entrySet().stream()
+                        .filter(each -> rule.matcher(each.getKey()).matches())
+                        .filter(each -> each.getValue() > 0))
+        .findFirst();
+  }
+
   /** The resource of a node that this model is, if it has it: a slice, or the GPUs of its label. */
   static Optional<String> resource(ClusterNode node, String model) {
     String slice = "nvidia.com/" + model.toLowerCase(Locale.ROOT);

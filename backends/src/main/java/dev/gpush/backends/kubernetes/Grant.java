@@ -7,6 +7,8 @@ import dev.gpush.core.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** What a Job with answering agents amounts to as a gang. */
@@ -22,34 +24,52 @@ record Grant(Place place, Json job) {
 
   /**
    * @param said what each agent said
+   * @param all the cluster's nodes, where they may be listed
    */
-  Gang gang(Pods pods, Map<Integer, Json> said) {
+  Gang gang(Pods pods, Map<Integer, Json> said, Optional<List<ClusterNode>> all) {
     Tag tag = tag();
     Map<Integer, Json> byNode = pods.byNode();
+    Map<String, List<String>> within = within(byNode, all);
     var nodes = new ArrayList<NodeInfo>();
     for (int index = 0; index < tag.nodes(); index++) {
       Json pod = byNode.getOrDefault(index, Json.object());
       nodes.add(
           new NodeInfo(
               index,
-              pod.object("spec").text("nodeName").orElse(""),
+              host(pod),
               Manifest.address(Jobs.name(job), index),
-              slots(tag, said.getOrDefault(index, Json.object())),
+              slots(tag.gpus(), said.getOrDefault(index, Json.object())),
               tag.gpus() == 0 ? "" : tag.gpuModel(),
               tag.cpus(),
-              Manifest.workspace(tag.project())));
+              Manifest.workspace(tag.project()),
+              within.getOrDefault(host(pod), List.of())));
     }
     return new Gang(new GangId(tag.gang()), place.name(), nodes, detail(place, job));
   }
 
+  private static String host(Json pod) {
+    return pod.object("spec").text("nodeName").orElse("");
+  }
+
+  /** Where in the network the nodes of these pods are. */
+  private Map<String, List<String>> within(
+      Map<Integer, Json> pods, Optional<List<ClusterNode>> all) {
+    List<String> hosts = pods.values().stream().map(Grant::host).toList();
+    Optional<List<ClusterNode>> nodes =
+        all.map(each -> each.stream().filter(node -> hosts.contains(node.name())).toList());
+    Topology topology = Topology.of(place.settings(), nodes);
+    return nodes.orElse(List.of()).stream()
+        .collect(Collectors.toUnmodifiableMap(ClusterNode::name, topology::of));
+  }
+
   /** In a container GPUs are counted from 0, unless a variable of the device plugin says better. */
-  private static List<String> slots(Tag tag, Json status) {
-    if (tag.gpus() == 0) {
+  static List<String> slots(int gpus, Json status) {
+    if (gpus == 0) {
       return List.of("0");
     }
     List<String> devices = status.texts("devices");
-    return devices.size() == tag.gpus()
+    return devices.size() == gpus
         ? devices
-        : IntStream.range(0, tag.gpus()).mapToObj(Integer::toString).toList();
+        : IntStream.range(0, gpus).mapToObj(Integer::toString).toList();
   }
 }

@@ -13,6 +13,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Loan;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
@@ -44,6 +45,7 @@ public final class KubernetesBackend implements Backend {
   private final AgentProgram agent;
   private final PodAgents agents;
   private final PodNames names;
+  private final Loans loans;
   private final Tasks tasks;
   private final SecureRandom random;
 
@@ -52,6 +54,7 @@ public final class KubernetesBackend implements Backend {
     this.agent = agent;
     this.agents = new PodAgents(place, agent, tasks);
     this.names = new PodNames(place);
+    this.loans = new Loans(place, agents, tasks, random);
     this.tasks = tasks;
     this.random = random;
   }
@@ -141,7 +144,20 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Plan plan(GangRequest request) {
-    return told(() -> new KubernetesPlan(place, request).plan());
+    return request.attach().isPresent()
+        ? told(() -> new Plan.Now(words(loans.lend(request.attach().get()))))
+        : told(() -> new KubernetesPlan(place, request).plan());
+  }
+
+  private static String words(Loan loan) {
+    return loan.gpus().isNone()
+        ? Text.count(loan.nodes(), "pod")
+        : loan.nodes() + " × " + loan.gpus().count() + " " + loan.gpus().model().orElse("GPU");
+  }
+
+  @Override
+  public Optional<Loan> lends(String name) {
+    return Optional.of(told(() -> loans.lend(name)));
   }
 
   @Override
@@ -151,6 +167,9 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+    if (request.attach().isPresent()) {
+      return loans.take(request, request.attach().get());
+    }
     return new KubernetesReservation(place, agent, agents, random, release(), request, waiting)
         .take();
   }
@@ -172,7 +191,7 @@ public final class KubernetesBackend implements Backend {
   @Override
   public Observation observe(Gang gang) {
     try {
-      return look(gang);
+      return gang.isBorrowed() ? loans.observe(gang) : look(gang);
     } catch (NotTold unknown) {
       return new Observation.CannotTell(unknown.words());
     } catch (InterruptedException stop) {
@@ -198,11 +217,30 @@ public final class KubernetesBackend implements Backend {
         lost, "the agent has let go on " + new Observation.Partly(lost, "").nodes());
   }
 
+  /** A container that was ended says so as long as its pod is there; a pod that has ended too. */
+  @Override
+  public Optional<String> whyAnew(Gang gang, int node) {
+    try {
+      return Pods.of(place, gang.id()).of(node).stream()
+          .flatMap(pod -> Fate.before(pod).stream())
+          .findFirst();
+    } catch (NotTold unknown) {
+      return Optional.empty();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
   /** The deadline is counted from when the pods began, by the server's clock alone. */
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     told(
         () -> {
+          if (gang.isBorrowed()) {
+            loans.renew(gang, terms);
+            return true;
+          }
           Json job =
               place
                   .job(gang.id())
@@ -226,7 +264,7 @@ public final class KubernetesBackend implements Backend {
           Map<Integer, AgentAnswer> answers =
               agents.ask(
                   gang.id(),
-                  Pods.of(place, gang.id()),
+                  Pods.of(place, gang.id()).byNode(),
                   terms.json().with("do", "renew"),
                   Duration.ZERO,
                   STATUS_LIMIT);
@@ -239,7 +277,7 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public List<String> release(Gang gang, Duration limit) throws InterruptedException {
-    return release().all(gang, limit);
+    return gang.isBorrowed() ? loans.release(gang, limit) : release().all(gang, limit);
   }
 
   @Override
@@ -282,7 +320,8 @@ public final class KubernetesBackend implements Backend {
     }
     Map<Integer, Json> said =
         AgentAnswer.said(
-            agents.ask(id, pods, Json.object("do", "status"), Duration.ZERO, STATUS_LIMIT));
+            agents.ask(
+                id, pods.byNode(), Json.object("do", "status"), Duration.ZERO, STATUS_LIMIT));
     // Another gateway may have taken it since.
     String holder =
         said.getOrDefault(0, Json.object())
@@ -290,7 +329,7 @@ public final class KubernetesBackend implements Backend {
             .filter(now -> !now.isEmpty())
             .orElse(tag.holder());
     return new Discovered(
-        new Grant(place, job).gang(pods, said),
+        new Grant(place, job).gang(pods, said, place.nodes()),
         tag.session(),
         tag.owner(),
         holder,
@@ -304,7 +343,7 @@ public final class KubernetesBackend implements Backend {
     }
     Json pod;
     try {
-      pod = names.pod(gang.id(), node);
+      pod = pod(gang, node);
     } catch (NotTold unknown) {
       throw new IOException(unknown.words(), unknown);
     } catch (InterruptedException stop) {
@@ -317,12 +356,30 @@ public final class KubernetesBackend implements Backend {
     if (!Pods.isRunning(pod)) {
       throw new IOException("pod " + Pods.name(pod) + ": " + Fate.of(pod).words());
     }
-    return place.api().exec(place.namespace(), Pods.name(pod), Manifest.CONTAINER, arguments);
+    return place.api().exec(place.namespace(), Pods.name(pod), Lent.container(pod), arguments);
+  }
+
+  /** An empty object where a node has none now. */
+  private Json pod(Gang gang, int node) throws InterruptedException, NotTold {
+    return gang.isBorrowed()
+        ? loans.pod(gang.nodes().get(node)).orElse(Json.object())
+        : names.pod(gang.id(), node);
   }
 
   @Override
   public List<String> interpreters(Gang gang) {
-    return Manifest.INTERPRETERS;
+    boolean isBrought = place.settings().pythonImage().isPresent() && !gang.isBorrowed();
+    try {
+      Json pod = gang.isBorrowed() ? Json.object() : names.pod(gang.id(), 0);
+      return Pods.name(pod).isEmpty()
+          ? OwnPython.interpreters(isBrought)
+          : OwnPython.interpreters(pod);
+    } catch (NotTold unknown) {
+      return OwnPython.interpreters(isBrought);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return OwnPython.interpreters(isBrought);
+    }
   }
 
   private <T> T told(NotTold.Question<T> question) {

@@ -97,24 +97,8 @@ final class KubernetesRelease {
 
   private List<String> letGo(Gang gang, Pods pods, Duration limit) throws InterruptedException {
     Map<Integer, AgentAnswer> answers =
-        agents.ask(gang.id(), pods, Json.object("do", "release"), Duration.ZERO, limit);
-    var kept = new ArrayList<String>();
-    AgentAnswer.said(answers)
-        .forEach(
-            (node, said) -> {
-              String workspace =
-                  node < gang.nodes().size() ? gang.nodes().get(node).workspace() + "/" : "";
-              said.texts("kept")
-                  .forEach(
-                      path ->
-                          kept.add(
-                              "node "
-                                  + node
-                                  + ": "
-                                  + (path.startsWith("/") ? "" : workspace)
-                                  + path));
-            });
-    return kept;
+        agents.ask(gang.id(), pods.byNode(), Json.object("do", "release"), Duration.ZERO, limit);
+    return Loans.kept(gang, AgentAnswer.said(answers));
   }
 
   private void delete(Json job) throws InterruptedException, NotTold {

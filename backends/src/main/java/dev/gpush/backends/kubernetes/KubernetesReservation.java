@@ -10,7 +10,6 @@ import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Plan;
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -42,6 +41,9 @@ final class KubernetesReservation {
   /** A bad word of the kubelet, or of an admission, may be about something that passes. */
   private static final int BAD_LOOKS = 3;
 
+  /** Between two times that a scheduler is told to look again. */
+  private static final Duration REMINDER = Duration.ofSeconds(10);
+
   private static final int TRIES = 3;
   private static final int HOLDER_BYTES = 8;
 
@@ -53,7 +55,9 @@ final class KubernetesReservation {
   private final GangRequest request;
   private final Consumer<String> waiting;
   private final Assembly assembly;
+  private final Troubles troubles;
   private int badLooks;
+  private long reminded;
 
   KubernetesReservation(
       Place place,
@@ -70,6 +74,8 @@ final class KubernetesReservation {
     this.release = release;
     this.request = request;
     this.waiting = waiting;
+    this.reminded = place.time().nanos();
+    this.troubles = new Troubles(place);
     var id = new byte[HOLDER_BYTES];
     random.nextBytes(id);
     this.assembly =
@@ -83,16 +89,12 @@ final class KubernetesReservation {
       done = true;
       return gang;
     } catch (NotTold unknown) {
-      throw unknown.known().orElseGet(() -> failed(unknown.words()));
+      throw place.failed(unknown);
     } finally {
       if (!done) {
         rollBack();
       }
     }
-  }
-
-  private GpushException failed(String why) {
-    return new GpushException(new BackendFailure.ReserveFailed(place.name(), why));
   }
 
   private GpushException never(String reason, List<String> works) {
@@ -104,7 +106,13 @@ final class KubernetesReservation {
     quota(fits);
     new Rights(place).requireCommands();
     GangSystem system = GangSystems.of(place).system();
-    var manifest = new Manifest(request, place.settings(), fits.shape(), place.policy().isEmpty());
+    var manifest =
+        new Manifest(
+            request,
+            place.settings(),
+            fits.shape(),
+            place.policy().isEmpty(),
+            Topology.of(place.settings(), fits.nodes()));
     Json job = created(manifest, system);
     complete(job, manifest, system);
     awaitPlaces(system);
@@ -134,7 +142,8 @@ final class KubernetesReservation {
   // ---- the objects
 
   private Json created(Manifest manifest, GangSystem system) throws InterruptedException, NotTold {
-    Json.Obj job = system.marked(manifest.job(agent.arguments(Manifest.INTERPRETERS)), manifest);
+    List<String> interpreters = OwnPython.interpreters(place.settings().pythonImage().isPresent());
+    Json.Obj job = system.marked(manifest.job(agent.arguments(interpreters)), manifest);
     for (int attempt = 1; attempt <= TRIES; attempt++) {
       Optional<Json> there = whatIsThere();
       if (there.isPresent()) {
@@ -150,7 +159,7 @@ final class KubernetesReservation {
         waiting.accept(lost.words());
       }
     }
-    throw failed("the API server gave no answer " + TRIES + " times, and there is no job");
+    throw place.failed("the API server gave no answer " + TRIES + " times, and there is no job");
   }
 
   /** As long as nobody can tell, nothing is created again. */
@@ -181,7 +190,7 @@ final class KubernetesReservation {
   private void complete(Json job, Manifest manifest, GangSystem system)
       throws InterruptedException, NotTold {
     if (Jobs.end(job).isPresent()) {
-      throw failed(Jobs.end(job).get());
+      throw place.failed(Jobs.end(job).get());
     }
     there("/api/v1", "services", manifest.service(job));
     there("/api/v1", "secrets", manifest.secret(job, agent, PeerSecret.random(random)));
@@ -262,7 +271,8 @@ final class KubernetesReservation {
       if (quota.isPresent()) {
         return quota.get() + "; nothing is held meanwhile";
       }
-      return switch (assembly.step(job, pods, fits, request.nodes())) {
+      hopeless(system.waiting(place, job, pods));
+      return switch (assembly.step(job, pods, fits, request.nodes(), system.rest())) {
         case Assembly.Step.Placed _ -> "all pods have a place";
         case Assembly.Step.Waits(var words) -> refused.map(why -> words + "; " + why).orElse(words);
       };
@@ -271,19 +281,26 @@ final class KubernetesReservation {
     if (returned.isPresent()) {
       return returned.get();
     }
-    Optional<GangSystem.Waiting> said = system.waiting(place, job);
+    Optional<GangSystem.Waiting> said = system.waiting(place, job, pods);
+    hopeless(said);
+    remind(system, job);
+    return said.map(GangSystem.Waiting::words)
+        .or(() -> refused)
+        .or(pods::unplaced)
+        .orElse("its pods are being placed");
+  }
+
+  private void remind(GangSystem system, Json job) throws InterruptedException, NotTold {
+    if (place.time().nanos() - reminded > REMINDER.toNanos()) {
+      reminded = place.time().nanos();
+      system.remind(place, job);
+    }
+  }
+
+  private void hopeless(Optional<GangSystem.Waiting> said) {
     if (said.isPresent() && said.get().isHopeless() && ++badLooks >= BAD_LOOKS) {
       throw never(said.get().words(), List.of(place.kubectl("get events")));
     }
-    return said.map(GangSystem.Waiting::words)
-        .or(() -> refused)
-        .or(
-            () ->
-                pods.living().stream()
-                    .filter(pod -> !Pods.isPlaced(pod))
-                    .findFirst()
-                    .map(pod -> Fate.of(pod).words()))
-        .orElse("its pods are being placed");
   }
 
   private void begin(Json job) throws InterruptedException, NotTold {
@@ -300,14 +317,16 @@ final class KubernetesReservation {
 
   private Json living() throws InterruptedException, NotTold {
     Json job =
-        place.job(request.gang()).orElseThrow(() -> failed("its job was deleted by somebody"));
+        place
+            .job(request.gang())
+            .orElseThrow(() -> place.failed("its job was deleted by somebody"));
     Jobs.end(job)
         .ifPresent(
             how -> {
-              throw failed(how);
+              throw place.failed(how);
             });
     if (Jobs.isBeingDeleted(job)) {
-      throw failed("its job is being deleted by somebody");
+      throw place.failed("its job is being deleted by somebody");
     }
     return job;
   }
@@ -331,7 +350,7 @@ final class KubernetesReservation {
     }
   }
 
-  private String starting(Pods pods) throws InterruptedException {
+  private String starting(Pods pods) throws InterruptedException, NotTold {
     Optional<String> bad = Optional.empty();
     String words = "its pods are being made";
     for (var each : pods.byNode().entrySet()) {
@@ -342,24 +361,38 @@ final class KubernetesReservation {
       String of = "node " + each.getKey() + ": " + fate.words();
       switch (fate.kind()) {
         case NO_PYTHON ->
-            throw new GpushException(new AgentFailure.NoPython(Manifest.INTERPRETERS));
+            throw never(
+                fate.words(),
+                List.of(
+                    "python-image: python:3.13-slim in its block of ~/.gpush/config.yaml",
+                    "an image with /bin/sh and a Python 3.6 or later"));
         case BROKEN -> bad = Optional.of(of + log(each.getValue()));
-        case UNPLACED, STARTING, TAKEN -> words = of;
+        case STARTING -> words = of + trouble(each.getValue(), of);
+        case UNPLACED, TAKEN -> words = of;
       }
     }
     if (bad.isPresent() && ++badLooks >= BAD_LOOKS) {
-      throw failed(bad.get());
+      throw place.failed(bad.get());
     }
     return bad.orElse(words);
   }
 
+  private String trouble(Json pod, String of) throws InterruptedException, NotTold {
+    Optional<Troubles.Trouble> trouble = troubles.of(pod);
+    if (trouble.isPresent() && trouble.get().isLasting()) {
+      throw place.failed(of + ", and for longer than assembly: allows: " + trouble.get().words());
+    }
+    return trouble.map(each -> "; " + each.words()).orElse("");
+  }
+
   /** What a container that ended has written last; empty where that may not be asked. */
   private String log(Json pod) throws InterruptedException {
-    if (Pods.container(pod).object("lastState").object("terminated").get("exitCode").isEmpty()) {
+    Optional<String> speaker = Fate.speaker(pod);
+    if (speaker.isEmpty()) {
       return "";
     }
     try {
-      String said = place.api().log(place.namespace(), Pods.name(pod), Manifest.CONTAINER);
+      String said = place.api().log(place.namespace(), Pods.name(pod), speaker.get());
       return said.isBlank() ? "" : "; it wrote: " + Text.clean(said);
     } catch (NotTold unknown) {
       return "";
@@ -373,16 +406,24 @@ final class KubernetesReservation {
     Pods pods = running;
     var pause = new Pause();
     long end = place.time().nanos() + AGENTS_LIMIT.toNanos();
+    var calls = new RollCall();
     while (true) {
+      Pods missing = calls.missing(pods);
       Map<Integer, AgentAnswer> answers =
-          agents.ask(request.gang(), pods, Json.object("do", "status"), PATIENCE, STATUS_LIMIT);
-      Map<Integer, Json> said = AgentAnswer.said(answers);
+          agents.ask(
+              request.gang(),
+              missing.byNode(),
+              Json.object("do", "status"),
+              PATIENCE,
+              STATUS_LIMIT);
+      calls.heard(missing, answers);
+      Map<Integer, Json> said = calls.said(pods);
       if (said.size() == request.nodes()) {
-        return new Grant(place, living()).gang(pods, said);
+        return new Grant(place, living()).gang(pods, said, place.nodes());
       }
       // Pods that run cost money, whether anybody gets to them or not.
       if (place.time().nanos() - end > 0) {
-        throw failed("its agents do not answer: " + AgentAnswer.silent(answers));
+        throw place.failed("its agents do not answer: " + AgentAnswer.silent(answers));
       }
       waiting.accept("agents: " + AgentAnswer.silent(answers));
       pause.await();

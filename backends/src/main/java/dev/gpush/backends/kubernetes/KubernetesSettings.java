@@ -5,6 +5,7 @@ import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.json.Json;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -13,7 +14,9 @@ import java.util.Optional;
  *
  * @param namespace empty: the context's
  * @param image what pods run
+ * @param pythonImage whose Python the agent has where the pods' image has none
  * @param queue of the system that schedules gangs there, such as Kueue's LocalQueue
+ * @param topology labels of nodes that say where in the network they are, the widest first
  * @param gang which system that is, or {@code auto}
  * @param gpuResource such as {@code nvidia.com/gpu}; empty: what the nodes have
  * @param gpuNames the value of a node's label that stands for a model
@@ -29,7 +32,9 @@ record KubernetesSettings(
     Access access,
     Optional<String> namespace,
     Optional<String> image,
+    Optional<String> pythonImage,
     Optional<String> queue,
+    List<String> topology,
     String gang,
     Optional<String> gpuResource,
     Map<String, String> gpuNames,
@@ -51,6 +56,7 @@ record KubernetesSettings(
   private static final Duration REMEMBER = Duration.ofMinutes(10);
 
   KubernetesSettings {
+    topology = List.copyOf(topology);
     gpuNames = Map.copyOf(gpuNames);
     labels = Map.copyOf(labels);
     annotations = Map.copyOf(annotations);
@@ -63,7 +69,9 @@ record KubernetesSettings(
         new Access(config.name(), values.text("kubeconfig").map(Path::of), values.text("context")),
         values.text("namespace"),
         values.text("image"),
+        values.text("python-image"),
         values.text("queue"),
+        values.texts("topology"),
         values.text("gang").orElse("auto"),
         values.object("gpus").text("resource"),
         values.object("gpus").object("names").textMap(),

@@ -13,8 +13,10 @@ import java.util.Set;
  *
  * @param queue a LocalQueue of the namespace
  * @param version of its objects there
+ * @param near the label of the part of the network that pods are wished to be in together, where
+ *     Kueue places them
  */
-record KueueGang(String queue, String version) implements GangSystem {
+record KueueGang(String queue, String version, Optional<String> near) implements GangSystem {
   static final String GROUP = "kueue.x-k8s.io";
   private static final String VISIBILITY = "/apis/visibility.kueue.x-k8s.io/";
 
@@ -32,7 +34,11 @@ record KueueGang(String queue, String version) implements GangSystem {
 
   @Override
   public Json.Obj marked(Json.Obj job, Manifest manifest) {
-    return Marks.label(job, "kueue.x-k8s.io/queue-name", queue);
+    Json.Obj queued = Marks.label(job, "kueue.x-k8s.io/queue-name", queue);
+    return near.filter(_ -> manifest.nodes() > 1)
+        .map(
+            label -> Marks.podAnnotation(queued, "kueue.x-k8s.io/podset-preferred-topology", label))
+        .orElse(queued);
   }
 
   @Override
@@ -88,7 +94,8 @@ record KueueGang(String queue, String version) implements GangSystem {
   }
 
   @Override
-  public Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold {
+  public Optional<Waiting> waiting(Place place, Json job, Pods pods)
+      throws InterruptedException, NotTold {
     List<Json> workloads;
     try {
       workloads = workloads(place, job);

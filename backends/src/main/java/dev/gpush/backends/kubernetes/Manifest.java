@@ -1,6 +1,7 @@
 package dev.gpush.backends.kubernetes;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.json.Json;
@@ -25,9 +26,6 @@ final class Manifest {
 
   static final String WORKSPACES = "/workspace";
 
-  /** Any Python will do for an agent. */
-  static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
-
   private static final String OWN = "/run/gpush-agent";
   private static final String START = "start";
 
@@ -51,19 +49,27 @@ final class Manifest {
   private final String name;
   private final Tag tag;
   private final boolean locksMemory;
+  private final Topology topology;
 
   /**
    * For a request that fits.
    *
    * @param locksMemory whether pods there may; network devices want it
+   * @param topology in a part of which pods are wished to be together
    */
-  Manifest(GangRequest request, KubernetesSettings settings, Shape shape, boolean locksMemory) {
+  Manifest(
+      GangRequest request,
+      KubernetesSettings settings,
+      Shape shape,
+      boolean locksMemory,
+      Topology topology) {
     this.request = request;
     this.settings = settings;
     this.shape = shape;
     this.name = name(request);
     this.tag = Tag.of(request, shape);
     this.locksMemory = locksMemory;
+    this.topology = topology;
   }
 
   /** Of all objects: pods are called so with their number, and people see it in their prompt. */
@@ -161,38 +167,58 @@ final class Manifest {
             resource ->
                 spec.put(
                     "tolerations", List.of(Json.object("key", resource, "operator", "Exists"))));
+    var affinity = new TreeMap<String, Object>();
     if (!shape.terms().isEmpty()) {
-      spec.put(
-          "affinity",
+      affinity.put(
+          "nodeAffinity",
           Json.object(
-              "nodeAffinity",
-              Json.object(
-                  "requiredDuringSchedulingIgnoredDuringExecution",
-                  Json.object("nodeSelectorTerms", shape.terms()))));
+              "requiredDuringSchedulingIgnoredDuringExecution",
+              Json.object("nodeSelectorTerms", shape.terms())));
+    }
+    if (request.nodes() > 1) {
+      topology
+          .wish(Json.object(Tag.GANG_LABEL, request.gang().text()))
+          .ifPresent(wish -> affinity.put("podAffinity", wish));
+    }
+    if (!affinity.isEmpty()) {
+      spec.put("affinity", affinity);
     }
     spec.put("containers", List.of(container(agent)));
+    settings
+        .pythonImage()
+        .ifPresent(image -> spec.put("initContainers", List.of(OwnPython.container(image))));
     Json.Obj memory = Json.object("medium", "Memory");
-    spec.put(
-        "volumes",
-        List.of(
-            Json.object("name", "gpush-workspace", "emptyDir", Json.object()),
-            Json.object(
-                "name",
-                "gpush-shm",
-                "emptyDir",
-                settings.shm().map(size -> memory.with("sizeLimit", size)).orElse(memory)),
-            Json.object(
-                "name",
-                "gpush-agent",
-                "secret",
-                Json.object("secretName", name, "defaultMode", 0444))));
+    var volumes =
+        new ArrayList<>(
+            List.of(
+                Json.object("name", "gpush-workspace", "emptyDir", Json.object()),
+                Json.object(
+                    "name",
+                    "gpush-shm",
+                    "emptyDir",
+                    settings.shm().map(size -> memory.with("sizeLimit", size)).orElse(memory)),
+                Json.object(
+                    "name",
+                    "gpush-agent",
+                    "secret",
+                    Json.object("secretName", name, "defaultMode", 0444))));
+    settings.pythonImage().ifPresent(_ -> volumes.add(OwnPython.volume()));
+    spec.put("volumes", volumes);
     return new Json.Obj(Json.of(spec).entries());
   }
 
-  private Json.Obj container(List<String> agent) {
-    var command =
-        new ArrayList<>(List.of("/bin/sh", "-c", "exec \"$@\" <\"$0\"", OWN + "/" + START));
+  /** The image's own words are not wanted, and its own program is not either. */
+  private List<String> command(List<String> agent) {
+    String start = OWN + "/" + START;
+    if (settings.pythonImage().isPresent()) {
+      return OwnPython.reading(start, agent);
+    }
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", "exec \"$@\" <\"$0\"", start));
     command.addAll(agent);
+    return command;
+  }
+
+  private Json.Obj container(List<String> agent) {
     var requests = new TreeMap<String, String>();
     var limits = new TreeMap<String, String>();
     if (shape.cpuMillis() > 0) {
@@ -208,24 +234,27 @@ final class Manifest {
       // Images of CUDA ask for all GPUs of the node, and some container runtimes give them.
       env.add(Json.object("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
     }
+    var mounts =
+        new ArrayList<>(
+            List.of(
+                Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
+                Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
+                Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
+    settings.pythonImage().ifPresent(_ -> mounts.add(OwnPython.mount()));
     Json.Obj container =
         Json.object(
             "name",
             CONTAINER,
             "image",
             request.image().or(settings::image).orElseThrow(),
-            // The image's own words are not wanted, and its own program is not either.
             "command",
-            command,
+            command(agent),
             "env",
             env,
             "resources",
             Json.object("requests", requests, "limits", limits),
             "volumeMounts",
-            List.of(
-                Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
-                Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
-                Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
+            mounts);
     return shape.fabric().isEmpty() || !locksMemory
         ? container
         : container.with(
@@ -281,33 +310,17 @@ final class Manifest {
     String workspace = workspace(request.project());
     Json.Obj lease = request.lease().json();
     Json.Obj start =
-        Json.object(
-            "owner", request.owner(),
-            "holder", request.holder(),
-            "gang", request.gang().text(),
-            "nodes", request.nodes(),
-            "name", request.session(),
-            "workspace", workspace,
-            "state", workspace + ".gpush",
-            "locks", List.of(),
-            "env_own", true,
-            "env_over", variables,
-            "lease", hardEnd().map(end -> lease.with("hard_s", end.toSeconds())).orElse(lease),
-            "peers", peers.onHosts(),
-            "foreground", true,
-            "taken_s", GRACE.minus(LAST_WORDS).toSeconds(),
-            "request", Json.object());
-    byte[] packet =
-        agent.packet(
-            Json.object(
-                "mode",
-                "start",
-                "gang",
-                request.gang().text(),
-                "node_from",
-                "JOB_COMPLETION_INDEX",
-                "start",
-                start));
+        AgentStart.of(request)
+            .with("workspace", workspace)
+            .with("state", workspace + ".gpush")
+            .with("env_own", true)
+            .with("env_over", variables)
+            .with(
+                "lease", hardEnd().map(end -> lease.with("hard_s", end.toSeconds())).orElse(lease))
+            .with("peers", peers.onHosts())
+            .with("foreground", true)
+            .with("taken_s", GRACE.minus(LAST_WORDS).toSeconds());
+    byte[] packet = agent.packet(AgentStart.header(request, "JOB_COMPLETION_INDEX", start));
     return Json.object(
         "apiVersion",
         "v1",

@@ -101,6 +101,16 @@ final class Place {
     }
   }
 
+  /** What is asked for could not be had, and nothing of it is held. */
+  GpushException failed(String why) {
+    return new GpushException(new BackendFailure.ReserveFailed(name, why));
+  }
+
+  /** The same for whoever was not told; what a user can do something about stays what it is. */
+  GpushException failed(NotTold unknown) {
+    return unknown.known().orElseGet(() -> failed(unknown.words()));
+  }
+
   NotTold notAllowed(String what, ApiRefusal refusal) {
     if (refusal.isForbidden()) {
       return new NotTold(
@@ -123,6 +133,15 @@ final class Place {
     Room now = Room.of(api);
     seen.set(Optional.of(new Seen(now, clock.nanos())));
     return now;
+  }
+
+  /** Empty where they may not be listed, or nobody can tell now. */
+  Optional<List<ClusterNode>> nodes() throws InterruptedException {
+    try {
+      return roomAsPlanned().nodes();
+    } catch (NotTold unknown) {
+      return Optional.empty();
+    }
   }
 
   /** As it was seen a moment ago: whoever asks plans first. */

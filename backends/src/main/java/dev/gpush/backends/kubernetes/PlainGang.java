@@ -27,7 +27,7 @@ record PlainGang() implements GangSystem {
   }
 
   @Override
-  public Optional<Waiting> waiting(Place place, Json job) {
+  public Optional<Waiting> waiting(Place place, Json job, Pods pods) {
     return Optional.empty();
   }
 }

@@ -6,6 +6,7 @@ import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
@@ -19,6 +20,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntFunction;
 
 /** Asks the agents of a gang's pods, all at once. */
 final class PodAgents {
@@ -36,24 +38,48 @@ final class PodAgents {
   }
 
   /**
-   * Asks every node that has a pod.
+   * Asks the agent of every pod.
    *
+   * @param pods by the number of the node that they are
    * @param control the question, as docs/technical/link.md section 1 has it
    * @param patience how long agents may take that are not there yet
    * @return an answer for every pod
    */
   Map<Integer, AgentAnswer> ask(
-      GangId gang, Pods pods, Json.Obj control, Duration patience, Duration limit)
+      GangId gang, Map<Integer, Json> pods, Json.Obj control, Duration patience, Duration limit)
+      throws InterruptedException {
+    return all(
+        pods,
+        node -> {
+          Json.Obj header = header("control", gang, node, control);
+          return patience.isZero() ? header : header.with("wait_s", patience.toSeconds());
+        },
+        limit.plus(patience));
+  }
+
+  /** Starts an agent beside what runs in each pod, or finds the one that is there. */
+  Map<Integer, AgentAnswer> start(
+      GangId gang, Map<Integer, Json> pods, Map<Integer, Json.Obj> starts, Duration limit)
+      throws InterruptedException {
+    return all(
+        pods, node -> header("start", gang, node, starts.getOrDefault(node, Json.object())), limit);
+  }
+
+  private static Json.Obj header(String mode, GangId gang, int node, Json.Obj what) {
+    return Json.object("mode", mode, "gang", gang.text(), "node", node, mode, what);
+  }
+
+  private Map<Integer, AgentAnswer> all(
+      Map<Integer, Json> pods, IntFunction<Json.Obj> header, Duration limit)
       throws InterruptedException {
     var turns = new Semaphore(AT_ONCE);
     var asked = new TreeMap<Integer, Future<AgentAnswer>>();
-    pods.byNode()
-        .forEach(
-            (node, pod) -> {
-              Callable<AgentAnswer> one = () -> ask(gang, node, pod, control, patience, turns);
-              asked.put(node, tasks.fork("ask-agent-" + node, one));
-            });
-    long end = place.time().nanos() + limit.plus(patience).toNanos();
+    pods.forEach(
+        (node, pod) -> {
+          Callable<AgentAnswer> one = () -> ask(pod, header.apply(node), turns);
+          asked.put(node, tasks.fork("ask-agent-" + node, one));
+        });
+    long end = place.time().nanos() + limit.toNanos();
     var answers = new TreeMap<Integer, AgentAnswer>();
     try {
       for (var each : asked.entrySet()) {
@@ -75,7 +101,7 @@ final class PodAgents {
       return switch (failed.getCause()) {
         case GpushException known when known.failure() instanceof AgentFailure.NotThere ->
             new AgentAnswer.NoAgent();
-        case GpushException known -> new AgentAnswer.Silent(Text.clean(known.failure().toString()));
+        case GpushException known -> new AgentAnswer.Silent(words(known.failure()));
         case IOException broken ->
             new AgentAnswer.Silent(Text.clean(String.valueOf(broken.getMessage())));
         case null -> throw new IllegalStateException(failed);
@@ -84,8 +110,17 @@ final class PodAgents {
     }
   }
 
-  private AgentAnswer ask(
-      GangId gang, int node, Json pod, Json.Obj control, Duration patience, Semaphore turns)
+  private static String words(Failure failure) {
+    return switch (failure) {
+      case AgentFailure.NoPython _ -> "there is no Python 3.6 or later";
+      case AgentFailure.OldPython(var found) -> "its Python is " + found + ", older than 3.6";
+      case AgentFailure.CannotWrite(var path, var why) ->
+          "cannot write " + path + ": " + Text.clean(why);
+      case Failure other -> Text.clean(other.toString());
+    };
+  }
+
+  private AgentAnswer ask(Json pod, Json.Obj header, Semaphore turns)
       throws IOException, InterruptedException {
     if (Pods.hasEnded(pod)) {
       return new AgentAnswer.NoAgent();
@@ -93,8 +128,6 @@ final class PodAgents {
     if (!Pods.isRunning(pod)) {
       return new AgentAnswer.Silent(Fate.of(pod).words());
     }
-    Json.Obj header =
-        Json.object("mode", "control", "gang", gang.text(), "node", node, "control", control);
     turns.acquire();
     try (Pipe pipe =
         place
@@ -102,11 +135,9 @@ final class PodAgents {
             .exec(
                 place.namespace(),
                 Pods.name(pod),
-                Manifest.CONTAINER,
-                agent.arguments(Manifest.INTERPRETERS))) {
-      return new AgentAnswer.Said(
-          agent.ask(
-              pipe, patience.isZero() ? header : header.with("wait_s", patience.toSeconds())));
+                Lent.container(pod),
+                agent.arguments(OwnPython.interpreters(pod)))) {
+      return new AgentAnswer.Said(agent.ask(pipe, header));
     } finally {
       turns.release();
     }

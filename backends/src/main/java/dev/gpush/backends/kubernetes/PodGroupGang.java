@@ -6,6 +6,7 @@ import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.core.json.Json;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Schedulers that know a gang by an object named PodGroup, of which there are four different ones:
@@ -16,6 +17,8 @@ import java.util.Optional;
  * @param queue for those that have queues; empty: their default
  */
 record PodGroupGang(Kind kind, String version, Optional<String> queue) implements GangSystem {
+  private static final String REMINDED = "gpush.dev/reminded";
+
   enum Kind {
     NATIVE("native", "scheduling.k8s.io", ""),
     VOLCANO("volcano", "scheduling.volcano.sh", "volcano"),
@@ -95,24 +98,55 @@ record PodGroupGang(Kind kind, String version, Optional<String> queue) implement
     return Begin.AT_ONCE;
   }
 
+  /**
+   * Coscheduling lays a gang that it has refused aside until a pod or a group is new, and pods that
+   * end are neither: without this a gang would wait for five minutes beside free nodes.
+   */
+  @Override
+  public void remind(Place place, Json job) throws InterruptedException, NotTold {
+    if (kind == Kind.COSCHEDULING) {
+      Json.Obj looked = Json.object(REMINDED, Long.toString(place.time().now().getEpochSecond()));
+      try {
+        place
+            .api()
+            .change(
+                place.path(api(), "podgroups", Jobs.name(job)),
+                Json.object("metadata", Json.object("annotations", looked)));
+      } catch (ApiRefusal notAllowed) {
+        // Then it is a matter of its own five minutes.
+      }
+    }
+  }
+
   /** The group knows more than its pods do: how many of them would have found a place. */
   @Override
-  public Optional<Waiting> waiting(Place place, Json job) throws InterruptedException, NotTold {
+  public Optional<Waiting> waiting(Place place, Json job, Pods pods)
+      throws InterruptedException, NotTold {
     try {
-      return place.api().find(place.path(api(), "podgroups", Jobs.name(job))).stream()
-          .flatMap(group -> group.object("status").items("conditions").stream())
-          .filter(condition -> !says(condition, "type").equals("Scheduled"))
-          .filter(
-              condition ->
-                  says(condition, "type").equals("Unschedulable")
-                      || says(condition, "status").equals("False"))
-          .map(condition -> says(condition, "message"))
-          .filter(message -> !message.isEmpty())
-          .findFirst()
-          .map(message -> new Waiting(Text.clean(message), false));
+      return place
+          .api()
+          .find(place.path(api(), "podgroups", Jobs.name(job)))
+          .flatMap(PodGroupGang::words)
+          .map(words -> new Waiting(words, false));
     } catch (ApiRefusal notAllowed) {
       return Optional.empty();
     }
+  }
+
+  /** What a group says that is not placed. KAI has conditions of its own beside the usual ones. */
+  static Optional<String> words(Json group) {
+    Json.Obj status = group.object("status");
+    return Stream.concat(
+            status.items("schedulingConditions").stream(), status.items("conditions").stream())
+        .filter(condition -> !says(condition, "type").equals("Scheduled"))
+        .filter(
+            condition ->
+                says(condition, "type").startsWith("Unschedulable")
+                    || says(condition, "status").equals("False"))
+        .map(condition -> says(condition, "message"))
+        .filter(message -> !message.isEmpty())
+        .findFirst()
+        .map(Text::clean);
   }
 
   private static String says(Json condition, String key) {

@@ -10,13 +10,10 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Which pod is which node now. Many links that come up at once ask the API server once: whoever
- * comes while somebody asks takes the answer to that.
+ * comes while somebody asks takes the answer to that, also when it is that nobody can tell.
  */
 final class PodNames {
   private static final Duration FRESH = Duration.ofSeconds(1);
-
-  /** Gangs of one backend: the oldest answer goes first. */
-  private static final int MOST = 64;
 
   private final Place place;
   private final ReentrantLock lock = new ReentrantLock();
@@ -28,23 +25,44 @@ final class PodNames {
     this.place = place;
   }
 
-  private record Seen(Pods pods, long nanos) {}
+  private sealed interface Answer {
+    record There(Pods pods) implements Answer {}
+
+    record Unknown(NotTold why) implements Answer {}
+  }
+
+  private record Seen(Answer answer, long nanos) {}
 
   /** An empty object where the node has no pod. */
   Json pod(GangId gang, int node) throws InterruptedException, NotTold {
     lock.lockInterruptibly();
     try {
+      // Whole pods are large, and a second later they say nothing any more.
+      long now = place.time().nanos();
+      seen.values().removeIf(last -> now - last.nanos() > FRESH.toNanos());
       Seen last = seen.get(gang);
-      if (last == null || place.time().nanos() - last.nanos() > FRESH.toNanos()) {
-        if (seen.size() >= MOST) {
-          seen.clear();
-        }
-        last = new Seen(Pods.of(place, gang), place.time().nanos());
+      if (last == null) {
+        last = new Seen(asked(gang), place.time().nanos());
         seen.put(gang, last);
       }
-      return last.pods().byNode().getOrDefault(node, Json.object());
+      return pod(last.answer(), node);
     } finally {
       lock.unlock();
     }
+  }
+
+  private Answer asked(GangId gang) throws InterruptedException {
+    try {
+      return new Answer.There(Pods.of(place, gang));
+    } catch (NotTold unknown) {
+      return new Answer.Unknown(unknown);
+    }
+  }
+
+  private static Json pod(Answer answer, int node) throws NotTold {
+    return switch (answer) {
+      case Answer.There(var pods) -> pods.byNode().getOrDefault(node, Json.object());
+      case Answer.Unknown(var why) -> throw new NotTold(why.words(), why.getCause());
+    };
   }
 }

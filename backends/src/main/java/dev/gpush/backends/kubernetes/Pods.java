@@ -4,6 +4,7 @@ import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.json.Json;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +42,14 @@ record Pods(List<Json> all) {
                   nodes.merge(node, pod, (one, other) -> rank(other) > rank(one) ? other : one));
     }
     return nodes;
+  }
+
+  /** All that are or have been one node, who lives first. */
+  List<Json> of(int node) {
+    return all.stream()
+        .filter(pod -> index(pod).filter(number -> number == node).isPresent())
+        .sorted(Comparator.comparingInt(pod -> -rank(pod)))
+        .toList();
   }
 
   /** Of several with one number: who lives, before who ends, before who has ended. */
@@ -85,10 +94,10 @@ record Pods(List<Json> all) {
         && container(pod).object("state").get("running").isPresent();
   }
 
-  /** What the kubelet says of our container; an empty object before it says something. */
+  /** What the kubelet says of the agent's container; an empty object before it says something. */
   static Json.Obj container(Json pod) {
     return pod.object("status").items("containerStatuses").stream()
-        .filter(each -> each.text("name").orElse("").equals(Manifest.CONTAINER))
+        .filter(each -> each.text("name").orElse("").equals(Lent.container(pod)))
         .findFirst()
         .map(each -> new Json.Obj(each.entries()))
         .orElse(Json.object());
@@ -102,6 +111,14 @@ record Pods(List<Json> all) {
   /** How many are on a node, or have been: their place was there. */
   long placed() {
     return byNode().values().stream().filter(pod -> !isEnding(pod) && isPlaced(pod)).count();
+  }
+
+  /** Why one has no place: of those of which the scheduler has said something, if there are any. */
+  Optional<String> unplaced() {
+    return living().stream()
+        .filter(pod -> !isPlaced(pod))
+        .min(Comparator.comparing(pod -> !Fate.isRefused(pod)))
+        .map(pod -> Fate.of(pod).words());
   }
 
   boolean allRun(int nodes) {

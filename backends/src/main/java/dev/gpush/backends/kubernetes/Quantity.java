@@ -43,6 +43,14 @@ final class Quantity {
     return exact(text).map(value -> rounded(value.movePointRight(3)));
   }
 
+  /** Of two that are quantities; else the one. */
+  static String sum(String one, String other) {
+    return exact(one)
+        .flatMap(first -> exact(other).map(first::add))
+        .map(BigDecimal::toPlainString)
+        .orElse(one);
+  }
+
   private static long rounded(BigDecimal value) {
     BigDecimal up = value.setScale(0, RoundingMode.CEILING);
     BigDecimal most = BigDecimal.valueOf(Long.MAX_VALUE);

@@ -1,11 +1,11 @@
 package dev.gpush.backends.local;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
@@ -68,31 +68,20 @@ final class LocalAgents {
             "nodes", request.nodes(),
             "info", info.json(),
             "gpus", locks.stream().map(lock -> lock.gpu().identity()).toList());
+    List<Json.Obj> held =
+        locks.stream()
+            .map(
+                lock ->
+                    Json.object(
+                        "path", lock.file().toString(), "label", "gpu " + lock.gpu().index()))
+            .toList();
     Json.Obj start =
-        Json.object(
-            "owner", request.owner(),
-            "holder", request.holder(),
-            "gang", request.gang().text(),
-            "node", info.index(),
-            "nodes", request.nodes(),
-            "name", request.session(),
-            "workspace", info.workspace(),
-            "state", info.state(),
-            "locks",
-                locks.stream()
-                    .map(
-                        lock ->
-                            Json.object(
-                                "path",
-                                lock.file().toString(),
-                                "label",
-                                "gpu " + lock.gpu().index()))
-                    .toList(),
-            "env", variables(request, info),
-            "lease", request.lease().json(),
-            "peers", secret.onSameHost(),
-            "hold_only", true,
-            "request", kept);
+        AgentStart.of(request, info)
+            .with("locks", held)
+            .with("env", variables(request, info))
+            .with("peers", secret.onSameHost())
+            .with("hold_only", true)
+            .with("request", kept);
     ask(
         environment(request.inherit()),
         header("start", request.gang(), info.index(), "start", start));
@@ -102,21 +91,7 @@ final class LocalAgents {
    * One that holds nothing, for a node whose agent was killed: so that it can be asked to release.
    */
   void restart(Gang gang, NodeInfo info) throws IOException {
-    Json.Obj start =
-        Json.object(
-            "owner", "",
-            "holder", "",
-            "gang", gang.id().text(),
-            "node", info.index(),
-            "nodes", gang.nodes().size(),
-            "name", "",
-            "workspace", info.workspace(),
-            "state", info.state(),
-            "locks", List.of(),
-            "env", environment(Map.of()),
-            "lease", new LeaseTerms(Optional.empty(), LeaseTerms.UNCLAIMED).json(),
-            "hold_only", true,
-            "request", Json.object());
+    Json.Obj start = AgentStart.again(gang, info).with("env", environment(Map.of()));
     ask(environment(Map.of()), header("start", gang.id(), info.index(), "start", start));
   }
 

@@ -5,6 +5,7 @@ import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.floor.Pause;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -168,32 +169,15 @@ final class SlurmReservation {
 
   private String script(Shape shape, Tag tag, String folder) {
     Json.Obj start =
-        Json.object(
-            "owner", request.owner(),
-            "holder", request.holder(),
-            "gang", request.gang().text(),
-            "nodes", request.nodes(),
-            "name", request.session(),
-            "under", tag.under(),
-            "project", tag.project(),
-            "locks", List.of(),
-            "env_over", variables(),
-            "lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()),
-            "peers", PeerSecret.random(random).onHosts(),
-            "foreground", true,
-            "taken_s", shape.grace().toSeconds(),
-            "request", Json.object());
-    byte[] packet =
-        agent.packet(
-            Json.object(
-                "mode",
-                "start",
-                "gang",
-                request.gang().text(),
-                "node_from",
-                "SLURM_NODEID",
-                "start",
-                start));
+        AgentStart.of(request)
+            .with("under", tag.under())
+            .with("project", tag.project())
+            .with("env_over", variables())
+            .with("lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()))
+            .with("peers", PeerSecret.random(random).onHosts())
+            .with("foreground", true)
+            .with("taken_s", shape.grace().toSeconds());
+    byte[] packet = agent.packet(AgentStart.header(request, "SLURM_NODEID", start));
     return HolderScript.text(
         request.session(),
         request.nodes(),

@@ -1,11 +1,11 @@
 package dev.gpush.backends.ssh;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
@@ -59,30 +59,24 @@ final class HostAgents {
       List<Survey.Slot> slots,
       Optional<PeerSecret> secret)
       throws IOException {
+    List<Json.Obj> locks =
+        slots.stream()
+            .map(
+                slot ->
+                    Json.object(
+                        "path",
+                        lockFolder + "/" + slot.lock(),
+                        "label",
+                        slot.isGpu() ? "gpu " + slot.index() : "room"))
+            .toList();
     Json.Obj start =
-        Json.object(
-            "owner", request.owner(),
-            "holder", request.holder(),
-            "gang", request.gang().text(),
-            "node", info.index(),
-            "nodes", request.nodes(),
-            "name", request.session(),
-            "workspace", info.workspace(),
-            "state", info.state(),
-            "locks",
-                slots.stream()
-                    .map(
-                        slot ->
-                            Json.object(
-                                "path",
-                                lockFolder + "/" + slot.lock(),
-                                "label",
-                                slot.isGpu() ? "gpu " + slot.index() : "room"))
-                    .toList(),
-            "env_over", variables(request, info),
-            "lease", request.lease().json(),
-            "hold_only", true,
-            "request", Json.object("kind", KIND, "nodes", request.nodes(), "info", info.json()));
+        AgentStart.of(request, info)
+            .with("locks", locks)
+            .with("env_over", variables(request, info))
+            .with("hold_only", true)
+            .with(
+                "request",
+                Json.object("kind", KIND, "nodes", request.nodes(), "info", info.json()));
     if (secret.isPresent()) {
       start = start.with("peers", secret.get().onHosts());
     }
@@ -104,21 +98,7 @@ final class HostAgents {
 
   /** One that holds nothing, where an agent was killed: so that it can be asked to release. */
   void restart(Machine machine, Gang gang, NodeInfo info) throws IOException {
-    Json.Obj start =
-        Json.object(
-            "owner", "",
-            "holder", "",
-            "gang", gang.id().text(),
-            "node", info.index(),
-            "nodes", gang.nodes().size(),
-            "name", "",
-            "workspace", info.workspace(),
-            "state", info.state(),
-            "locks", List.of(),
-            "lease", new LeaseTerms(Optional.empty(), LeaseTerms.UNCLAIMED).json(),
-            "hold_only", true,
-            "request", Json.object());
-    ask(machine, header("start", gang.id(), info.index(), "start", start));
+    ask(machine, header("start", gang.id(), info.index(), "start", AgentStart.again(gang, info)));
   }
 
   /** The status of each agent there that this kind of backend has started. */

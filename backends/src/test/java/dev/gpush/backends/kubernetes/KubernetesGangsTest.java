@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -18,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Systems that place all pods of a gang together, for real: Kubernetes' own, and Kueue. */
@@ -31,6 +33,10 @@ final class KubernetesGangsTest {
   }
 
   private static void giveQueue(KubernetesPlace place) throws Exception {
+    giveQueue(place, "research");
+  }
+
+  private static void giveQueue(KubernetesPlace place, String clusterQueue) throws Exception {
     place
         .rig()
         .apply(
@@ -39,8 +45,9 @@ final class KubernetesGangsTest {
             apiVersion: kueue.x-k8s.io/v1beta2
             kind: LocalQueue
             metadata: {name: team}
-            spec: {clusterQueue: research}
-            """);
+            spec: {clusterQueue: %s}
+            """
+                .formatted(clusterQueue));
   }
 
   @Test
@@ -77,17 +84,19 @@ final class KubernetesGangsTest {
   }
 
   @Test
+  @Timeout(Race.LONGEST)
   void nativeGangsThatRaceNeverHoldAPart() throws Exception {
     try (KubernetesPlace place = place()) {
-      race(place, "cannot be satisfied");
+      new Race(place, 3, "cannot be satisfied").run(ROUNDS);
     }
   }
 
   @Test
+  @Timeout(Race.LONGEST)
   void gangsInKueueThatRaceNeverHoldAPart() throws Exception {
     try (KubernetesPlace place = place()) {
       giveQueue(place);
-      race(place, "insufficient unused quota for nvidia.com/gpu");
+      new Race(place, 2, "insufficient unused quota for nvidia.com/gpu").run(ROUNDS);
     }
   }
 
@@ -145,43 +154,26 @@ final class KubernetesGangsTest {
     }
   }
 
-  /** Two of three nodes, where there are four, or quota for two. */
-  private static void race(KubernetesPlace place, String why) throws Exception {
-    int nodes = why.contains("quota") ? 2 : 3;
-    try (Tasks tasks = Tasks.named("race", (_, _) -> {})) {
-      for (int round = 0; round < ROUNDS; round++) {
-        GangRequest one = place.request(nodes, BackendContract.LONG);
-        GangRequest two = place.request(nodes, BackendContract.LONG);
-        var granted = new LinkedBlockingQueue<Gang>();
-        var heard = new LinkedBlockingQueue<String>();
-        for (GangRequest request : List.of(one, two)) {
-          KubernetesBackend backend = request == one ? place.backend() : place.again();
-          Future<Boolean> reserving =
-              tasks.fork("gang", () -> granted.add(backend.reserve(request, heard::add)));
-          assertTrue(!reserving.isCancelled());
-        }
+  /** Where Kueue places pods itself they come into one rack, and ranks know which. */
+  @Test
+  void aGangThatKueuePlacesIsKeptTogether() throws Exception {
+    try (KubernetesPlace place = place()) {
+      giveQueue(place, "near");
+      KubernetesBackend backend =
+          place.with(Json.object("topology", List.of(KubernetesRig.RACK), "cpus", 1));
+      assertTrue(gangs(backend).startsWith("gangs by kueue"), gangs(backend));
 
-        Gang first = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
-        assertTrue(first != null, heard::toString);
-        GangRequest other = first.id().equals(one.gang()) ? two : one;
-        KubernetesPlace.until(() -> heard.stream().anyMatch(word -> word.contains(why)));
-        String placed =
-            place.kubectl(
-                "get",
-                "pods",
-                "-l",
-                Tag.selector(other.gang()),
-                "-o",
-                "jsonpath={.items[*].spec.nodeName}");
-        assertEquals("", placed);
-        assertEquals(List.of(), place.backend().release(first, BackendContract.LIMIT));
-        Gang second = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      Gang gang = backend.reserve(place.request(2, BackendContract.LONG));
 
-        assertTrue(second != null, heard::toString);
-        assertEquals(other.gang(), second.id());
-        assertEquals(List.of(), place.backend().release(second, BackendContract.LIMIT));
-        assertEquals(List.of(), place.leftovers());
-      }
+      List<List<String>> within = gang.nodes().stream().map(NodeInfo::within).toList();
+      assertEquals(1, within.getFirst().size());
+      assertEquals(within.getFirst(), within.getLast());
+      String admission =
+          place.kubectl(
+              "get", "workloads.kueue.x-k8s.io", "-o", "jsonpath={.items[*].status.admission}");
+      assertTrue(admission.contains("topologyAssignment"), admission);
+      assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
     }
   }
 }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** A fresh namespace of a real cluster; jobs, pods and agents are real. */
 final class KubernetesPlace implements BackendPlace {
@@ -29,6 +30,7 @@ final class KubernetesPlace implements BackendPlace {
   private final KubernetesRig rig;
   private final String namespace;
   private final Json.Obj settings;
+  private final String kinds;
   private final Tasks tasks = Tasks.named("kubernetes-place", (_, _) -> {});
   private final SecureRandom random = new SecureRandom();
   private final KubernetesBackend backend;
@@ -52,6 +54,14 @@ final class KubernetesPlace implements BackendPlace {
     this.settings = all;
     rig.kubectl("create", "namespace", namespace);
     until(() -> rig.tried("-n", namespace, "get", "serviceaccount", "default").status() == 0);
+    var served = new StringBuilder(KINDS);
+    for (PodGroupGang.Kind kind : PodGroupGang.Kind.values()) {
+      String groups = "podgroups." + kind.group();
+      if (rig.tried("-n", namespace, "get", groups).status() == 0) {
+        served.append(',').append(groups);
+      }
+    }
+    this.kinds = served.toString();
     this.backend = with(Json.object());
   }
 
@@ -159,9 +169,18 @@ final class KubernetesPlace implements BackendPlace {
   }
 
   static void until(Statement statement) throws Exception {
+    until(statement, () -> "never so");
+  }
+
+  /**
+   * The same where more can be told.
+   *
+   * @param seen what to say if it is never so
+   */
+  static void until(Statement statement, Supplier<String> seen) throws Exception {
     long start = System.nanoTime();
     while (!statement.holds()) {
-      assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), "never so");
+      assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), seen);
     }
   }
 
@@ -176,10 +195,7 @@ final class KubernetesPlace implements BackendPlace {
     return left;
   }
 
-  private List<String> left() throws Exception {
-    boolean hasGroups =
-        rig.tried("-n", namespace, "get", "podgroups.scheduling.k8s.io").status() == 0;
-    String kinds = KINDS + (hasGroups ? ",podgroups.scheduling.k8s.io" : "");
+  List<String> left() throws Exception {
     return kubectl("get", kinds, "-l", Tag.MANAGER_LABEL, "-o", "name").lines().toList();
   }
 

@@ -10,25 +10,25 @@ import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.BackendPlace;
 import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
@@ -98,19 +98,79 @@ final class KubernetesTroubleTest {
   void imagesThatCannotRunAreToldApart() throws Exception {
     try (KubernetesPlace place = place()) {
       KubernetesBackend bare = place.with(Json.object("image", KubernetesRig.BARE_IMAGE));
-      assertInstanceOf(AgentFailure.NoPython.class, refused(bare, place.request(1, LONG)));
+      BackendFailure.NeverFits noPython =
+          assertInstanceOf(BackendFailure.NeverFits.class, refused(bare, place.request(1, LONG)));
+      assertEquals("its image has no Python 3.6 or later", noPython.reason());
+      assertTrue(noPython.works().getFirst().startsWith("python-image: "), noPython::toString);
 
       KubernetesBackend pause = place.with(Json.object("image", "rig.local/pause:1"));
-      BackendFailure.ReserveFailed noShell =
-          assertInstanceOf(
-              BackendFailure.ReserveFailed.class, refused(pause, place.request(1, LONG)));
-      assertTrue(noShell.reason().contains("its image has no /bin/sh"), noShell::reason);
+      BackendFailure.NeverFits noShell =
+          assertInstanceOf(BackendFailure.NeverFits.class, refused(pause, place.request(1, LONG)));
+      assertEquals("its image has no /bin/sh", noShell.reason());
 
       KubernetesBackend none = place.with(Json.object("image", "127.0.0.1:1/acme/train:1"));
       BackendFailure.ReserveFailed noImage =
           assertInstanceOf(
               BackendFailure.ReserveFailed.class, refused(none, place.request(1, LONG)));
       assertTrue(noImage.reason().contains("its image cannot be pulled"), noImage::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  /** With a Python that another image brings: one has a shell and no libc, the other nothing. */
+  @Test
+  void imagesWithoutPythonRunWithThatOfAnother() throws Exception {
+    try (KubernetesPlace place = place()) {
+      for (String image : List.of(KubernetesRig.BARE_IMAGE, "rig.local/pause:1")) {
+        KubernetesBackend brought =
+            place.with(Json.object("image", image, "python-image", KubernetesRig.IMAGE));
+
+        Gang gang = brought.reserve(place.request(2, LONG));
+
+        assertInstanceOf(Observation.Exists.class, place.backend().observe(gang));
+        assertEquals(gang, place.backend().discover(BackendPlace.OWNER).getFirst().gang());
+        assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
+        assertEquals(List.of(), place.leftovers());
+      }
+      KubernetesBackend wrong =
+          place.with(
+              Json.object(
+                  "image", KubernetesRig.BARE_IMAGE, "python-image", KubernetesRig.BARE_IMAGE));
+      BackendFailure.ReserveFailed failure =
+          assertInstanceOf(
+              BackendFailure.ReserveFailed.class, refused(wrong, place.request(1, LONG)));
+      assertTrue(failure.reason().contains("its init container gpush-python"), failure::reason);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  /** A volume that never comes would hold GPUs for ever: the kubelet does not give up. */
+  @Test
+  void podsThatNeverBeginAreGivenBackWithTheReason(@TempDir Path folder) throws Exception {
+    try (KubernetesPlace place = place()) {
+      Path patch = folder.resolve("pod.yaml");
+      Files.writeString(
+          patch,
+          """
+          spec:
+            volumes: [{name: data, secret: {secretName: none-such}}]
+            containers:
+            - volumeMounts: [{name: data, mountPath: /data}]
+          """);
+      KubernetesBackend backend =
+          place.with(Json.object("pod", Json.object("patch", patch.toString()), "assembly", 3));
+      var said = new LinkedBlockingQueue<String>();
+
+      BackendFailure.ReserveFailed failure =
+          assertInstanceOf(
+              BackendFailure.ReserveFailed.class,
+              assertThrows(
+                      GpushException.class,
+                      () -> backend.reserve(place.request(1, LONG), said::add))
+                  .failure());
+
+      assertTrue(failure.reason().contains("\"none-such\" not found"), failure::reason);
+      assertTrue(said.stream().anyMatch(words -> words.contains("none-such")), said::toString);
       assertEquals(List.of(), place.leftovers());
     }
   }
@@ -236,35 +296,10 @@ final class KubernetesTroubleTest {
   // ---- all or nothing
 
   @Test
+  @Timeout(Race.LONGEST)
   void twoGangsThatRaceNeverHoldAPart() throws Exception {
-    try (KubernetesPlace place = place();
-        Tasks tasks = Tasks.named("race", (_, _) -> {})) {
-      for (int round = 0; round < ROUNDS; round++) {
-        GangRequest one = place.request(3, LONG);
-        GangRequest two = place.request(3, LONG);
-        var granted = new LinkedBlockingQueue<Gang>();
-        var heard = new LinkedBlockingQueue<String>();
-        var waiting = new ArrayList<Future<Boolean>>();
-        for (GangRequest request : List.of(one, two)) {
-          KubernetesBackend backend = request == one ? place.backend() : place.again();
-          waiting.add(tasks.fork("gang", () -> granted.add(backend.reserve(request, heard::add))));
-        }
-
-        Gang first = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
-        assertTrue(first != null, heard::toString);
-        GangRequest other = first.id().equals(one.gang()) ? two : one;
-        KubernetesPlace.until(
-            () ->
-                heard.stream().anyMatch(word -> word.contains("1 of its 3 nodes"))
-                    && pods(place, other).isEmpty());
-        assertEquals(List.of(), place.backend().release(first, BackendContract.LIMIT));
-        Gang second = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
-
-        assertTrue(second != null, heard::toString);
-        assertEquals(other.gang(), second.id());
-        assertEquals(List.of(), place.backend().release(second, BackendContract.LIMIT));
-        assertEquals(List.of(), place.leftovers());
-      }
+    try (KubernetesPlace place = place()) {
+      new Race(place, 3, "1 of its 3 nodes").run(ROUNDS);
     }
   }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.floor.AgentAnswer;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.config.BackendConfig;
@@ -29,6 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What needs no cluster: words of API servers, kubelets and people. */
 final class PartsTest {
+  private static final Topology NOWHERE = new Topology(List.of());
+
   @ParameterizedTest
   @CsvSource({
     "2, 2",
@@ -170,6 +173,64 @@ final class PartsTest {
                         "message",
                         "The node was low on resource: memory.")))
             .words());
+  }
+
+  @Test
+  void whatRunsBeforehandIsNamedWhenItDoesNot() {
+    Json failed =
+        Json.object(
+            "status",
+            Json.object(
+                "initContainerStatuses",
+                List.of(
+                    Json.object(
+                        "name",
+                        "fetch",
+                        "state",
+                        Json.object("waiting", Json.object("reason", "CrashLoopBackOff")),
+                        "lastState",
+                        Json.object(
+                            "terminated", Json.object("reason", "Error", "exitCode", 3))))));
+
+    assertEquals("its init container fetch: its container ended with 3", Fate.of(failed).words());
+    assertEquals(Fate.Kind.BROKEN, Fate.of(failed).kind());
+    assertEquals(Optional.of("fetch"), Fate.speaker(failed));
+  }
+
+  @Test
+  void theContainerOfOtherPeoplesPodsIsTheOneThatKubectlWouldTake() {
+    List<Json> two = List.of(Json.object("name", "proxy"), Json.object("name", "trainer"));
+    Json named =
+        Json.object(
+            "metadata",
+            Json.object(
+                "annotations", Json.object("kubectl.kubernetes.io/default-container", "trainer")),
+            "spec",
+            Json.object("containers", two));
+
+    assertEquals("trainer", Lent.container(named));
+    assertEquals("proxy", Lent.container(Json.object("spec", Json.object("containers", two))));
+  }
+
+  /**
+   * The widest part that all of them name; a provider's labels count only if all nodes have them.
+   */
+  @Test
+  void theNetworkIsWhatNodesSayOfIt() {
+    ClusterNode a = at(Map.of("topology.kubernetes.io/zone", "z1", "nvidia.com/gpu.clique", "c1"));
+    ClusterNode b = at(Map.of("topology.kubernetes.io/zone", "z1"));
+    KubernetesSettings none = settings(Json.object("image", "i"));
+    KubernetesSettings racks =
+        settings(Json.object("image", "i", "topology", List.of("block", "rack")));
+
+    assertEquals(List.of("z1", "c1"), Topology.of(none, Optional.of(List.of(a))).of(a));
+    assertEquals(List.of("z1"), Topology.of(none, Optional.of(List.of(a, b))).of(b));
+    assertEquals(List.of(), Topology.of(none, Optional.empty()).labels());
+    assertEquals(List.of("", ""), Topology.of(racks, Optional.of(List.of(a))).of(a));
+  }
+
+  private static ClusterNode at(Map<String, String> labels) {
+    return new ClusterNode("n", true, List.of(), labels, Map.of(), Map.of());
   }
 
   private static Json ended(String reason, int code) {
@@ -333,12 +394,16 @@ final class PartsTest {
         new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 1, 1, Map.of("rdma/ib", 1L));
     KubernetesSettings settings = settings(Json.object("image", "i"));
 
-    String may = new Manifest(request("a"), settings, shape, true).job(List.of("a")).write();
+    String may =
+        new Manifest(request("a"), settings, shape, true, NOWHERE).job(List.of("a")).write();
     assertTrue(may.contains("IPC_LOCK") && may.contains("\"rdma/ib\":\"1\""), may);
-    String mayNot = new Manifest(request("a"), settings, shape, false).job(List.of("a")).write();
+    String mayNot =
+        new Manifest(request("a"), settings, shape, false, NOWHERE).job(List.of("a")).write();
     assertFalse(mayNot.contains("IPC_LOCK"), mayNot);
     String needNot =
-        new Manifest(request("a"), settings, shape.with(Map.of()), true).job(List.of("a")).write();
+        new Manifest(request("a"), settings, shape.with(Map.of()), true, NOWHERE)
+            .job(List.of("a"))
+            .write();
     assertFalse(needNot.contains("IPC_LOCK"), needNot);
   }
 
@@ -365,7 +430,8 @@ final class PartsTest {
             request("devbox"),
             settings(Json.object("image", "i")),
             new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
-            true);
+            true,
+            new Topology(List.of("block", "rack")));
     Json.Obj job = manifest.job(List.of("agent"));
 
     Json volcano =
@@ -383,7 +449,8 @@ final class PartsTest {
             .object("labels")
             .text("kai.scheduler/queue")
             .orElse(""));
-    Json yunikorn = new YunikornGang(Optional.of("root.ml")).marked(job, manifest);
+    Json yunikorn =
+        new YunikornGang(Optional.of("root.ml"), Duration.ofMinutes(2)).marked(job, manifest);
     String groups =
         yunikorn
             .object("spec")
@@ -397,10 +464,121 @@ final class PartsTest {
     assertEquals(
         Map.of("cpu", "4000m", "memory", "1073741824", "nvidia.com/gpu", "8"),
         group.object("minResource").textMap());
-    Json kueue = new KueueGang("team", "v1beta2").marked(job, manifest);
+    String wishes = job.object("spec").object("template").object("spec").object("affinity").write();
+    assertTrue(
+        wishes.contains("\"weight\":50,\"podAffinityTerm\":{\"topologyKey\":\"block\"")
+            && wishes.contains("\"weight\":100,\"podAffinityTerm\":{\"topologyKey\":\"rack\""),
+        wishes);
+    Json kueue = new KueueGang("team", "v1beta2", Optional.of("rack")).marked(job, manifest);
     assertEquals(
         "team",
         kueue.object("metadata").object("labels").text("kueue.x-k8s.io/queue-name").orElse(""));
+    assertEquals(
+        "rack",
+        kueue
+            .object("spec")
+            .object("template")
+            .object("metadata")
+            .object("annotations")
+            .text("kueue.x-k8s.io/podset-preferred-topology")
+            .orElse(""));
+  }
+
+  @Test
+  void placeholdersOfYunikornAreLikeThePodsTheyHoldPlacesFor(@TempDir Path folder)
+      throws Exception {
+    Path file = folder.resolve("pod.yaml");
+    Files.writeString(
+        file,
+        """
+        spec:
+          nodeSelector: {pool: train}
+          containers:
+          - resources: {limits: {rdma/ib: 1}}
+          - {name: side, image: s, resources: {requests: {cpu: 1500m, memory: 1Gi}}}
+        """);
+    var manifest =
+        new Manifest(
+            request("devbox"),
+            settings(Json.object("image", "i", "pod", Json.object("patch", file.toString()))),
+            new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
+            true,
+            NOWHERE);
+
+    Json job =
+        new YunikornGang(Optional.empty(), Duration.ofMinutes(2))
+            .marked(manifest.job(List.of("agent")), manifest);
+
+    Json.Obj metadata = job.object("spec").object("template").object("metadata");
+    Json group =
+        Json.parse(
+                metadata
+                    .object("annotations")
+                    .text("yunikorn.apache.org/task-groups")
+                    .orElseThrow())
+            .items()
+            .getFirst();
+    assertEquals(
+        Map.of("cpu", "5.500", "memory", "2147483648", "nvidia.com/gpu", "8", "rdma/ib", "1"),
+        group.object("minResource").textMap());
+    assertEquals(Map.of("pool", "train"), group.object("nodeSelector").textMap());
+    assertEquals(pod(job).get("tolerations"), group.get("tolerations"));
+    assertEquals(
+        metadata.object("labels").text(Tag.GANG_LABEL),
+        group.object("labels").text(Tag.GANG_LABEL));
+    assertEquals(
+        Optional.of("placeholderTimeoutInSeconds=240 gangSchedulingStyle=Hard"),
+        metadata.object("annotations").text("yunikorn.apache.org/schedulingPolicyParameters"));
+  }
+
+  @Test
+  void ofPodsThatWaitTheOneOfWhichSomethingIsSaidSpeaks() {
+    Json silent = Json.object("metadata", Json.object("name", "a"));
+    Json refused =
+        Json.parse(
+            """
+            {"metadata": {"name": "b"}, "status": {"conditions": [{"type": "PodScheduled",
+              "status": "False", "message": "0/4 nodes are available: 4 Insufficient cpu."}]}}
+            """);
+
+    assertEquals(
+        Optional.of("0/4 nodes are available: 4 Insufficient cpu."),
+        new Pods(List.of(silent, refused)).unplaced());
+    assertEquals(
+        Optional.of("the scheduler has not looked at it yet"),
+        new Pods(List.of(silent)).unplaced());
+  }
+
+  @Test
+  void whoHasAnsweredIsNotAskedAgainUnlessThePodIsAnother() {
+    var calls = new RollCall();
+    var first = new Pods(List.of(podOf(0, "a"), podOf(1, "b")));
+
+    calls.heard(
+        first,
+        Map.of(0, new AgentAnswer.Said(Json.object("at", "a")), 1, new AgentAnswer.Silent("late")));
+
+    assertEquals(List.of("b"), calls.missing(first).all().stream().map(Pods::name).toList());
+    assertEquals(Map.of(0, Json.object("at", "a")), calls.said(first));
+
+    var later = new Pods(List.of(podOf(0, "c"), podOf(1, "b")));
+
+    assertEquals(List.of("c", "b"), calls.missing(later).all().stream().map(Pods::name).toList());
+    assertEquals(Map.of(), calls.said(later));
+
+    calls.heard(calls.missing(later), Map.of(1, new AgentAnswer.Said(Json.object("at", "b"))));
+
+    assertEquals(Map.of(1, Json.object("at", "b")), calls.said(later));
+  }
+
+  private static Json podOf(int node, String name) {
+    return Json.object(
+        "metadata",
+        Json.object(
+            "name",
+            name,
+            "labels",
+            Json.object("batch.kubernetes.io/job-completion-index", Integer.toString(node))));
   }
 
   private static Json.Obj pod(Json job) {

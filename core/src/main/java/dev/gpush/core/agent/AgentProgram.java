@@ -13,7 +13,13 @@ import java.util.List;
  */
 public interface AgentProgram {
   /**
+   * Begins a list of interpreters that is one, as words: it is not looked for, and needs no shell.
+   */
+  String ONE = "--";
+
+  /**
    * The command; the interpreters are tried in this order, names are looked up on the node's PATH.
+   * After {@link #ONE} come the words of the only one.
    */
   List<String> arguments(List<String> interpreters);
 

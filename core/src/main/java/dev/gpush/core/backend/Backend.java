@@ -64,7 +64,25 @@ public interface Backend {
     return true;
   }
 
+  /**
+   * What runs already under a name that people have for it there ({@code job/train}), and can be
+   * worked with as a gang whose nodes are not ours; asked for by {@link GangRequest#attach}.
+   *
+   * @return empty where there is no such thing as that
+   */
+  default Optional<Loan> lends(String name) {
+    return Optional.empty();
+  }
+
   Observation observe(Gang gang);
+
+  /**
+   * Why the agent of a node that others saw begin anew had ended, if anybody there knows: words
+   * without a subject before them ("its container was killed …").
+   */
+  default Optional<String> whyAnew(Gang gang, int node) {
+    return Optional.empty();
+  }
 
   /** Sets the far side's lease afresh, counted from now. */
   void renew(Gang gang, LeaseTerms terms);
@@ -101,7 +119,7 @@ public interface Backend {
     return Map.of();
   }
 
-  /** The Pythons to try for the agent on this gang's nodes, in order. */
+  /** The Pythons to try for the agent on this gang's nodes, as {@code AgentProgram} has them. */
   default List<String> interpreters(Gang gang) {
     return List.of("python3", "python");
   }

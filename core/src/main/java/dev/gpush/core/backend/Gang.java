@@ -4,12 +4,21 @@ import dev.gpush.core.json.Json;
 import java.util.List;
 
 /**
- * A granted gang; {@code detail} is the backend's own name for it ("slurm job 4711"), possibly
- * empty.
+ * A granted gang.
+ *
+ * @param detail the backend's own name for it ("slurm job 4711"), possibly empty
+ * @param isBorrowed its nodes are somebody else's: they are there before it and after it, and only
+ *     the agents on them are ours
  */
-public record Gang(GangId id, String backend, List<NodeInfo> nodes, String detail) {
+public record Gang(
+    GangId id, String backend, List<NodeInfo> nodes, String detail, boolean isBorrowed) {
   public Gang {
     nodes = List.copyOf(nodes);
+  }
+
+  /** Of nodes that exist for it. */
+  public Gang(GangId id, String backend, List<NodeInfo> nodes, String detail) {
+    this(id, backend, nodes, detail, false);
   }
 
   public Json.Obj json() {
@@ -21,7 +30,9 @@ public record Gang(GangId id, String backend, List<NodeInfo> nodes, String detai
         "detail",
         detail,
         "nodes",
-        nodes.stream().map(NodeInfo::json).toList());
+        nodes.stream().map(NodeInfo::json).toList(),
+        "borrowed",
+        isBorrowed);
   }
 
   public static Gang from(Json json) {
@@ -29,6 +40,7 @@ public record Gang(GangId id, String backend, List<NodeInfo> nodes, String detai
         new GangId(json.text("gang").orElse("")),
         json.text("backend").orElse(""),
         json.items("nodes").stream().map(NodeInfo::from).toList(),
-        json.text("detail").orElse(""));
+        json.text("detail").orElse(""),
+        json.flag("borrowed"));
   }
 }

@@ -17,6 +17,7 @@ import java.util.Optional;
  *     VIRTUAL_ENV …); others ignore it
  * @param natives the person's own options for a backend that {@link Backend#takesNatives}
  * @param image the project's, for a backend that {@link Backend#takesImages}; empty: its own
+ * @param attach what runs already and is to be borrowed, as {@link Backend#lends} has found it
  */
 public record GangRequest(
     GangId gang,
@@ -30,7 +31,8 @@ public record GangRequest(
     Map<String, String> environment,
     Map<String, String> inherit,
     List<String> natives,
-    Optional<String> image) {
+    Optional<String> image,
+    Optional<String> attach) {
   /** More in one session has not been tried. */
   public static final int MAX_NODES = 256;
 
@@ -68,6 +70,7 @@ public record GangRequest(
         environment,
         inherit,
         natives,
+        Optional.empty(),
         Optional.empty());
   }
 

@@ -11,6 +11,8 @@ import java.util.List;
  * @param slots what runs claim, one each: GPU ids, or made-up ones on a node without GPUs
  * @param gpuModel empty on a CPU node
  * @param workspace absolute path of the project's copy; our own state lies beside it
+ * @param within which parts of the network it is in, the widest first: a zone, a block, a rack;
+ *     empty where nobody says
  */
 public record NodeInfo(
     int index,
@@ -19,9 +21,28 @@ public record NodeInfo(
     List<String> slots,
     String gpuModel,
     int cpus,
-    String workspace) {
+    String workspace,
+    List<String> within) {
   public NodeInfo {
     slots = List.copyOf(slots);
+    within = List.copyOf(within);
+  }
+
+  /** Somewhere in the network. */
+  public NodeInfo(
+      int index,
+      String host,
+      String address,
+      List<String> slots,
+      String gpuModel,
+      int cpus,
+      String workspace) {
+    this(index, host, address, slots, gpuModel, cpus, workspace, List.of());
+  }
+
+  /** The same once it is known how its slots are called. */
+  public NodeInfo with(List<String> names) {
+    return new NodeInfo(index, host, address, names, gpuModel, cpus, workspace, within);
   }
 
   public boolean hasGpus() {
@@ -48,7 +69,9 @@ public record NodeInfo(
         "cpus",
         cpus,
         "workspace",
-        workspace);
+        workspace,
+        "within",
+        within);
   }
 
   public static NodeInfo from(Json json) {
@@ -59,6 +82,7 @@ public record NodeInfo(
         json.texts("slots"),
         json.text("gpu").orElse(""),
         (int) (long) json.number("cpus").orElse(1L),
-        json.text("workspace").orElse(""));
+        json.text("workspace").orElse(""),
+        json.texts("within"));
   }
 }

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param folder where the client stands
  * @param environment the client's variables (a local gang takes PATH and the like from here)
  * @param natives options for Slurm's sbatch as they are; other places have no use for them
+ * @param attach what runs already and is to be borrowed, such as {@code job/train}
  * @param replace give back a session of the same name that differs, then make the new one
  * @param attachOnly do not compare: any session of this folder will do ({@code run} without --nodes
  *     or --gpus)
@@ -34,7 +35,8 @@ public record UpRequest(
     boolean attachOnly,
     boolean dryRun,
     boolean yes,
-    List<String> natives) {
+    List<String> natives,
+    Optional<String> attach) {
   public UpRequest {
     environment = Map.copyOf(environment);
     natives = List.copyOf(natives);

@@ -39,6 +39,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final SessionFiles files;
   private final SessionBook book;
   private final Requests requests;
+  private final Borrowing borrowing;
   private final Placement placement;
   private final Leftovers leftovers;
   private final Endings endings;
@@ -69,6 +70,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.files = new SessionFiles(identity.home());
     this.book = new SessionBook(files, changed);
     this.requests = new Requests(identity, backends, clock, random);
+    this.borrowing = new Borrowing(requests);
     this.placement = new Placement(requests, backends, timing, clock, tasks);
     this.leftovers = new Leftovers(backends, timing.observePause(), tasks);
     this.endings = new Endings(book, leftovers, changed);
@@ -84,7 +86,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   public SessionView up(UpRequest request, Talk talk) throws InterruptedException {
     Config config = configs.load(request.folder());
     while (true) {
-      Wish wish = preferences.wish(request, config);
+      Wish wish = borrowing.of(request, config, preferences.wish(request, config));
       SessionBook.Taken taken = take(request, config, wish, talk);
       LiveSession session = taken.session();
       try (LiveSession.Turn _ = taken.turn()) {
@@ -214,6 +216,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     try {
       wish.notes().forEach(talk::say);
       taking.take();
+      if (session.gang().isBorrowed()) {
+        talk.say("its nodes are " + session.gang().detail() + ": they stay when it is given back");
+      }
       linker.connect(session, config, talk);
       session.work().push(false, talk);
       session.move(session.entry().in(SessionState.READY, ""));
@@ -233,7 +238,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.folder());
-    Wish wish = preferences.wish(request, config);
+    Wish wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
     return placement.outlook(intent(name, config, wish, request), request, config, wish);
   }

@@ -28,6 +28,7 @@ import java.util.Optional;
  * @param others further backends that were asked for the same, or may still hold something of it
  * @param inherit the variables that the session took over from its first client
  * @param foreign its files were sent from elsewhere: what is here must not replace them unasked
+ * @param attach what its nodes were borrowed from; empty: they are its own
  */
 public record LedgerEntry(
     String id,
@@ -52,7 +53,8 @@ public record LedgerEntry(
     List<String> natives,
     Optional<Gang> grant,
     List<Bid> others,
-    boolean foreign) {
+    boolean foreign,
+    Optional<String> attach) {
   static final long FIRST_TERM = 1;
 
   public LedgerEntry {
@@ -218,7 +220,8 @@ public record LedgerEntry(
         natives,
         newGrant,
         newOthers,
-        newForeign);
+        newForeign,
+        attach);
   }
 
   Json.Obj json() {
@@ -245,7 +248,8 @@ public record LedgerEntry(
         "natives", natives,
         "grant", grant.map(Gang::json),
         "others", others.stream().map(Bid::json).toList(),
-        "foreign", foreign);
+        "foreign", foreign,
+        "attach", attach);
   }
 
   /**
@@ -277,7 +281,8 @@ public record LedgerEntry(
         json.texts("natives"),
         json.get("grant").map(Gang::from),
         json.items("others").stream().map(Bid::from).toList(),
-        json.flag("foreign"));
+        json.flag("foreign"),
+        json.text("attach"));
   }
 
   private static String need(Json json, String key) {

@@ -377,7 +377,7 @@ final class LiveSession implements AutoCloseable {
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    boolean isWhole = workIfAny().map(work -> work.replaced().all().isEmpty()).orElse(true);
+    boolean isWhole = workIfAny().map(work -> !work.replaced().hasBare()).orElse(true);
     return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
   }
 

@@ -99,6 +99,7 @@ final class Preferences {
         request.idle().orElseGet(() -> idle(config)),
         request.python().or(() -> config.text("python")),
         asked,
+        Optional.empty(),
         notes);
   }
 
@@ -109,6 +110,10 @@ final class Preferences {
 
   /** What was granted is what this folder wants next time; a habit is not worth a failure. */
   void remember(Path root, Wish wish) {
+    if (wish.attach().isPresent()) {
+      // What somebody else runs is no habit of this folder's.
+      return;
+    }
     Json.Obj last =
         Json.object(
             "root",

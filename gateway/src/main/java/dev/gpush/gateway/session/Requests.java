@@ -80,7 +80,8 @@ final class Requests {
         natives,
         Optional.empty(),
         List.of(),
-        false);
+        false,
+        wish.attach());
   }
 
   /** The first entry for a gang that somebody else has asked for, or this home has forgotten. */
@@ -94,6 +95,7 @@ final class Requests {
             idle,
             Optional.empty(),
             Set.of(),
+            Optional.empty(),
             List.of());
     return intent(name, config, wish, backend, Map.of(), List.of())
         .with(new Bid(backend.name(), gang.id(), true))
@@ -114,7 +116,8 @@ final class Requests {
         SessionEnvironment.base(config, entry),
         entry.inherit(),
         entry.natives(),
-        config.text("image"));
+        config.text("image"),
+        entry.attach());
   }
 
   private static List<Duration> warnings(Config config) {

@@ -7,6 +7,7 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
@@ -193,12 +194,28 @@ final class SessionLinks {
     switch (state) {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
       case LinkState.Up(var welcome, var resumed) -> {
-        session.workIfAny().ifPresent(work -> work.replaced().welcomed(node, welcome));
+        session
+            .workIfAny()
+            .map(SessionWork::replaced)
+            .ifPresent(all -> anew(session, node, all, welcome));
         if (!resumed && session.entry().state() == SessionState.READY) {
           Introduction.again(session, node, tasks);
         }
       }
       case LinkState.Idle _ -> {}
+    }
+  }
+
+  /** An agent that was another before: the place may know what became of that. */
+  private void anew(LiveSession session, int node, Replaced replaced, Json welcome) {
+    if (replaced.welcomed(node, welcome)) {
+      tasks.start(
+          "why-anew",
+          () ->
+              session
+                  .backend()
+                  .whyAnew(session.gang(), node)
+                  .ifPresent(why -> replaced.because(node, why)));
     }
   }
 

@@ -151,9 +151,17 @@ final class SessionViews {
   private static String detail(LiveSession session, SessionState state, Json status) {
     return switch (state) {
       case DEGRADED -> degradation(session);
-      case READY -> taken(status).orElseGet(() -> detail(session.entry()));
+      case READY ->
+          taken(status)
+              .or(() -> Optional.of(String.join("; ", anew(session))).filter(all -> !all.isEmpty()))
+              .orElseGet(() -> detail(session.entry()));
       case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
     };
+  }
+
+  /** Nodes whose agents have begun anew: what ran there is gone. */
+  private static List<String> anew(LiveSession session) {
+    return session.workIfAny().map(SessionWork::replaced).map(Replaced::words).orElse(List.of());
   }
 
   /** Preempted or cancelled, and not gone yet. */
@@ -264,10 +272,7 @@ final class SessionViews {
       }
       index++;
     }
-    for (int node :
-        session.workIfAny().map(SessionWork::replaced).map(Replaced::all).orElse(List.of())) {
-      parts.add("node " + node + " began anew on an empty disk (gpush sync sends the code again)");
-    }
+    parts.addAll(anew(session));
     return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
   }
 

@@ -92,7 +92,7 @@ final class SessionWork implements AutoCloseable {
     return node < nodes.size() && !replaced.has(node) ? generation.get() : 0;
   }
 
-  /** Nodes that began anew on an empty disk, and have got nothing since. */
+  /** Nodes that began anew, and have got nothing since. */
   Replaced replaced() {
     return replaced;
   }

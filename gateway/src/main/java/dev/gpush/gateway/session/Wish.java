@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.Loan;
 import dev.gpush.core.failure.SessionFailure;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,6 +15,7 @@ import java.util.Set;
  * @param backends those that may be asked; empty: all of the configuration's
  * @param asked which of nodes, gpus and backend were asked for by flags or the project's files, as
  *     opposed to habits and defaults: a session that is there differs by these only
+ * @param attach what runs already and is to be borrowed
  * @param notes what to tell before it is done ("as last time here: 2 nodes")
  */
 record Wish(
@@ -24,11 +26,26 @@ record Wish(
     Duration idle,
     Optional<String> python,
     Set<String> asked,
+    Optional<String> attach,
     List<String> notes) {
   Wish {
     backends = List.copyOf(backends);
     asked = Set.copyOf(asked);
     notes = List.copyOf(notes);
+  }
+
+  /** Of what a backend lends, all of it. */
+  Wish borrowing(String backend, Loan loan, String name) {
+    return new Wish(
+        List.of(backend),
+        loan.nodes(),
+        loan.gpus(),
+        hardEnd,
+        idle,
+        python,
+        Set.of("backend"),
+        Optional.of(name),
+        notes);
   }
 
   /** "2 × 8 = 16 H100", "2 CPU nodes". */
@@ -66,6 +83,11 @@ record Wish(
     if (asked.contains("backend") && !backends.contains(has.backend())) {
       differences.add(
           new SessionFailure.Difference("backend", has.backend(), String.join(",", backends)));
+    }
+    if (attach.isPresent() && !attach.equals(has.attach())) {
+      differences.add(
+          new SessionFailure.Difference(
+              "attach", has.attach().orElse("nodes of its own"), attach.get()));
     }
     if (!natives.isEmpty() && !natives.equals(has.natives())) {
       differences.add(

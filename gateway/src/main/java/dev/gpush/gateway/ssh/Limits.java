@@ -27,8 +27,11 @@ final class Limits {
    */
   static final long WINDOW_BYTES = 2L << 20;
 
-  /** The largest packet that a client may send: half as many packets as with the usual 32 KiB. */
-  static final int PACKET_BYTES = 64 << 10;
+  /**
+   * The largest packet that a client may send: the usual 32 KiB, of which clients do not send more,
+   * less what the link puts before it. So it travels on as one message where 32 KiB are one.
+   */
+  static final int PACKET_BYTES = (32 << 10) - 20;
 
   /**
    * Packets of one channel that are encrypted and not yet with the kernel: enough to keep it busy,

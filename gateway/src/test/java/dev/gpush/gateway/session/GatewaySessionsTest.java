@@ -157,7 +157,8 @@ final class GatewaySessionsTest {
             false,
             false,
             false,
-            List.of());
+            List.of(),
+            Optional.empty());
 
     assertInstanceOf(BackendFailure.NeverFits.class, failure(() -> up(tooMuch)));
 
@@ -181,7 +182,8 @@ final class GatewaySessionsTest {
             false,
             false,
             false,
-            List.of());
+            List.of(),
+            Optional.empty());
 
     assertInstanceOf(BackendFailure.NeverFits.class, failure(() -> up(tooMuch)));
 

@@ -50,7 +50,8 @@ final class LedgerEntries {
         random.nextBoolean() ? List.of("--account=" + text(), text()) : List.of(),
         random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
         others(),
-        random.nextBoolean());
+        random.nextBoolean(),
+        random.nextBoolean() ? Optional.of("job/train") : Optional.empty());
   }
 
   private List<Bid> others() {

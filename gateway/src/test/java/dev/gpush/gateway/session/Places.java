@@ -114,7 +114,8 @@ final class Places {
         asked.attachOnly(),
         asked.dryRun(),
         asked.yes(),
-        asked.natives());
+        asked.natives(),
+        asked.attach());
   }
 
   /** Gangs of ours that are held, by site. */

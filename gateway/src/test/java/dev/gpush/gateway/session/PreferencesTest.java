@@ -52,7 +52,8 @@ final class PreferencesTest {
             false,
             false,
             false,
-            List.of());
+            List.of(),
+            Optional.empty());
     return preferences.wish(
         request, new YamlConfigs(home, temporary.resolve("no-site.yaml")).load(project));
   }

@@ -82,7 +82,8 @@ final class RecoveryTest {
         has.natives(),
         Optional.empty(),
         List.of(),
-        has.foreign());
+        has.foreign(),
+        has.attach());
   }
 
   private SessionService recovered() {

@@ -215,7 +215,8 @@ final class SessionRig implements AutoCloseable {
         false,
         false,
         false,
-        List.of());
+        List.of(),
+        Optional.empty());
   }
 
   static UpRequest ask(Path project, int nodes) {
@@ -255,7 +256,8 @@ final class SessionRig implements AutoCloseable {
         asked.attachOnly(),
         asked.dryRun(),
         asked.yes(),
-        asked.natives());
+        asked.natives(),
+        asked.attach());
   }
 
   /** What the site holds; asked until the answer is not a pretended failure. */

@@ -156,7 +156,7 @@ final class Completion {
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "SLOTS", "RANKS" -> List.of();
+      case "N", "GPUS", "SLOTS", "RANKS", "PODS" -> List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
   }

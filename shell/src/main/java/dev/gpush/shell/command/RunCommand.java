@@ -203,7 +203,8 @@ final class RunCommand implements Action.OfWords {
                 true,
                 false,
                 call.common().yes,
-                List.of()),
+                List.of(),
+                Optional.empty()),
             call.talk());
   }
 

@@ -87,6 +87,13 @@ final class UpCommand implements Action {
       description = "interpreter or environment of shells and runs")
   Optional<String> python;
 
+  @Option(
+      names = "--attach",
+      paramLabel = "PODS",
+      description =
+          "pods that run already: job/NAME, trainjob/NAME, pod/NAME; never ended by gpush")
+  Optional<String> attach;
+
   @Option(names = "--replace", description = "give back a session that differs, then get this one")
   boolean replace;
 
@@ -103,6 +110,11 @@ final class UpCommand implements Action {
   public int run(Call call) throws InterruptedException {
     if (save) {
       throw Values.later("up", "--save (write the flags to gpush.yaml)");
+    }
+    if (attach.isPresent() && (nodes.isPresent() || gpus.isPresent())) {
+      throw new GpushException(
+          new UsageFailure.BadValue(
+              "--attach", attach.get(), "no --nodes and no --gpus: all its pods are taken"));
     }
     Optional<BatchHeaders> headers = script.map(file -> headers(call, file));
     Optional<Duration> end = Values.time("--for", hardEnd);
@@ -123,7 +135,8 @@ final class UpCommand implements Action {
             call.common().yes,
             headers.map(BatchHeaders::natives).orElse(List.of()).stream()
                 .filter(option -> end.isEmpty() || !option.startsWith("--time="))
-                .toList());
+                .toList(),
+            attach);
     return dryRun ? plan(call, request) : up(call, request);
   }
 

@@ -240,6 +240,11 @@ public final class Schema {
                   "the container image that everything runs in; kind kubernetes: needed; kind"
                       + " slurm: where srun has pyxis"),
               place(
+                  "python-image",
+                  new Text(),
+                  "kind kubernetes: an image with a Python, such as python:3.13-slim, for pods"
+                      + " whose own image has none"),
+              place(
                   "context",
                   new Text(),
                   "kind kubernetes: of the kubeconfig file; none: its current one"),
@@ -253,6 +258,12 @@ public final class Schema {
                   "queue",
                   new Text(),
                   "kind kubernetes: of what schedules gangs there, such as Kueue's LocalQueue"),
+              place(
+                  "topology",
+                  new Texts(),
+                  "kind kubernetes: labels of nodes that say where in the network they are, the"
+                      + " widest part first, so that a gang is kept together; none: those of GKE,"
+                      + " EKS and CoreWeave, and zones"),
               place(
                   "gang",
                   GANGS,

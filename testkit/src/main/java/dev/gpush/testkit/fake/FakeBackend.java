@@ -1,6 +1,7 @@
 package dev.gpush.testkit.fake;
 
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Discovered;
@@ -166,21 +167,10 @@ public final class FakeBackend implements Backend {
     PeerSecret secret = PeerSecret.random(new SecureRandom());
     for (NodeInfo node : gang.nodes()) {
       Json.Obj start =
-          Json.object(
-              "owner", request.owner(),
-              "holder", request.holder(),
-              "gang", gang.id().text(),
-              "node", node.index(),
-              "nodes", request.nodes(),
-              "name", request.session(),
-              "workspace", node.workspace(),
-              "state", node.state(),
-              "locks", List.of(),
-              "env", environment(request, node),
-              "lease", request.lease().json(),
-              "peers", secret.onSameHost(),
-              "hold_only", true,
-              "request", Json.object());
+          AgentStart.of(request, node)
+              .with("env", environment(request, node))
+              .with("peers", secret.onSameHost())
+              .with("hold_only", true);
       ask(agent.get(), gang, node.index(), Json.object("mode", "start", "start", start));
     }
   }

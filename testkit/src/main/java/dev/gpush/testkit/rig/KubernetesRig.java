@@ -17,10 +17,15 @@ public final class KubernetesRig {
 
   public static final String GANGS = "rig kubernetes gangs";
 
+  public static final String OTHERS = "rig kubernetes others";
+
   /** An image with a Python, and one with a shell alone. */
   public static final String IMAGE = "rig.local/node:1";
 
   public static final String BARE_IMAGE = "rig.local/bare:1";
+
+  /** A label of its nodes: two of them have one value, two another. */
+  public static final String RACK = "rig.local/rack";
 
   private static final String SCRIPT = "kubernetes";
 
@@ -65,6 +70,52 @@ public final class KubernetesRig {
         Script.of(SCRIPT).fed(yaml, "kubectl", profile, "-n", namespace, "apply", "-f", "-");
     assertEquals(0, ended.status(), ended::errors);
     return ended.output();
+  }
+
+  /** A person's own Job of pods that wait to be ended, when all of them run. */
+  public void begin(String namespace, String name, int pods, int gpus, String image)
+      throws IOException, InterruptedException {
+    apply(
+        namespace,
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s}
+        spec:
+          completionMode: Indexed
+          completions: %d
+          parallelism: %d
+          template:
+            spec:
+              restartPolicy: OnFailure
+              terminationGracePeriodSeconds: 1
+              containers:
+              - name: trainer
+                image: %s
+                command: [/bin/sh, -c, "trap exit TERM; while :; do sleep 1; done"]
+                env: [{name: ROLE, value: trainer}]
+                resources: {limits: {nvidia.com/gpu: %d}}
+        """
+            .formatted(name, pods, pods, image, gpus));
+    kubectl(
+        "-n",
+        namespace,
+        "wait",
+        "--for=jsonpath={.status.ready}=" + pods,
+        "job/" + name,
+        "--timeout=90s");
+  }
+
+  /** What tells pods that were left alone: who they are, how they are, how often they began. */
+  public String pods(String namespace) throws IOException, InterruptedException {
+    return kubectl(
+        "-n",
+        namespace,
+        "get",
+        "pods",
+        "-o",
+        "jsonpath={range .items[*]}{.metadata.uid} {.status.phase}"
+            + " {.status.containerStatuses[0].restartCount}{\"\\n\"}{end}");
   }
 
   /** As root on {@code control} or one of its nodes. */

@@ -1,0 +1,85 @@
+package dev.gpush.core.agent;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The {@code start} part of an agent's header, as docs/technical/link.md section 1 has it: what
+ * every backend says there in the same way. What is special to it is laid over this.
+ */
+public final class AgentStart {
+  private AgentStart() {}
+
+  /** Of any node of a gang: one that finds out by itself which it is. It holds no locks. */
+  public static Json.Obj of(GangRequest request) {
+    return Json.object(
+        "owner",
+        request.owner(),
+        "holder",
+        request.holder(),
+        "gang",
+        request.gang().text(),
+        "nodes",
+        request.nodes(),
+        "name",
+        request.session(),
+        "locks",
+        List.of(),
+        "lease",
+        request.lease().json(),
+        "request",
+        Json.object());
+  }
+
+  /** Of this one. */
+  public static Json.Obj of(GangRequest request, NodeInfo node) {
+    return at(of(request), node);
+  }
+
+  /**
+   * The whole header for agents that a script starts when nobody is there to talk to them.
+   *
+   * @param variable of the node's environment, which says the number of the node
+   */
+  public static Json.Obj header(GangRequest request, String variable, Json.Obj start) {
+    return Json.object(
+        "mode", "start", "gang", request.gang().text(), "node_from", variable, "start", start);
+  }
+
+  /** Of one that holds nothing, where an agent was killed: so that it can be asked to release. */
+  public static Json.Obj again(Gang gang, NodeInfo node) {
+    Json.Obj nobody =
+        Json.object(
+            "owner",
+            "",
+            "holder",
+            "",
+            "gang",
+            gang.id().text(),
+            "nodes",
+            gang.nodes().size(),
+            "name",
+            "",
+            "locks",
+            List.of(),
+            "lease",
+            new LeaseTerms(Optional.empty(), LeaseTerms.UNCLAIMED).json(),
+            "hold_only",
+            true,
+            "request",
+            Json.object());
+    return at(nobody, node);
+  }
+
+  private static Json.Obj at(Json.Obj start, NodeInfo node) {
+    return start
+        .with("node", node.index())
+        .with("workspace", node.workspace())
+        .with("state", node.state());
+  }
+}
