@@ -43,3 +43,23 @@ end_rack() {
   kill -KILL "$pid"
   while [[ $(started "$pid") ]]; do sleep 0.02; done
 }
+
+# plug ADDRESS: a cable from this machine, which has the address, to the rack, where its end is called `outside`.
+plug() {
+  unplug
+  ip link add "$outside" type veth peer name outside netns "$(rack)"
+  ip link set "$outside" alias "$rig"
+  ip addr add "$1/30" dev "$outside"
+  ip link set "$outside" up
+}
+
+# unplug: the kernel takes a dead namespace's interfaces away some time later, and the next `up` wants the name now.
+unplug() {
+  local owner
+  owner=$(ip link show "$outside" 2> /dev/null | sed -n 's/^ *alias //p') || true
+  [[ ! $owner || $owner == "$rig" ]] || die "another rig is up: $owner"
+  ip link del "$outside" 2> /dev/null || true
+}
+
+# is_up: a rack that was left half up is none.
+is_up() { rack > /dev/null && [[ -e $rig/complete ]]; }
