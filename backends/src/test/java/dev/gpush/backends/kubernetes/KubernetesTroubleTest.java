@@ -9,6 +9,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
@@ -117,17 +118,24 @@ final class KubernetesTroubleTest {
     }
   }
 
-  /** With a Python that another image brings: one has a shell and no libc, the other nothing. */
+  /**
+   * With a Python that another image brings: they have a shell and no libc, another libc, nothing.
+   */
   @Test
   void imagesWithoutPythonRunWithThatOfAnother() throws Exception {
     try (KubernetesPlace place = place()) {
-      for (String image : List.of(KubernetesRig.BARE_IMAGE, "rig.local/pause:1")) {
+      for (String image :
+          List.of(KubernetesRig.BARE_IMAGE, KubernetesRig.MUSL_IMAGE, "rig.local/pause:1")) {
         KubernetesBackend brought =
             place.with(Json.object("image", image, "python-image", KubernetesRig.IMAGE));
 
         Gang gang = brought.reserve(place.request(2, LONG));
 
         assertInstanceOf(Observation.Exists.class, place.backend().observe(gang));
+        if (image.equals(KubernetesRig.MUSL_IMAGE)) {
+          Pipe pipe = brought.spawn(gang, 1, List.of(KubernetesRig.MUSL_PROGRAM));
+          assertEquals("hello from musl", Ended.of(pipe, new byte[0]).output().strip());
+        }
         assertEquals(gang, place.backend().discover(BackendPlace.OWNER).getFirst().gang());
         assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
         assertEquals(List.of(), place.leftovers());

@@ -19,10 +19,15 @@ public final class KubernetesRig {
 
   public static final String OTHERS = "rig kubernetes others";
 
-  /** An image with a Python, and one with a shell alone. */
+  /**
+   * An image with a Python, one with a shell alone, one with a program for musl, which is at that
+   * path, alone.
+   */
   public static final String IMAGE = "rig.local/node:1";
 
   public static final String BARE_IMAGE = "rig.local/bare:1";
+  public static final String MUSL_IMAGE = "rig.local/musl:1";
+  public static final String MUSL_PROGRAM = "/bin/hello";
 
   /** A label of its nodes: two of them have one value, two another. */
   public static final String RACK = "rig.local/rack";
