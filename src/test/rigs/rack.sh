@@ -46,7 +46,7 @@ end_rack() {
 
 # plug ADDRESS: a cable from this machine, which has the address, to the rack, where its end is called `outside`.
 plug() {
-  unplug
+  ! cable > /dev/null || die "another rig is up: $(cable)"
   ip link add "$outside" type veth peer name outside netns "$(rack)"
   ip link set "$outside" alias "$rig"
   ip addr add "$1/30" dev "$outside"
@@ -56,10 +56,12 @@ plug() {
 # unplug: the kernel takes a dead namespace's interfaces away some time later, and the next `up` wants the name now.
 unplug() {
   local owner
-  owner=$(ip link show "$outside" 2> /dev/null | sed -n 's/^ *alias //p') || true
-  [[ ! $owner || $owner == "$rig" ]] || die "another rig is up: $owner"
-  ip link del "$outside" 2> /dev/null || true
+  owner=$(cable) || return 0
+  [[ $owner && $owner != "$rig" ]] || ip link del "$outside" 2> /dev/null || true
 }
+
+# cable: whose it is, if it is there.
+cable() { cat "/sys/class/net/$outside/ifalias" 2> /dev/null; }
 
 # is_up: a rack that was left half up is none.
 is_up() { rack > /dev/null && [[ -e $rig/complete ]]; }
