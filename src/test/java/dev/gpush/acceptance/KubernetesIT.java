@@ -364,6 +364,31 @@ final class KubernetesIT {
     }
   }
 
+  /** What is said of a node is true of where it is now. */
+  @Test
+  void aPodWhoseNodeIsDrainedComesBackElsewhereAndSaysWhy() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.gpush("up", "--nodes", "1", "--gpus", "H100:8").succeeded();
+      String host = host(world);
+      try {
+        cluster.rig().kubectl("drain", host, "--delete-emptydir-data", "--timeout=60s");
+
+        World.until(
+            "why is said",
+            () -> detail(world).contains("it was evicted: its node is being drained"));
+        World.until("it is said to be elsewhere", () -> !host(world).equals(host));
+        assertEquals(Set.of(host(world)), cluster.nodes());
+        world.gpush("gateway", "stop").succeeded();
+        assertEquals(Set.of(host(world)), cluster.nodes());
+      } finally {
+        cluster.rig().kubectl("uncordon", host);
+      }
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
   @Test
   void whatIsOnlyInAPodIsNotLostUnasked() throws Exception {
     try (Cluster cluster = Cluster.open("")) {
@@ -443,6 +468,14 @@ final class KubernetesIT {
       assertEquals("7", world.gpush("exec", "cat step").succeeded().out().strip());
       world.gpush("down", "--discard").succeeded();
       cluster.isEmpty();
+    }
+  }
+
+  private static String host(World world) {
+    try {
+      return world.json("nodes", "--json").items().getFirst().text("host").orElse("");
+    } catch (Exception notNow) {
+      throw new IllegalStateException(notNow);
     }
   }
 

@@ -49,7 +49,7 @@ record Fate(String words, Kind kind) {
     }
     Json.Obj container = Pods.container(pod);
     Json.Obj waiting = container.object("state").object("waiting");
-    Json.Obj ended = end(container);
+    Json.Obj ended = lastEnd(container);
     String why = waiting.text("reason").orElse("");
     if (HOPELESS.contains(why)) {
       return broken(start(why, waiting.text("message").orElse("")));
@@ -88,19 +88,19 @@ record Fate(String words, Kind kind) {
         return Optional.of(new Fate(of + words, Kind.BROKEN));
       }
       if (hasFailed(each)) {
-        return Optional.of(new Fate(of + ended(end(each)).words(), Kind.BROKEN));
+        return Optional.of(new Fate(of + ended(lastEnd(each)).words(), Kind.BROKEN));
       }
     }
     return Optional.empty();
   }
 
   private static boolean hasFailed(Json container) {
-    return end(container).number("exitCode").orElse(0L) != 0
+    return lastEnd(container).number("exitCode").orElse(0L) != 0
         && container.object("state").get("running").isEmpty();
   }
 
   /** How a container has ended, now or the last time; an empty object if it never has. */
-  private static Json.Obj end(Json container) {
+  private static Json.Obj lastEnd(Json container) {
     Json.Obj now = container.object("state").object("terminated");
     return now.text("reason").isPresent()
         ? now
@@ -117,13 +117,23 @@ record Fate(String words, Kind kind) {
         .flatMap(container -> container.text("name"));
   }
 
-  /** What a pod's container, or the pod, has come to before; empty of one that has only begun. */
+  /** What the container of a pod came to before it began again; empty of one that began once. */
   static Optional<String> before(Json pod) {
     Json.Obj last = Pods.container(pod).object("lastState").object("terminated");
-    if (last.text("reason").isPresent()) {
-      return Optional.of(ended(last).words());
+    return last.text("reason").map(_ -> ended(last).words());
+  }
+
+  /** What ends a pod, or has ended it; empty of one that goes on. */
+  static Optional<String> end(Json pod) {
+    if (!Pods.isEnding(pod) && !Pods.hasEnded(pod)) {
+      return Optional.empty();
     }
-    return Pods.isRunning(pod) ? Optional.empty() : taken(pod).map(Fate::words);
+    Json.Obj container = lastEnd(Pods.container(pod));
+    Optional<String> own =
+        Pods.isEnding(pod)
+            ? Optional.of("its pod was deleted")
+            : container.text("reason").map(_ -> ended(container).words());
+    return disruption(pod).map(Fate::words).or(() -> own);
   }
 
   private static String start(String reason, String message) {
@@ -164,6 +174,11 @@ record Fate(String words, Kind kind) {
   }
 
   private static Optional<Fate> taken(Json pod) {
+    return disruption(pod)
+        .or(() -> Pods.isEnding(pod) ? of("it is being ended by somebody") : Optional.empty());
+  }
+
+  private static Optional<Fate> disruption(Json pod) {
     Json.Obj status = pod.object("status");
     String reason = status.text("reason").orElse("");
     if (reason.equals("Evicted")) {
@@ -186,9 +201,6 @@ record Fate(String words, Kind kind) {
               default -> "it was taken away: " + Text.clean(condition.text("message").orElse(""));
             });
       }
-    }
-    if (Pods.isEnding(pod)) {
-      return of("it is being ended by somebody");
     }
     return reason.equals("NodeLost") ? of("its node is lost") : Optional.empty();
   }

@@ -7,6 +7,7 @@ import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.backends.kubernetes.api.KubeApi;
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Anew;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
@@ -14,6 +15,7 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Loan;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
@@ -44,6 +46,7 @@ public final class KubernetesBackend implements Backend {
   private final Place place;
   private final AgentProgram agent;
   private final PodAgents agents;
+  private final PastPods past = new PastPods();
   private final PodNames names;
   private final Loans loans;
   private final Tasks tasks;
@@ -53,7 +56,7 @@ public final class KubernetesBackend implements Backend {
     this.place = place;
     this.agent = agent;
     this.agents = new PodAgents(place, agent, tasks);
-    this.names = new PodNames(place);
+    this.names = new PodNames(place, past);
     this.loans = new Loans(place, agents, tasks, random);
     this.tasks = tasks;
     this.random = random;
@@ -217,19 +220,35 @@ public final class KubernetesBackend implements Backend {
         lost, "the agent has let go on " + new Observation.Partly(lost, "").nodes());
   }
 
-  /** A container that was ended says so as long as its pod is there; a pod that has ended too. */
+  /**
+   * A container that was ended says so as long as its pod is there. A pod that was taken away comes
+   * back on any node, with other GPUs.
+   */
   @Override
-  public Optional<String> whyAnew(Gang gang, int node) {
-    try {
-      return Pods.of(place, gang.id()).of(node).stream()
-          .flatMap(pod -> Fate.before(pod).stream())
-          .findFirst();
-    } catch (NotTold unknown) {
-      return Optional.empty();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return Optional.empty();
+  public Anew anew(Gang gang, int node) {
+    return gang.isBorrowed() ? Backend.super.anew(gang, node) : told(() -> successor(gang, node));
+  }
+
+  private Anew successor(Gang gang, int node) throws InterruptedException, NotTold {
+    Pods pods = Pods.of(place, gang.id());
+    past.seen(gang.id(), pods);
+    Json pod = pods.byNode().getOrDefault(node, Json.object());
+    String why = Fate.before(pod).or(() -> past.why(gang.id(), node, Pods.name(pod))).orElse("");
+    NodeInfo before = gang.nodes().get(node);
+    Optional<Json> job = place.job(gang.id());
+    Map<Integer, Json> said =
+        AgentAnswer.said(
+            agents.ask(
+                gang.id(),
+                Map.of(node, pod),
+                Json.object("do", "status"),
+                Duration.ZERO,
+                STATUS_LIMIT));
+    if (job.isEmpty() || said.isEmpty()) {
+      return new Anew(why, before);
     }
+    return new Anew(
+        why, new Grant(place, job.get()).gang(pods, said, place.nodes()).nodes().get(node));
   }
 
   /** The deadline is counted from when the pods began, by the server's clock alone. */
@@ -277,6 +296,7 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    past.forget(gang.id());
     return gang.isBorrowed() ? loans.release(gang, limit) : release().all(gang, limit);
   }
 

@@ -16,13 +16,15 @@ final class PodNames {
   private static final Duration FRESH = Duration.ofSeconds(1);
 
   private final Place place;
+  private final PastPods past;
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by lock
   private final Map<GangId, Seen> seen = new HashMap<>();
 
-  PodNames(Place place) {
+  PodNames(Place place, PastPods past) {
     this.place = place;
+    this.past = past;
   }
 
   private sealed interface Answer {
@@ -53,7 +55,9 @@ final class PodNames {
 
   private Answer asked(GangId gang) throws InterruptedException {
     try {
-      return new Answer.There(Pods.of(place, gang));
+      Pods pods = Pods.of(place, gang);
+      past.seen(gang, pods);
+      return new Answer.There(pods);
     } catch (NotTold unknown) {
       return new Answer.Unknown(unknown);
     }

@@ -44,14 +44,6 @@ record Pods(List<Json> all) {
     return nodes;
   }
 
-  /** All that are or have been one node, who lives first. */
-  List<Json> of(int node) {
-    return all.stream()
-        .filter(pod -> index(pod).filter(number -> number == node).isPresent())
-        .sorted(Comparator.comparingInt(pod -> -rank(pod)))
-        .toList();
-  }
-
   /** Of several with one number: who lives, before who ends, before who has ended. */
   private static int rank(Json pod) {
     return hasEnded(pod) ? 0 : isEnding(pod) ? 1 : 2;

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.config.BackendConfig;
@@ -176,6 +177,40 @@ final class PartsTest {
   }
 
   @Test
+  void whatTookAPodAwayIsKnownWhenAnotherHasComeForIt() {
+    var gang = new GangId("4f1ac109114f1ac1");
+    var past = new PastPods();
+    Json gone = pod("train-1-aaaaa", 1, Json.object("phase", "Running"), true);
+    Json drained =
+        pod(
+            "train-2-aaaaa",
+            2,
+            disrupted("EvictionByEvictionAPI").object("status").with("phase", "Running"),
+            true);
+    Json killed =
+        pod(
+            "train-3-aaaaa",
+            3,
+            ended("OOMKilled", 137).object("status").with("phase", "Failed"),
+            false);
+    Json well = pod("train-4-aaaaa", 4, Json.object("phase", "Running"), false);
+
+    past.seen(gang, new Pods(List.of(gone, drained, killed, well)));
+
+    assertEquals(Optional.of("its pod was deleted"), past.why(gang, 1, "train-1-bbbbb"));
+    assertEquals(Optional.empty(), past.why(gang, 1, "train-1-aaaaa"));
+    assertEquals(
+        Optional.of("it was evicted: its node is being drained"),
+        past.why(gang, 2, "train-2-bbbbb"));
+    assertEquals(
+        Optional.of("it was killed because its memory was used up (OOMKilled)"),
+        past.why(gang, 3, "train-3-bbbbb"));
+    assertEquals(Optional.empty(), past.why(gang, 4, "train-4-bbbbb"));
+    past.forget(gang);
+    assertEquals(Optional.empty(), past.why(gang, 2, "train-2-bbbbb"));
+  }
+
+  @Test
   void whatRunsBeforehandIsNamedWhenItDoesNot() {
     Json failed =
         Json.object(
@@ -244,6 +279,20 @@ final class PartsTest {
                     Manifest.CONTAINER,
                     "state",
                     Json.object("terminated", Json.object("reason", reason, "exitCode", code))))));
+  }
+
+  private static Json pod(String name, int node, Json.Obj status, boolean isEnding) {
+    return Json.object(
+        "metadata",
+        Json.object(
+            "name",
+            name,
+            "annotations",
+            Json.object("batch.kubernetes.io/job-completion-index", Integer.toString(node)),
+            "deletionTimestamp",
+            isEnding ? Optional.of("2026-01-01T00:00:00Z") : Optional.empty()),
+        "status",
+        status);
   }
 
   private static Json disrupted(String reason) {

@@ -76,12 +76,9 @@ public interface Backend {
 
   Observation observe(Gang gang);
 
-  /**
-   * Why the agent of a node that others saw begin anew had ended, if anybody there knows: words
-   * without a subject before them ("its container was killed …").
-   */
-  default Optional<String> whyAnew(Gang gang, int node) {
-    return Optional.empty();
+  /** What became of a node that others saw begin anew. */
+  default Anew anew(Gang gang, int node) {
+    return new Anew("", gang.nodes().get(node));
   }
 
   /** Sets the far side's lease afresh, counted from now. */

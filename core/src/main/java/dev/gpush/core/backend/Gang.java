@@ -21,6 +21,13 @@ public record Gang(
     this(id, backend, nodes, detail, false);
   }
 
+  /** The same where one of its nodes is another machine now. */
+  public Gang with(NodeInfo node) {
+    List<NodeInfo> all =
+        nodes.stream().map(each -> each.index() == node.index() ? node : each).toList();
+    return new Gang(id, backend, all, detail, isBorrowed);
+  }
+
   public Json.Obj json() {
     return Json.object(
         "gang",

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
@@ -174,6 +175,12 @@ public record LedgerEntry(
 
   LedgerEntry leased(LeaseTerms lease) {
     return copy(name, first(), state, detail, lease, term, inherit, grant, others, foreign);
+  }
+
+  /** One of its nodes is another machine now. */
+  LedgerEntry with(NodeInfo node) {
+    Optional<Gang> moved = grant.map(gang -> gang.with(node));
+    return copy(name, first(), state, detail, lease(), term, inherit, moved, others, foreign);
   }
 
   /** Whether its files were sent from elsewhere. */

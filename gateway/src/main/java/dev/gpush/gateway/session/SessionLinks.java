@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.backend.Anew;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
@@ -206,16 +207,33 @@ final class SessionLinks {
     }
   }
 
-  /** An agent that was another before: the place may know what became of that. */
+  /** An agent that was another before: the place may know what became of that, and of the node. */
   private void anew(LiveSession session, int node, Replaced replaced, Json welcome) {
     if (replaced.welcomed(node, welcome)) {
-      tasks.start(
-          "why-anew",
-          () ->
-              session
-                  .backend()
-                  .whyAnew(session.gang(), node)
-                  .ifPresent(why -> replaced.because(node, why)));
+      tasks.start("anew", () -> anew(session, node, replaced));
+    }
+  }
+
+  private static void anew(LiveSession session, int node, Replaced replaced) {
+    Anew anew;
+    try {
+      anew = session.backend().anew(session.gang(), node);
+    } catch (GpushException nobodyKnows) {
+      return;
+    }
+    if (!anew.why().isEmpty()) {
+      replaced.because(node, anew.why());
+    }
+    if (anew.now().equals(session.gang().nodes().get(node))) {
+      return;
+    }
+    // Whoever starts a run has the turn, and counts on nodes that stay what they are meanwhile.
+    try (LiveSession.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
+      if (!session.isOver() && session.entry().grant().isPresent()) {
+        session.moveAnyway(session.entry().with(anew.now()));
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
     }
   }
 

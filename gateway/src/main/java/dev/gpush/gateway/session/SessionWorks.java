@@ -47,7 +47,9 @@ final class SessionWorks {
       Link link = links.get(node.index());
       syncNodes.add(new LinkSyncNode(node, link));
       launchNodes.add(
-          new LaunchNode(node, new LinkNode(link, () -> session.isLost(node.index()), tasks)));
+          new LaunchNode(
+              () -> session.gang().nodes().get(node.index()),
+              new LinkNode(link, () -> session.isLost(node.index()), tasks)));
     }
     Path files = new SessionFiles(home).of(entry);
     var site =
