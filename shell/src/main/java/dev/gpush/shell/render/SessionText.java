@@ -14,6 +14,7 @@ public final class SessionText {
    * From here on the end of a lease is worth an exclamation mark; the first warning comes then too.
    */
   private static final Duration SOON = Duration.ofMinutes(30);
+  private static final int PROMPT_COLUMNS = 64;
 
   private SessionText() {}
 
@@ -32,7 +33,7 @@ public final class SessionText {
     return hard + (hard.isEmpty() || idle.isEmpty() ? "" : ", ") + idle;
   }
 
-  /** {@code devbox 2×8 H100 · 5h12m left · ✓G42 > }, as product.md has it. */
+  /** {@code devbox 2×8 H100 · 5h12m left · ✓G42 > }, as product.md has it; ps has all words. */
   public static String prompt(SessionView session, List<RunView> runs) {
     return session.name() + " " + Clean.line(standing(session, runs)) + " > ";
   }
@@ -43,7 +44,7 @@ public final class SessionText {
     }
     return switch (session.state()) {
       case READY -> session.shape() + end(session) + " · " + holds(session) + at(runs);
-      case QUEUED -> "queued " + session.detail();
+      case QUEUED -> Width.cut("queued " + session.detail(), PROMPT_COLUMNS);
       case DEGRADED, LEAKED, ASKED, GRANTED, LINKED, RELEASING, RELEASED -> other(session);
     };
   }
@@ -54,7 +55,7 @@ public final class SessionText {
         session.state() == SessionState.GRANTED || session.state() == SessionState.LINKED
             ? "is coming up"
             : session.state().word();
-    return word + (detail.isEmpty() ? "" : ": " + detail);
+    return Width.cut(word + (detail.isEmpty() ? "" : ": " + detail), PROMPT_COLUMNS);
   }
 
   private static String end(SessionView session) {

@@ -113,6 +113,13 @@ final class SessionTextTest {
     assertEquals(
         "devbox is coming up > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
     assertEquals(
+        "devbox degraded: node 1 began anew on an empty disk (gpush sync sends … > ",
+        prompt(
+            new ViewChange(session)
+                .state(
+                    SessionState.DEGRADED,
+                    "node 1 began anew on an empty disk (gpush sync sends the code again)")));
+    assertEquals(
         "devbox needs you: Duo for hpc. Nothing is lost > ",
         prompt(
             new ViewChange(session).state(SessionState.DEGRADED, "Duo for hpc").link("needs you")));
