@@ -228,12 +228,17 @@ final class KubernetesReservation {
     var pause = new Pause();
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
     boolean begun = false;
+    boolean isFirst = true;
     var returning = new Returning(place, system, random);
     try {
       while (true) {
         try {
           Json job = living();
           Pods pods = Pods.of(place, request.gang());
+          if (!isFirst && Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
+            fits = shaped(place.room());
+          }
+          isFirst = false;
           if (!begun && system.begin() == GangSystem.Begin.AT_ONCE && Jobs.isSuspended(job)) {
             begin(job);
             begun = true;
@@ -241,9 +246,6 @@ final class KubernetesReservation {
             return;
           } else {
             waiting.accept(words(system, returning, job, pods, fits));
-          }
-          if (Jobs.isSuspended(job) && system.begin() == GangSystem.Begin.ASSEMBLED) {
-            fits = shaped(place.room());
           }
         } catch (NotTold unknown) {
           waiting.accept("nobody can tell: " + unknown.words());
@@ -353,6 +355,7 @@ final class KubernetesReservation {
   private String starting(Pods pods) throws InterruptedException, NotTold {
     Optional<String> bad = Optional.empty();
     String words = "its pods are being made";
+    Map<String, Troubles.Trouble> troubled = troubles.of(pods.starting());
     for (var each : pods.byNode().entrySet()) {
       if (Pods.isRunning(each.getValue())) {
         continue;
@@ -367,7 +370,7 @@ final class KubernetesReservation {
                     "python-image: python:3.13-slim in its block of ~/.gpush/config.yaml",
                     "an image with /bin/sh and a Python 3.6 or later"));
         case BROKEN -> bad = Optional.of(of + log(each.getValue()));
-        case STARTING -> words = of + trouble(each.getValue(), of);
+        case STARTING -> words = of + trouble(troubled, each.getValue(), of);
         case UNPLACED, TAKEN -> words = of;
       }
     }
@@ -377,12 +380,15 @@ final class KubernetesReservation {
     return bad.orElse(words);
   }
 
-  private String trouble(Json pod, String of) throws InterruptedException, NotTold {
-    Optional<Troubles.Trouble> trouble = troubles.of(pod);
-    if (trouble.isPresent() && trouble.get().isLasting()) {
-      throw place.failed(of + ", and for longer than assembly: allows: " + trouble.get().words());
+  private String trouble(Map<String, Troubles.Trouble> troubled, Json pod, String of) {
+    Troubles.Trouble trouble = troubled.get(Pods.name(pod));
+    if (trouble == null) {
+      return "";
     }
-    return trouble.map(each -> "; " + each.words()).orElse("");
+    if (trouble.isLasting()) {
+      throw place.failed(of + ", and for longer than assembly: allows: " + trouble.words());
+    }
+    return "; " + trouble.words();
   }
 
   /** What a container that ended has written last; empty where that may not be asked. */

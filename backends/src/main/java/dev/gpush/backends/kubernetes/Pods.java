@@ -113,6 +113,13 @@ record Pods(List<Json> all) {
         .map(pod -> Fate.of(pod).words());
   }
 
+  /** Those that have a place and do not run yet. */
+  List<Json> starting() {
+    return byNode().values().stream()
+        .filter(pod -> Fate.of(pod).kind() == Fate.Kind.STARTING && !isRunning(pod))
+        .toList();
+  }
+
   boolean allRun(int nodes) {
     return byNode().values().stream().filter(Pods::isRunning).count() == nodes;
   }

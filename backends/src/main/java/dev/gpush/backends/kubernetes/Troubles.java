@@ -5,11 +5,15 @@ import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.json.Json;
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BinaryOperator;
+import java.util.stream.Collectors;
 
 /**
  * Pods that have their place and do not begin: a volume that cannot be mounted, a network that
@@ -21,8 +25,12 @@ final class Troubles {
   /** The scheduler's are about a place that it has by now. */
   private static final Set<String> KUBELET = Set.of("kubelet", "attachdetach-controller");
 
+  /** What begins sooner needs no explanation, and the question is dear to the cluster. */
+  private static final Duration QUIET = Duration.ofSeconds(5);
+
   private final Place place;
   private final Map<String, Long> since = new HashMap<>();
+  private Optional<Long> begun = Optional.empty();
 
   Troubles(Place place) {
     this.place = place;
@@ -35,38 +43,51 @@ final class Troubles {
    */
   record Trouble(String words, boolean isLasting) {}
 
-  /** Empty as long as the last that happened to it was good. */
-  Optional<Trouble> of(Json pod) throws InterruptedException, NotTold {
-    String name = Pods.name(pod);
-    Optional<String> said = last(pod);
-    if (said.isEmpty()) {
-      since.remove(name);
-      return Optional.empty();
-    }
+  /**
+   * By the pod's name; nothing of those to which something good happened last. One question for all
+   * of them: events are not found by a label, and each question goes through all of a namespace.
+   */
+  Map<String, Trouble> of(List<Json> starting) throws InterruptedException, NotTold {
     long now = place.time().nanos();
-    long begun = since.computeIfAbsent(name, _ -> now);
-    return Optional.of(
-        new Trouble(said.get(), now - begun > place.settings().assembly().toNanos()));
+    if (begun.isEmpty()) {
+      begun = Optional.of(now);
+    }
+    if (starting.isEmpty() || now - begun.get() < QUIET.toNanos()) {
+      return Map.of();
+    }
+    Map<String, Json> last = last();
+    var found = new HashMap<String, Trouble>();
+    for (Json pod : starting) {
+      String name = Pods.name(pod);
+      Optional<String> said =
+          Optional.ofNullable(last.get(pod.object("metadata").text("uid").orElse("")))
+              .filter(event -> event.text("type").orElse("").equals("Warning"))
+              .flatMap(event -> event.text("message"));
+      if (said.isPresent()) {
+        long first = since.computeIfAbsent(name, _ -> now);
+        boolean isLasting = now - first > place.settings().assembly().toNanos();
+        found.put(name, new Trouble(Text.clean(said.get()), isLasting));
+      } else {
+        since.remove(name);
+      }
+    }
+    return found;
   }
 
-  private Optional<String> last(Json pod) throws InterruptedException, NotTold {
-    String uid = pod.object("metadata").text("uid").orElse("");
+  /** By the uid of the pod. */
+  private Map<String, Json> last() throws InterruptedException, NotTold {
+    String pods = "?fieldSelector=" + ApiServer.encoded("involvedObject.kind=Pod");
     try {
-      return place
-          .api()
-          .get(
-              place.path("/api/v1", "events")
-                  + "?fieldSelector="
-                  + ApiServer.encoded("involvedObject.uid=" + uid))
-          .items("items")
-          .stream()
+      return place.api().get(place.path("/api/v1", "events") + pods).items("items").stream()
           .filter(event -> KUBELET.contains(event.object("source").text("component").orElse("")))
-          .max(Comparator.comparing(event -> event.text("lastTimestamp").orElse("")))
-          .filter(event -> event.text("type").orElse("").equals("Warning"))
-          .flatMap(event -> event.text("message"))
-          .map(Text::clean);
+          .collect(
+              Collectors.toMap(
+                  event -> event.object("involvedObject").text("uid").orElse(""),
+                  event -> event,
+                  BinaryOperator.maxBy(
+                      Comparator.comparing(event -> event.text("lastTimestamp").orElse("")))));
     } catch (ApiRefusal notAllowed) {
-      return Optional.empty();
+      return Map.of();
     }
   }
 }
