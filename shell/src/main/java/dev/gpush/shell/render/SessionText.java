@@ -14,6 +14,7 @@ public final class SessionText {
    * From here on the end of a lease is worth an exclamation mark; the first warning comes then too.
    */
   private static final Duration SOON = Duration.ofMinutes(30);
+
   private static final int PROMPT_COLUMNS = 64;
 
   private SessionText() {}
