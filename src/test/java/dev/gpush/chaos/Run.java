@@ -119,8 +119,10 @@ final class Run {
     try (Life life = life(schedule.last(), schedule.loses(), happenings)) {
       box.add(life);
       Duration idle = schedule.expires() ? IDLE : Duration.ofHours(1);
-      await(life, life.tasks().fork("life", () -> upAndPerhapsDown(life, idle)), PATIENCE);
-      if (schedule.expires()) {
+      boolean isInTime =
+          await(life, life.tasks().fork("life", () -> upAndPerhapsDown(life, idle)), PATIENCE);
+      // What nobody has claimed before its user lost patience stays for longer than the lease.
+      if (schedule.expires() && isInTime) {
         life.die();
         until("the lease is over and all is gone", () -> there().isEmpty(), life);
       }
@@ -161,7 +163,7 @@ final class Run {
   }
 
   /** Until it is done, dead, or has waited so long that its user kills it. */
-  private void await(Life life, Future<?> work, Duration patience) throws Exception {
+  private boolean await(Life life, Future<?> work, Duration patience) throws Exception {
     long end = System.nanoTime() + patience.toNanos();
     while (!work.isDone() && !life.isDead() && System.nanoTime() < end) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
@@ -169,7 +171,7 @@ final class Run {
     if (!work.isDone()) {
       counts.add(life.isDead() ? "killed" : "given up");
       life.die();
-      return;
+      return false;
     }
     try {
       work.get();
@@ -181,6 +183,7 @@ final class Run {
       }
       counts.add(life.isDead() ? "killed" : "refused");
     }
+    return true;
   }
 
   private void recovers(Life life) throws Exception {
