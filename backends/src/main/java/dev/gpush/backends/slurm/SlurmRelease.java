@@ -4,8 +4,10 @@ import dev.gpush.backends.floor.AgentAnswer;
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
@@ -207,34 +209,11 @@ final class SlurmRelease {
 
   /** By an agent that holds nothing and ends with this. */
   private List<String> clean(GangId gang, int node, String workspace) throws IOException {
+    var info = new NodeInfo(node, "", "", List.of(), "", 1, workspace);
     Json.Obj start =
-        Json.object(
-            "owner",
-            "",
-            "holder",
-            "",
-            "gang",
-            gang.text(),
-            "node",
-            node,
-            "nodes",
-            1,
-            "name",
-            "",
-            "workspace",
-            workspace,
-            "state",
-            workspace + ".gpush",
-            "locks",
-            List.of(),
-            "env",
-            Json.object("PATH", "/usr/bin:/bin"),
-            "lease",
-            Json.object("idle_s", 60, "unclaimed_s", 60),
-            "hold_only",
-            true,
-            "request",
-            Json.object());
+        AgentStart.again(new Gang(gang, site.name(), List.of(info), ""), info)
+            .with("env", Json.object("PATH", "/usr/bin:/bin"))
+            .with("lease", Json.object("idle_s", 60, "unclaimed_s", 60));
     ask(Json.object("mode", "start", "gang", gang.text(), "node", node, "start", start));
     try {
       Json answer =
