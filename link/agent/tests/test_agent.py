@@ -6,7 +6,7 @@ import signal
 import socket
 import unittest
 
-from client import Client, Cut, after_preamble, spawn, until
+from client import DEADLINE, Client, Cut, after_preamble, spawn, until
 from node import NodeTest, alive
 
 
@@ -213,13 +213,13 @@ class DialTest(NodeTest):
         self.addCleanup(sock.close)
         sock.bind(address)
         sock.listen(5)
-        sock.settimeout(20)
+        sock.settimeout(DEADLINE)
         return sock
 
     def exchange(self, client, server, stream):
         peer, _ = server.accept()
         with peer:
-            peer.settimeout(20)
+            peer.settimeout(DEADLINE)
             peer.sendall(b"server first\n")
             stream.wait_for(b"server first\n")
             stream.send(b"question")
@@ -274,7 +274,7 @@ class DialTest(NodeTest):
             listener = client.open({"type": kind, "host": "127.0.0.1", "port": 0, "path": path}).accepted()
             address = ("127.0.0.1", listener.opened["port"]) if kind == "listen-tcp" else path
             with socket.socket(socket.AF_INET if kind == "listen-tcp" else socket.AF_UNIX) as sock:
-                sock.settimeout(20)
+                sock.settimeout(DEADLINE)
                 sock.connect(address)
                 client.pump(lambda: client.accepted)
                 stream = client.accepted.pop()

@@ -10,8 +10,9 @@ import unittest
 import client as testclient
 from client import Client, after_preamble, spawn, until
 from node import NodeTest, alive, command
+from test_life import CLOCK
 
-NOBODY = 54321              # a user that passwd does not know
+NOBODY = 50000 + os.getpid() % 10000        # a user that passwd does not know, and no other checkout's tests either
 
 
 class PlaceTest(NodeTest):
@@ -71,9 +72,19 @@ class EnvironmentTest(PlaceTest):
         os.chmod(shell, 0o755)
         with open(passwd, "w") as file:
             file.write("root:x:0:0:root:%s:%s\n" % (self.base, shell))
-        patient = testclient.text("environment.py").replace("SECONDS = 15.0", "SECONDS = 1.0")
-        return self.agent(place="mount --bind %s /etc/passwd" % passwd, start={"env": {}}, extra={"environment": patient},
+        return self.agent(place="mount --bind %s /etc/passwd" % passwd, start={"env": {}},
                           env={"PATH": os.environ["PATH"], "LEFT": "over"}, **options)
+
+    def given_up(self, text, until_then=lambda: True, **extra):
+        """An agent whose login shell hangs, once it has been waited for in vain: on a clock that jumps then."""
+        time = os.path.join(self.base, "time")
+        client = self.with_shell(text, extra=dict(extra, clock=CLOCK % time))
+        until(until_then, what="the shell hangs")
+        with open(time + ".new", "w") as file:
+            file.write("60")
+        os.rename(time + ".new", time)
+        self.assertEqual(client.call("environment")["source"], "inherited")
+        return client
 
     def argv(self, client):
         stream = client.exec(argv=["/bin/echo", "still"])
@@ -93,9 +104,7 @@ class EnvironmentTest(PlaceTest):
         self.argv(client)
 
     def test_a_login_shell_that_hangs(self):
-        client = self.with_shell("sleep 98765; exit 0")
-        found = client.call("environment")
-        self.assertEqual(found["source"], "inherited")
+        client = self.given_up("sleep 98765; exit 0")
         self.assertEqual(self.cannot(client), ["no-environment"])
         self.argv(client)
         from gpush_agent import processes
@@ -104,9 +113,8 @@ class EnvironmentTest(PlaceTest):
     def test_a_login_shell_that_hangs_with_a_lock(self):
         lock, taken = os.path.join(self.base, "lock"), os.path.join(self.base, "taken")
         waits = "touch %s %s; trap 'rm %s' EXIT; while :; do sleep 0.05; done" % (lock, taken, lock)
-        client = self.with_shell('exec bash -c "%s"' % waits)
-        self.assertEqual(client.call("environment")["source"], "inherited")
-        self.assertTrue(os.path.exists(taken))
+        patient = testclient.text("processes.py").replace("LATE_SECONDS = 1.0", "LATE_SECONDS = 1000.0")
+        self.given_up('exec bash -c "%s"' % waits, lambda: os.path.exists(taken), processes=patient)
         until(lambda: not os.path.exists(lock), what="the shell's giving back of what it holds")
 
     def test_a_user_without_name_and_home(self):
@@ -119,7 +127,7 @@ class EnvironmentTest(PlaceTest):
             os.setuid(NOBODY)
         client = self.agent(env={"PATH": os.environ["PATH"], "HOME": "/root"}, start={"env": {}}, preexec_fn=become,
                             interpreters=self.anybodys())
-        self.assertEqual(client.run("echo $USER $HOME; pwd")[0], b"54321 /root\n/\n")
+        self.assertEqual(client.run("echo $USER $HOME; pwd")[0], b"%d /root\n/\n" % NOBODY)
         self.assertEqual(client.welcome["uid"], NOBODY)
 
     if os.getuid() != 0:

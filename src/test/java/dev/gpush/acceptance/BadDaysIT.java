@@ -19,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -28,7 +27,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * of what and what to try is said, the exit status is right, and every {@link World} checks at its
  * end that nothing is left running, reserved or lying about.
  */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
 final class BadDaysIT {
   private static final Pattern THREE_PARTS =

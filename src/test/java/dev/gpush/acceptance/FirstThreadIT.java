@@ -23,7 +23,6 @@ import java.util.Random;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * From nothing to ranks that talk on a reserved gang, and {@code ssh devbox}: what issue 3 says
  * must be seen.
  */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
 final class FirstThreadIT {
   @Test

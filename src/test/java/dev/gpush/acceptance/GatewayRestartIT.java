@@ -10,13 +10,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What a gateway that ends means to those who are connected: terminals are hung up and pipes are
  * closed, as sshd's end would do it, nothing else is touched, and the session is there again.
  */
-@Timeout(300)
 final class GatewayRestartIT {
   private interface End {
     void of(World world) throws Exception;

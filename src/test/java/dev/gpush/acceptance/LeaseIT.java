@@ -9,10 +9,8 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Word of an end before it comes: in terminals, to ranks, and nowhere else. */
-@Timeout(300)
 final class LeaseIT {
   /** Saves when it is told, and then goes on until it has been told. */
   private static final String SAVES =

@@ -11,11 +11,9 @@ import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A laptop, a rack and two clusters, and where a gang comes from. */
-@Timeout(600)
 @ResourceLock(SlurmRig.DEFAULT)
 @ResourceLock(SlurmRig.LIMITS)
 @ResourceLock(SshRig.NAME)

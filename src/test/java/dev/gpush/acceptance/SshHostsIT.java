@@ -18,11 +18,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The whole way over the hosts of the ssh rig, as a person at a laptop goes it. */
-@Timeout(300)
 @ResourceLock(SshRig.NAME)
 final class SshHostsIT {
   /** Whatever of gpush is on a host; its own locks' files stay, unlocked. */

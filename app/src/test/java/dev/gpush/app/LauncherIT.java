@@ -19,11 +19,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The launcher, the client and the gateway as processes, with a home and a cache of their own. */
-@Timeout(120)
 class LauncherIT {
   private static final int SECONDS = 60;
 

@@ -21,12 +21,10 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The engine on two real agents of this machine, each with two slots. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 final class AgentRunsTest {
   private AgentGang gang;

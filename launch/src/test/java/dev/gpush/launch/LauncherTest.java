@@ -29,11 +29,9 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The engine with nodes that do what the test says. */
-@Timeout(30)
 final class LauncherTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";

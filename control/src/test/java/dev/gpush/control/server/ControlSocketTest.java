@@ -30,11 +30,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Server and client over a real socket, in one process. */
-@Timeout(60)
 class ControlSocketTest {
   private static final Facts TERMINAL = new Facts(true, true, true, 80, 24, "xterm", 8);
   private static final int BULK = 20 * 1024 * 1024;

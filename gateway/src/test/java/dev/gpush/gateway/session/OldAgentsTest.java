@@ -35,7 +35,6 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 import java.util.zip.ZipInputStream;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -43,7 +42,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The gateway of today over agents of every kept release (scripts/freeze-agent): a lease outlives
  * an upgrade, so a running agent must go on serving.
  */
-@Timeout(120)
 final class OldAgentsTest {
   /** From the folder of this module, where Maven runs its tests. */
   private static final Path KEPT = Path.of("../link/src/test/resources/agents");

@@ -23,10 +23,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Several backends with real agents: who is asked, and what of it is in the ledger when. */
-@Timeout(120)
 final class PlacementTest {
   private SessionRig rig;
   private Places places;

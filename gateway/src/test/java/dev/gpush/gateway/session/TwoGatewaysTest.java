@@ -17,10 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Two homes that know the same session: one has it, the other looks on, and nobody fights. */
-@Timeout(120)
 final class TwoGatewaysTest {
   @Test
   void whoComesLaterLooksOnUntilSomebodyWantsItThere() throws Exception {

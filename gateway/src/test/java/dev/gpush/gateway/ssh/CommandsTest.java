@@ -17,10 +17,8 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Commands and shells without a terminal, by the ssh of this machine. */
-@Timeout(60)
 class CommandsTest {
   private static Rig rig;
 

@@ -24,10 +24,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Ports and sockets of the node at the client, and the other way round. */
-@Timeout(60)
 class ForwardingTest {
   /** Two hundred at once: over a shorter queue the kernel resets what it cannot hold. */
   private static final int BACKLOG = 1_000;

@@ -21,11 +21,9 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Who gets in, under which name and port; and what happens when the gateway is not there. */
-@Timeout(60)
 class GatewayTest {
   @TempDir private Path folder;
   private Tasks tasks;

@@ -28,10 +28,8 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Real sockets, with a plain client at the other end. */
-@Timeout(60)
 final class SocketServicesTest {
   private static final int PACKET = 32 << 10;
 
