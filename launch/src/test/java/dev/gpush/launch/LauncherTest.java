@@ -30,6 +30,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The engine with nodes that do what the test says. */
 final class LauncherTest {
@@ -133,6 +135,47 @@ final class LauncherTest {
     assertEquals(
         List.of("no torch in /usr/bin/python3: ranks get the same environment without torchrun"),
         talk.said());
+  }
+
+  /** The watch and the follower each read the journal; both lose their stream in a record. */
+  @ParameterizedTest
+  @CsvSource({"1, false", "15, true", "16, false", "30, true", "40, false", "70, false"})
+  void streamThatBreaksInARecordIsReadOnFromItsBeginning(int bytes, boolean isQuiet)
+      throws Exception {
+    var broken = new FakeNode.Break(bytes, isQuiet);
+    nodes.getFirst().breakStreams(FakeNode.Reader.WATCH, broken);
+    nodes.getFirst().breakStreams(FakeNode.Reader.FOLLOWER, broken);
+    launch("train.py");
+    Future<Optional<Integer>> status = follow(1);
+    nodes.get(0).write(1, Journals.out(0, "a line that is longer than a header\n"));
+    nodes.get(0).write(1, Journals.out(1, "short\n"));
+    nodes.forEach(node -> node.end(1, OK));
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals("done", launcher.find(Optional.of(1)).state());
+    assertEquals(List.of("0/0 a line that is longer than a header", "0/1 short"), output.lines());
+  }
+
+  /** Who asked for the end gave all nodes time, also where that was said on an earlier stream. */
+  @Test
+  void stopThatWasReadBeforeTheStreamBrokeHurriesNobody() throws Exception {
+    byte[] stopping = Journals.event("{\"event\": \"stopping\", \"why\": \"asked\"}");
+    launch("train.py");
+    launcher.close();
+    int read = Journals.event("{\"event\": \"started\"}").length + stopping.length;
+    nodes.get(0).breakStreams(FakeNode.Reader.WATCH, new FakeNode.Break(read, false));
+    nodes
+        .get(0)
+        .write(
+            1, stopping, Journals.event("{\"event\": \"rank-exit\", \"rank\": 0, \"signal\": 2}"));
+    try (Launcher other = launcher()) {
+      other.attach();
+      String end = "{\"exit\": null, \"signal\": 2, \"stopped\": true}";
+      nodes.forEach(node -> node.end(1, end));
+      assertEquals(Optional.of(130), other.follow(1, Set.of(), true, output));
+    }
+
+    assertFalse(nodes.get(1).calls().toString().contains("TERM"), nodes.get(1).calls()::toString);
   }
 
   @Test
