@@ -404,7 +404,15 @@ final class KubernetesIT {
       assertTrue(asked.err().contains("3 files, "), asked::toString);
       assertTrue(asked.err().contains("node 0: outputs/run-1/loss"), asked::toString);
       assertTrue(asked.err().contains("--discard"), asked::toString);
+      Result replaced = world.gpush("up", "--nodes", "2", "--replace", "--yes").exits(2);
+      assertTrue(replaced.err().contains("3 files, "), replaced::toString);
+      assertTrue(
+          replaced.err().contains("gpush up --discard --nodes 2 --replace --yes"),
+          replaced::toString);
       assertEquals("7", world.gpush("exec", "cat ckpt/step").succeeded().out().strip());
+      world.gpush("up", "--nodes", "2", "--replace", "--discard").succeeded();
+      Result empty = world.gpush("exec", "ls ckpt");
+      assertTrue(empty.exit() != 0, empty::toString);
       world.gpush("down", "--discard").succeeded();
       cluster.isEmpty();
     }

@@ -12,6 +12,9 @@ import java.util.List;
  * or leaked and in it.
  */
 final class Endings {
+  /** {@code --yes} is not enough: it says yes to questions that cost no work. */
+  private static final String DISCARD = "--discard";
+
   private final SessionBook book;
   private final Leftovers leftovers;
   private final Runnable changed;
@@ -63,8 +66,25 @@ final class Endings {
     };
   }
 
-  /** Asks before runs are ended. */
-  static void confirmRuns(LiveSession session, Talk talk, String flag) {
+  /**
+   * Gives a session back because the user asked for it, directly or by replacing it: runs in
+   * progress and files that exist only on the nodes are asked about first. Every command that ends
+   * a session which is still there comes through here. Whoever calls it has the turn.
+   *
+   * @param isDiscarding the answer was given beforehand, by {@value #DISCARD}
+   * @return what was kept because it is not ours
+   */
+  List<String> giveBackAsked(LiveSession session, String reason, boolean isDiscarding, Talk talk)
+      throws InterruptedException {
+    // What leaked was asked about when it was given back for the first time.
+    if (!isDiscarding && session.entry().state() != SessionState.LEAKED) {
+      confirmRuns(session, talk);
+      Alone.confirm(session, talk, DISCARD);
+    }
+    return giveBack(session, reason, talk);
+  }
+
+  private static void confirmRuns(LiveSession session, Talk talk) {
     int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
     if (running > 0) {
       talk.confirm(
@@ -73,12 +93,12 @@ final class Endings {
               + " in progress on "
               + session.name()
               + "; end and give back",
-          flag);
+          DISCARD);
     }
   }
 
   /**
-   * Whoever calls it has the turn.
+   * Gives a session back without a question. Whoever calls it has the turn.
    *
    * @param reason why it ended by itself; empty when it was asked for
    * @return what was kept because it is not ours

@@ -132,11 +132,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         if (!request.replace()) {
           session.requireWhole();
         }
-        if (!request.yes()) {
-          Endings.confirmRuns(session, talk, "--yes");
-          Alone.confirm(session, talk, "--yes");
-        }
-        endings.giveBack(session, partly.reason(), talk);
+        replace(session, partly.reason(), request, talk);
         yield true;
       }
       case Observation.Exists _, Observation.CannotTell _ -> false;
@@ -156,12 +152,15 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
     }
     placement.requireSense(intent(session.name(), config, wish, request), request, config, wish);
-    if (!request.yes()) {
-      Endings.confirmRuns(session, talk, "--yes");
-      Alone.confirm(session, talk, "--yes");
-    }
-    endings.giveBack(session, "", talk);
+    replace(session, "", request, talk);
     return true;
+  }
+
+  private void replace(LiveSession session, String reason, UpRequest request, Talk talk)
+      throws InterruptedException {
+    endings
+        .giveBackAsked(session, reason, request.discard(), talk)
+        .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
   }
 
   private void attach(LiveSession session, UpRequest request, Talk talk)
@@ -279,11 +278,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         return List.of();
       }
       requireOurs(session);
-      if (!discard && session.entry().state() != SessionState.LEAKED) {
-        Endings.confirmRuns(session, talk, "--discard");
-        Alone.confirm(session, talk, "--discard");
-      }
-      return endings.giveBack(session, "", talk);
+      return endings.giveBackAsked(session, "", discard, talk);
     }
   }
 

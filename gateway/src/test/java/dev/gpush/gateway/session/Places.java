@@ -113,7 +113,7 @@ final class Places {
         asked.replace(),
         asked.attachOnly(),
         asked.dryRun(),
-        asked.yes(),
+        asked.discard(),
         asked.natives(),
         asked.attach());
   }

@@ -228,6 +228,25 @@ final class SessionRig implements AutoCloseable {
     return with(asked, asked.nodes(), asked.hardEnd(), asked.idle(), true);
   }
 
+  static UpRequest discarding(UpRequest asked) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        asked.hardEnd(),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        asked.replace(),
+        asked.attachOnly(),
+        asked.dryRun(),
+        true,
+        asked.natives(),
+        asked.attach());
+  }
+
   static UpRequest ending(UpRequest asked, Duration hardEnd) {
     return with(asked, asked.nodes(), Optional.of(hardEnd), asked.idle(), asked.replace());
   }
@@ -255,7 +274,7 @@ final class SessionRig implements AutoCloseable {
         replace,
         asked.attachOnly(),
         asked.dryRun(),
-        asked.yes(),
+        asked.discard(),
         asked.natives(),
         asked.attach());
   }

@@ -202,7 +202,7 @@ final class RunCommand implements Action.OfWords {
                 false,
                 true,
                 false,
-                call.common().yes,
+                false,
                 List.of(),
                 Optional.empty()),
             call.talk());

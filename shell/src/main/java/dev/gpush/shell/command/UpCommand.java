@@ -97,6 +97,11 @@ final class UpCommand implements Action {
   @Option(names = "--replace", description = "give back a session that differs, then get this one")
   boolean replace;
 
+  @Option(
+      names = "--discard",
+      description = "with --replace: also what exists only on the nodes, and its runs")
+  boolean discard;
+
   @Option(names = "--dry-run", description = "show where and when; no effect")
   boolean dryRun;
 
@@ -110,6 +115,9 @@ final class UpCommand implements Action {
   public int run(Call call) throws InterruptedException {
     if (save) {
       throw Values.later("up", "--save (write the flags to gpush.yaml)");
+    }
+    if (discard && !replace) {
+      throw Values.bad("up", "--discard needs --replace");
     }
     if (attach.isPresent() && (nodes.isPresent() || gpus.isPresent())) {
       throw new GpushException(
@@ -132,7 +140,7 @@ final class UpCommand implements Action {
             replace,
             false,
             dryRun,
-            call.common().yes,
+            discard,
             headers.map(BatchHeaders::natives).orElse(List.of()).stream()
                 .filter(option -> end.isEmpty() || !option.startsWith("--time="))
                 .toList(),

@@ -47,7 +47,7 @@ final class TranscriptTest {
   void upPassesAllOptionsOn() {
     desk.expect(
         """
-        $ gpush up -q -s big --nodes 4 --gpus H100:8 --backend hpc --for 1d12h --idle 30m --python .venv --replace --yes
+        $ gpush up -q -s big --nodes 4 --gpus H100:8 --backend hpc --for 1d12h --idle 30m --python .venv --replace --discard
         """);
 
     var asked = desk.sessions.asked.getFirst();
@@ -58,7 +58,7 @@ final class TranscriptTest {
     assertEquals(Optional.of(Duration.ofMinutes(30)), asked.idle());
     assertEquals(Optional.of(".venv"), asked.python());
     assertEquals(
-        List.of(true, true, false), List.of(asked.replace(), asked.yes(), asked.attachOnly()));
+        List.of(true, true, false), List.of(asked.replace(), asked.discard(), asked.attachOnly()));
   }
 
   @Test
@@ -83,6 +83,11 @@ final class TranscriptTest {
         $ gpush up -s Dev-Box
         2> gpush: session name cannot be 'Dev-Box'
         2>   because it is to be 1 to 32 of a-z, 0-9 and '-', starting with a letter, not ending in a dash or a dash and digits
+        2>   try: gpush help up
+        ? 2
+        $ gpush up --discard
+        2> gpush: gpush up cannot be called like that
+        2>   because --discard needs --replace
         2>   try: gpush help up
         ? 2
         $ gpush up --save

@@ -43,6 +43,7 @@ public final class FakeBackend implements Backend {
   private final FakeSite site;
   private final Optional<AgentProgram> agent;
   private final boolean isQueueing;
+  private final boolean keepsFiles;
   private final BooleanSupplier isAlive;
 
   private FakeBackend(
@@ -50,22 +51,24 @@ public final class FakeBackend implements Backend {
       FakeSite site,
       Optional<AgentProgram> agent,
       boolean isQueueing,
+      boolean keepsFiles,
       BooleanSupplier isAlive) {
     this.name = name;
     this.site = site;
     this.agent = agent;
     this.isQueueing = isQueueing;
+    this.keepsFiles = keepsFiles;
     this.isAlive = isAlive;
   }
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty(), false, () -> true);
+    return new FakeBackend(name, site, Optional.empty(), false, true, () -> true);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent), false, () -> true);
+    return new FakeBackend(name, site, Optional.of(agent), false, true, () -> true);
   }
 
   /**
@@ -75,12 +78,22 @@ public final class FakeBackend implements Backend {
    */
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
-    return new FakeBackend(name, site, Optional.of(agent), true, isAlive);
+    return new FakeBackend(name, site, Optional.of(agent), true, true, isAlive);
+  }
+
+  /** The same before the same site, on disks that go with the gang, as those of pods do. */
+  public FakeBackend onPassingDisks() {
+    return new FakeBackend(name, site, agent, isQueueing, false, isAlive);
   }
 
   @Override
   public boolean hasQueue() {
     return isQueueing;
+  }
+
+  @Override
+  public boolean keepsFiles() {
+    return keepsFiles;
   }
 
   @Override
@@ -260,8 +273,13 @@ public final class FakeBackend implements Backend {
     var kept = new ArrayList<String>();
     for (NodeInfo node : gang.nodes()) {
       agent.ifPresent(program -> endAgent(program, gang, node.index()));
-      for (Path file : foreign(node)) {
+      List<Path> foreign = foreign(node);
+      for (Path file : foreign) {
         kept.add("node " + node.index() + ": " + file);
+      }
+      if (!keepsFiles) {
+        foreign.forEach(FakeBackend::delete);
+        foreign(node);
       }
     }
     site.drop(gang.id());
@@ -302,6 +320,14 @@ public final class FakeBackend implements Backend {
       throw new UncheckedIOException(failed);
     }
     return files;
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.delete(file);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   private static void deleteIfEmpty(Path folder) {
