@@ -27,6 +27,7 @@ final class FakeNode implements NodeCalls {
   private Optional<String> broken = Optional.empty();
   private String python =
       "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
+  private String user = "/home/me\nme\n";
   private int nextPort = 2000;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
@@ -71,6 +72,12 @@ final class FakeNode implements NodeCalls {
   void python(String facts) {
     synchronized (lock) {
       python = facts;
+    }
+  }
+
+  void user(String home, String name) {
+    synchronized (lock) {
+      user = home + "\n" + name + "\n";
     }
   }
 
@@ -251,6 +258,9 @@ final class FakeNode implements NodeCalls {
       calls.add("ask " + arguments.getFirst());
       if (arguments.get(2).contains("stat")) {
         return new Answer(0, "", "");
+      }
+      if (arguments.get(2).startsWith("printf")) {
+        return new Answer(0, user, "");
       }
       if (broken.isPresent()) {
         return new Answer(127, "", broken.get());

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -62,6 +63,10 @@ final class LauncherTest {
   }
 
   private Launcher launcher() {
+    return launcher(Optional.empty());
+  }
+
+  private Launcher launcher(Optional<NodeFolder> outputs) {
     var reached = new ArrayList<LaunchNode>();
     for (int i = 0; i < nodes.size(); i++) {
       var info =
@@ -77,7 +82,7 @@ final class LauncherTest {
             false,
             reached,
             folder.resolve("history"),
-            Optional.empty());
+            outputs);
     return new Launcher(site, Clock.system(), tasks);
   }
 
@@ -308,6 +313,30 @@ final class LauncherTest {
     assertEquals(new LaunchFailure.Lost(1, 0), ((GpushException) failed.getCause()).failure());
     assertEquals("lost", launcher.find(Optional.of(1)).state());
     assertTrue(launcher.find(Optional.of(1)).isOver());
+  }
+
+  @Test
+  void outputsAreThoseOfTheNodesUserAlsoWithoutAPython() throws Exception {
+    launcher.close();
+    launcher = launcher(Optional.of(new NodeFolder("~/$USER/runs")));
+    for (FakeNode node : nodes) {
+      node.python("");
+      node.user("/home/ann", "ann");
+    }
+
+    launch("sh", "-c", "ls");
+
+    for (FakeNode node : nodes) {
+      assertEquals(
+          Optional.of("/home/ann/ann/runs/devbox-012345/run-1"),
+          node.specs().getFirst().text("outputs"));
+    }
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    nodes.get(1).user("", "ann");
+    assertEquals(
+        new LaunchFailure.Refused(1, "broken", "it does not say where $HOME is"),
+        refused("sh", "-c", "ls"));
   }
 
   @Test

@@ -73,6 +73,24 @@ final class BadFilesTest {
             + " list of 0",
         "lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5",
         "shm: 1Gi | 1:1 shm: comes later: choosing the size of /dev/shm",
+        "outputs: runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER"
+            + " and $HOME are replaced, not runs",
+        "outputs: ./runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
+            + " $USER and $HOME are replaced, not ./runs",
+        "outputs: $USER/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
+            + " $USER and $HOME are replaced, not $USER/runs",
+        "outputs: ~ann/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
+            + " $USER and $HOME are replaced, not ~ann/runs",
+        "outputs: /scratch/{user}/runs | 1:10 outputs: {user} and the like are not supported yet;"
+            + " write $USER",
+        "outputs: pvc/shared/runs/{user} | 1:10 outputs: volumes by name (pvc/NAME) are not"
+            + " supported yet; mount the volume with pod.patch of the backend and write the folder"
+            + " where it is mounted",
+        "outputs: /s/$PROJECT/runs | 1:10 outputs: $PROJECT is not known here; only $USER and $HOME"
+            + " are replaced",
+        "outputs: /s/$USERS | 1:10 outputs: $USERS is not known here; only $USER and $HOME are"
+            + " replaced",
+        "home: pvc/home-{user} | 1:1 home: comes later: home volumes",
         "secrets: [A] | 1:1 secrets: comes later: secrets",
         "mounts: {data: /x} | 1:1 mounts: comes later: data mounts",
         "python: {conda: llm} | 1:10 python.conda: comes later: activating a conda environment;"
@@ -147,6 +165,10 @@ final class BadFilesTest {
         "backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local",
         "backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you"
             + " mean nodes?",
+        "backends: {r: {kind: ssh, scratch: gpush}} | 1:36 backends.r.scratch: must be a folder on"
+            + " the nodes, /PATH or ~/PATH, where the node's variables are replaced, not gpush",
+        "backends: {r: {kind: ssh, scratch: \"/nvme/{user}\"}} | 1:36 backends.r.scratch: {user}"
+            + " and the like are not supported yet; write $USER",
         "backends: {here: {kind: local, locks: x}} | 1:39 backends.here.locks: must be an absolute"
             + " path, not x",
         "limits: {nodes: 2} | 1:1 limits: belongs in site.yaml, not in config.yaml",

@@ -109,6 +109,9 @@ final class YamlConfigsTest {
         "python: 3.11 | python | \"3.11\"",
         "python: .venv/bin/python | python | \".venv/bin/python\"",
         "env: {A: 1.0, B: true} | env | {\"A\":\"1.0\",\"B\":\"true\"}",
+        "outputs: ~/runs | outputs | \"~/runs\"",
+        "outputs: $HOME/runs | outputs | \"$HOME/runs\"",
+        "outputs: '${HOME}/a b' | outputs | \"${HOME}/a b\"",
         "outputs: /scratch/$USER/runs | outputs | \"/scratch/$USER/runs\"",
         "run: {mode: ranks} | run.mode | \"ranks\"",
       })
@@ -118,9 +121,9 @@ final class YamlConfigsTest {
 
   @Test
   void anAliasStandsForWhatItNames() {
-    Folders folders = folders().with("gpush.yaml", "python: &p ./py\noutputs: *p\n");
+    Folders folders = folders().with("gpush.yaml", "python: &p /o/py\noutputs: *p\n");
 
-    assertEquals("\"./py\" gpush.yaml:2", folders.setting("outputs"));
+    assertEquals("\"/o/py\" gpush.yaml:2", folders.setting("outputs"));
   }
 
   @Test

@@ -4,10 +4,12 @@ import static dev.gpush.templates.schema.Place.PERSON;
 import static dev.gpush.templates.schema.Place.PROJECT;
 import static dev.gpush.templates.schema.Place.SITE;
 
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
@@ -99,7 +101,9 @@ public final class Schema {
                   Json.of(50_000_000),
                   "ask before a file larger than this is sent"),
               project(
-                  "outputs", new Text(), "the folder on the nodes that gets one folder per run"),
+                  "outputs",
+                  new FolderOnNodes(NodeFolder.Variables.USER_AND_HOME),
+                  "where each run gets a folder, $GPUSH_OUTPUT; none: beside the workspace"),
               setting(
                   "run.mode",
                   MODES,
@@ -161,8 +165,9 @@ public final class Schema {
               place("user", new Text(), "kind ssh: who logs in there, where ssh would not know"),
               place(
                   "scratch",
-                  new Text(),
-                  "kinds ssh, slurm: where workspaces go, such as /nvme/$USER; none: ~/gpush"),
+                  new FolderOnNodes(NodeFolder.Variables.ALL),
+                  "kinds ssh, slurm: where workspaces go, such as /nvme/$USER; none: ~/gpush; kind"
+                      + " slurm: of variables only $USER and $HOME"),
               place(
                   "ssh-config",
                   new AbsolutePath(),

@@ -1,12 +1,14 @@
 package dev.gpush.templates.schema;
 
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
@@ -85,6 +87,7 @@ final class ValueReader {
       case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
       case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
+      case FolderOnNodes folder -> scalar(folder, yaml).flatMap(scalar -> folder(folder, scalar));
       case AbsolutePath absolute ->
           scalar(absolute, yaml)
               .flatMap(scalar -> matching(absolute, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
@@ -112,6 +115,16 @@ final class ValueReader {
       return Optional.empty();
     }
     return Optional.of(Json.of(text));
+  }
+
+  private Optional<Json> folder(FolderOnNodes type, Yaml.Scalar scalar) {
+    Optional<Json> text = text(path, scalar);
+    if (text.isEmpty()) {
+      return text;
+    }
+    Optional<String> flaw = NodeFolder.flaw(scalar.text(), type.variables());
+    flaw.ifPresent(what -> flaw(scalar, what));
+    return flaw.isEmpty() ? text : Optional.empty();
   }
 
   private Optional<Json> texts(Texts type, Yaml yaml) {

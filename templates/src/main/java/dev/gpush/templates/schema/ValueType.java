@@ -1,5 +1,6 @@
 package dev.gpush.templates.schema;
 
+import dev.gpush.core.config.NodeFolder;
 import java.util.List;
 
 /**
@@ -118,6 +119,14 @@ public sealed interface ValueType {
     @Override
     public String words() {
       return "an absolute path";
+    }
+  }
+
+  /** See {@link NodeFolder}. */
+  record FolderOnNodes(NodeFolder.Variables variables) implements ValueType {
+    @Override
+    public String words() {
+      return variables.words();
     }
   }
 
