@@ -178,6 +178,11 @@ final class FarFailureText {
               "node " + node + " has no " + path,
               "its workspace holds nothing of that name",
               ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls")));
+      case SyncFailure.NotPulled(var node, var path, var why) ->
+          Message.of(
+              "cannot pull " + path + " from node " + node,
+              why,
+              ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
       case SyncFailure.BadNames(var paths, var rule) ->
           Message.of(
               paths.size() == 1
