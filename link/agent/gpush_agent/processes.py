@@ -10,6 +10,11 @@ import sys
 from .refused import Refused, of_os_error
 
 PR_SET_CHILD_SUBREAPER = 36
+# glibc keeps these two for itself and refuses them in sigaction(), and its posix_spawn(), which a JVM starts processes with,
+# leaves them ignored in the child. Only the system call takes them.
+LIBRARY_SIGNALS = (32, 33)
+RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173, "s390x": 174}
+KERNEL_SIGSET_BYTES = 8
 
 
 class Origin:
@@ -44,6 +49,20 @@ def become_subreaper():
         return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     except (OSError, AttributeError):
         return False
+
+
+def restore_library_signals():
+    """In what this process executes these two have their default action, as under sshd. Only on the systems in the table."""
+    number = RT_SIGACTION.get(os.uname().machine)
+    if number is None or sys.platform != "linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return
+    try:
+        default = ctypes.create_string_buffer(64)       # a kernel_sigaction of zeros: SIG_DFL, no flags, no mask
+        for library_signal in LIBRARY_SIGNALS:
+            ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), ctypes.c_long(library_signal), default,
+                                                      ctypes.c_void_p(None), ctypes.c_size_t(KERNEL_SIGSET_BYTES))
+    except (OSError, AttributeError):
+        pass
 
 
 def close_all(keep=()):
