@@ -210,7 +210,7 @@ class Agent:
         self.term, self.incarnation, self.said_at = 0, "", 0
         self.boot = facts.boot()
         self.devices = visible_devices(os.environ)
-        self.execs = {}
+        self.execs = set()
         self.alone = self.loop.clock()      # since when there is no link
         self.pipe, self.pipes = None, []
         self.link = self.fresh_link()
@@ -220,7 +220,7 @@ class Agent:
         self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of what we start: it outlives us
         self.troubles = {}          # code -> facts: what we cannot do here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
-                                 self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
+                                 self.runs_alive, lambda: [owner.pid for owner in self.execs if execs.busy(owner)])
         self.lease_timer = None
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
         self.taken = None           # when the scheduler takes the node back, once it has said so
@@ -566,7 +566,7 @@ class Agent:
         self.leave()
 
     def in_use(self):
-        return bool(self.runs_alive()) or any(owner.value.get("builtin") is None for owner in self.execs.values())
+        return bool(self.runs_alive()) or any(owner.value.get("builtin") is None for owner in self.execs)
 
     def leave(self):
         if self.ending:

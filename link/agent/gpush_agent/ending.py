@@ -41,7 +41,7 @@ class Ending:
             self.loop.after(POLL, self.wait_for_runs)
             return
         # a terminal is hung up, as its user leaving would do; all others are asked to end
-        for owner in list(self.agent.execs.values()):
+        for owner in list(self.agent.execs):
             if owner.master >= 0:
                 owner.hang_up()
         self.signalled = None

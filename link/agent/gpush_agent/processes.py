@@ -30,6 +30,12 @@ class Origin:
             pass
 
 
+def raw(text):
+    """The bytes of a text, whatever the locale: Python 3.6 in the C locale would refuse anything but ASCII. A byte that is not
+    UTF-8 travels as a lone surrogate (surrogateescape; RawText in the gateway)."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def account():
     """(user name, home, shell) of this process, also where passwd knows nothing of it."""
     try:

@@ -8,6 +8,7 @@ import socket
 import tempfile
 
 from . import journal
+from .processes import raw
 from .refused import Refused
 
 PR_SET_PDEATHSIG = 1
@@ -242,8 +243,9 @@ def become(rank, cwd, ends, supervisor):
         null = os.open(os.devnull, os.O_RDONLY)
         for target, fd in enumerate((null, ends[0][1], ends[1][1])):
             os.dup2(fd, target)
-        os.chdir(cwd)
-        os.execvpe(rank.argv[0], rank.argv, rank.env)
+        os.chdir(raw(cwd))
+        os.execvpe(raw(rank.argv[0]), [raw(word) for word in rank.argv],
+                   {raw(name): raw(text) for name, text in rank.env.items()})
     except OSError as error:
         os.write(ends[2][1], str(error.errno or 1).encode())
     except BaseException as error:      # the top of a process

@@ -246,6 +246,11 @@ class RanksTest(RunTest):
         self.assertEqual((output.of(2), output.of(2, journal.ERR)), (b"2 2 3 0\n", b"no\n"))
         self.assertEqual(self.status(run)["exit"]["exit"], 4)
 
+    def test_words_that_are_not_utf8_reach_the_program_as_they_are(self):
+        word = b"caf\xe9".decode("utf-8", "surrogateescape")
+        run = self.start(self.spec("command", argv=["printf", "%s %s", word, "\u00e9"]))
+        self.assertEqual(self.follow(run).finish().of(0), b"caf\xe9 \xc3\xa9")
+
     def test_carries_much_output_whole(self):
         self.script("sys.stdout.write(''.join('%d %d\\n' % (rank, i) for i in range(300000)))\n")
         output = self.follow(self.start(self.spec())).finish()

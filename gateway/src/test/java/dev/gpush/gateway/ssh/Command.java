@@ -33,6 +33,10 @@ final class Command {
     }
   }
 
+  List<String> words() {
+    return words;
+  }
+
   Command input(String text) {
     return input(text.getBytes(StandardCharsets.UTF_8));
   }
