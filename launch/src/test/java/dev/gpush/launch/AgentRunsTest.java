@@ -153,7 +153,7 @@ final class AgentRunsTest {
     await(gang.onNode(0, "up1"));
     await(gang.onNode(0, "up2"));
 
-    RunView stopped = launcher.stop(1, "INT", Duration.ofSeconds(5), talk);
+    RunView stopped = launcher.stop(1, "INT", Duration.ofMinutes(5), talk);
 
     assertEquals("stopped", stopped.state());
     assertEquals(Optional.of(130), stopped.exit());

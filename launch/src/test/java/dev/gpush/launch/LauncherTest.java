@@ -283,7 +283,7 @@ final class LauncherTest {
   void stopAsksAllNodesAndWaits() throws Exception {
     launch("train.py");
     Future<RunView> stopped =
-        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofSeconds(10), talk));
+        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
     String end =
         "{\"exit\": null, \"signal\": 2, \"first\": {\"rank\": 0, \"signal\": 2, \"at_ms\": 5},"
             + " \"stopped\": true}";

@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,7 +129,7 @@ final class PlacementTest {
 
     places.free("hpc");
 
-    assertEquals("hpc", waiting.get(20, TimeUnit.SECONDS).backend());
+    assertEquals("hpc", waiting.get().backend());
     down(sessions);
   }
 
@@ -149,7 +148,7 @@ final class PlacementTest {
 
     places.free("uni");
 
-    assertEquals("uni", waiting.get(20, TimeUnit.SECONDS).backend());
+    assertEquals("uni", waiting.get().backend());
     assertTrue(talk.lines().contains("uni has it first"), talk.lines()::toString);
     until("hpc's place is given up", () -> places.site("hpc").waiting().isEmpty());
     until("and that is proved", () -> entry().others().isEmpty());
@@ -170,7 +169,7 @@ final class PlacementTest {
 
     places.free("uni");
 
-    assertEquals("uni", waiting.get(20, TimeUnit.SECONDS).backend());
+    assertEquals("uni", waiting.get().backend());
     until("hpc is proved free", () -> entry().others().isEmpty());
     down(sessions);
   }
@@ -195,7 +194,7 @@ final class PlacementTest {
 
     thread.get().interrupt();
 
-    assertThrows(ExecutionException.class, () -> waiting.get(20, TimeUnit.SECONDS));
+    assertThrows(ExecutionException.class, () -> waiting.get());
     assertEquals(List.of(), places.site("hpc").waiting());
     assertEquals(List.of(), places.site("uni").waiting());
     assertEquals(List.of(), rig.ledger().load());
@@ -214,7 +213,7 @@ final class PlacementTest {
 
     places.free("uni");
 
-    assertEquals("uni", waiting.get(20, TimeUnit.SECONDS).backend());
+    assertEquals("uni", waiting.get().backend());
     away.awaitReached();
     assertEquals(1, entry().others().size());
     assertTrue(
