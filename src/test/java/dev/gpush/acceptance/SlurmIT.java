@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +23,11 @@ final class SlurmIT {
   private static final String TORCH = "/srv/torch/bin/python";
 
   private static World world(SlurmRig rig) throws IOException {
-    World world = World.fresh(BrokenWay.IMPATIENT);
+    return world(rig, Map.of());
+  }
+
+  private static World world(SlurmRig rig, Map<String, String> waits) throws IOException {
+    World world = World.fresh(waits);
     Files.createDirectories(world.home());
     Files.writeString(
         world.home().resolve("config.yaml"),
@@ -98,7 +103,7 @@ final class SlurmIT {
   @Test
   void aCutNetworkLosesNothing() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    try (World world = world(rig)) {
+    try (World world = world(rig, BrokenWay.IMPATIENT)) {
       world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
       try {
         BrokenWay.losesNothing(world, Ranks.torch().map(_ -> TORCH), rig::cut, rig::heal);
@@ -114,8 +119,9 @@ final class SlurmIT {
   void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
     try (World world = world(rig)) {
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
       assertTrue(!isEmpty(rig));
+      world.gpush("up", "--idle", "4s").succeeded();
 
       world.killGateway();
 
@@ -127,20 +133,30 @@ final class SlurmIT {
   @Test
   void aRunThatGoesOnWithoutItsGatewayKeepsItsNodesAndNoLonger() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
+    Path begin = rig.home().resolve("ann/gpush-it-begin");
     Path done = rig.home().resolve("ann/gpush-it-done");
     try (World world = world(rig)) {
       world.file(
           "work.py",
-          "import time, pathlib; time.sleep(9); (pathlib.Path.home() / 'gpush-it-done').touch()");
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+          """
+          import pathlib, time
+          while not (pathlib.Path.home() / "gpush-it-begin").exists():
+              time.sleep(0.02)
+          time.sleep(9)
+          (pathlib.Path.home() / "gpush-it-done").touch()
+          """);
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
       world.gpush("run", "--detach", "--nodes", "1", "work.py").succeeded();
+      world.gpush("up", "--idle", "4s").succeeded();
 
       world.killGateway();
+      Files.createFile(begin);
 
       World.until("the run has done its work", () -> Files.exists(done));
       assertTrue(!isEmpty(rig), "the idle time begins with the end of the run");
       World.until("the job is gone at its lease", () -> isEmpty(rig));
     } finally {
+      Files.deleteIfExists(begin);
       Files.deleteIfExists(done);
     }
   }

@@ -224,7 +224,7 @@ final class KubernetesPlace implements BackendPlace {
   @Override
   public void close() throws IOException {
     try {
-      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=60s");
+      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=300s");
       rig.kubectl("delete", "namespace", namespace, "--wait=false");
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
