@@ -27,7 +27,7 @@ import traceback
 import uuid
 
 from . import (MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, notices, peers,
-               processes)
+               processes, temporary)
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
@@ -260,9 +260,7 @@ class Agent:
             return
         try:
             os.makedirs(self.state, exist_ok=True)
-            path = os.path.join(self.state, "tmp")
-            os.makedirs(path, mode=0o700, exist_ok=True)
-            self.tmp = path
+            self.tmp = temporary.of_node(self.state, self.folder.path)
         except OSError as error:
             self.cannot("no-state", {"path": self.state, "errno": errno.errorcode.get(error.errno, "")})
 
@@ -317,6 +315,7 @@ class Agent:
             return
         if self.folder.intact(self.listener):
             locks.touch(self.folder.lock_fd)
+            self.check_tmp()
             return
         self.log("the folder is gone; binding again")
         try:
@@ -330,6 +329,12 @@ class Agent:
         self.listener.setblocking(False)
         self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
         self.write_json()
+        self.check_tmp()
+
+    def check_tmp(self):
+        """The short name of TMPDIR lies where cleaners come by; the disk of the state folder is not asked, it may hang."""
+        if self.tmp == temporary.below(self.folder.path) and not os.path.lexists(self.tmp):
+            self.make_tmp()
 
     def poked(self):
         """Someone looks for us by the abstract name, because the folder did not lead to us."""

@@ -4,10 +4,9 @@ import os
 import re
 import shutil
 import signal
-import socket
 import tempfile
 
-from . import journal
+from . import journal, temporary
 from .processes import raw
 from .refused import Refused
 
@@ -18,8 +17,6 @@ MAX_PROCS = 1024
 SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
 LONGEST_WARNING = 31 * 86400
 SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
-# The longest socket that is known to be made below it fits.
-MAX_STATE = 107 - len("/tmp/r12345678/1023/torch-shm-dir-123456/manager.sock")
 # Each rank of torchrun goes through this: its output goes to its own pipes, then it becomes the program.
 REDIRECT = ('d=$GPUSH_RUN_TMP TMPDIR=$GPUSH_RUN_TMP/$LOCAL_RANK; unset GPUSH_RUN_TMP; export TMPDIR; '
             'exec "$@" >"$d/$LOCAL_RANK.out" 2>"$d/$LOCAL_RANK.err"')
@@ -165,9 +162,9 @@ def make_tmp(state, spec):
     Below the state folder, which goes with the node, if that is short; it may also be a file system without pipes or
     sockets."""
     wanted = (spec.get("env") or {}).get("TMPDIR")
-    own = os.path.join(state, "tmp")
+    own = temporary.below(state)
     last = None
-    for folder in ([wanted] if wanted else []) + ([own] if len(os.fsencode(state)) <= MAX_STATE else []) + SYSTEM_TMP:
+    for folder in ([wanted] if wanted else []) + ([own] if temporary.is_short(state) else []) + SYSTEM_TMP:
         try:
             if folder == own:
                 os.makedirs(own, mode=0o700, exist_ok=True)
@@ -186,9 +183,7 @@ def fill_tmp(tmp, spec, tries_socket):
                 for channel in ("out", "err"):
                     os.mkfifo(os.path.join(tmp, "%d.%s" % (local, channel)), 0o600)
         if tries_socket:
-            with socket.socket(socket.AF_UNIX) as sock:
-                sock.bind(os.path.join(tmp, "s"))
-            os.unlink(os.path.join(tmp, "s"))
+            temporary.try_socket(tmp)
     except OSError:
         shutil.rmtree(tmp, ignore_errors=True)
         raise

@@ -224,7 +224,7 @@ class EndTest(NodeTest):
     def test_release_leaves_nothing(self):
         client = self.client()
         pid = client.call("status")["pid"]
-        out = client.run("setsid sleep 1000 & (setsid sleep 1001 >/dev/null 2>&1 &) ; trap '' TERM; sleep 1002 & sleep 0.05; echo $!")
+        client.run("exec >/dev/null 2>&1; setsid sleep 1000 & (setsid sleep 1001 &); trap '' TERM; sleep 1002 & sleep 0.05")
         stream = client.exec(command="trap '' TERM; echo $$; sleep 1000; sleep 1000")
         stream.wait_for(b"\n")
         from gpush_agent import processes
@@ -248,7 +248,7 @@ class EndTest(NodeTest):
         stream.accepted().send(b"%08x" % len(encoded) + encoded + blob)
         self.assertEqual(stream.finish(), {"exit": 0})
         other = json.loads(bytes(stream.out[0]).split(b"\n")[1].decode())["pid"]
-        sleeper = client.exec(command="setsid sleep 1000 & echo $!")
+        sleeper = client.exec(command="setsid sleep 1000 >/dev/null 2>&1 & echo $!")
         sleeper.finish()
         self.assertTrue(self.control("release")["ok"])
         until(lambda: not alive(int(sleeper.out[0])), what="end of ours")
