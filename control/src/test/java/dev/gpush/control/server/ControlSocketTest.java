@@ -251,6 +251,40 @@ class ControlSocketTest {
   }
 
   @Test
+  void onlyCtrlCCancels() throws Exception {
+    assertEquals(true, isCancelledBy("INT"));
+    assertEquals(false, isCancelledBy("TERM"));
+    assertEquals(false, isCancelledBy("HUP"));
+    assertEquals(false, isCancelledBy("a connection that is lost"));
+  }
+
+  /** What a handler is told that waits until it is interrupted. */
+  private boolean isCancelledBy(String what) throws Exception {
+    var cancelled = new CompletableFuture<Boolean>();
+    try (var gateway =
+        TestGateway.with(
+            home,
+            call -> {
+              try {
+                new CountDownLatch(1).await();
+                return 0;
+              } catch (InterruptedException stop) {
+                cancelled.complete(call.isCancelled());
+                throw stop;
+              }
+            })) {
+      try (var client = gateway.raw()) {
+        client.writer().write(request("x").frame());
+        if (List.of("INT", "TERM", "HUP").contains(what)) {
+          client.writer().write(new Payload().text(what).frame(Kind.SIGNAL));
+          return cancelled.get(10, TimeUnit.SECONDS);
+        }
+      }
+      return cancelled.get(10, TimeUnit.SECONDS);
+    }
+  }
+
+  @Test
   void failsReadsAndWritesOfAClientThatVanished() throws Exception {
     var outcome = new CompletableFuture<String>();
     try (var gateway =

@@ -68,7 +68,7 @@ final class Adoption {
             SessionName.parse(found.session()), config, stranger.backend(), found.gang(), idle);
     SessionBook.Taken taken = book.adopt(entry, stranger.backend(), ledger);
     LiveSession session = taken.session();
-    try (LiveSession.Turn _ = taken.turn()) {
+    try (TurnQueue.Turn _ = taken.turn()) {
       boolean isOurs = false;
       try {
         session.move(session.entry());

@@ -137,7 +137,7 @@ final class Endings {
    * the session ends with the reason.
    */
   void ended(LiveSession session, String reason) throws InterruptedException {
-    try (LiveSession.Turn _ = session.begin("clean-up", Talk.silent())) {
+    try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
       if (!session.isOver() && !session.isClosed()) {
         giveBack(session, reason, Talk.silent());
       }

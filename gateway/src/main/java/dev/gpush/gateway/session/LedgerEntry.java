@@ -120,6 +120,11 @@ public record LedgerEntry(
     return wanted;
   }
 
+  /** Where it is, or where it waits. */
+  List<String> places() {
+    return grant.isPresent() ? List.of(backend) : wanted().stream().map(Bid::backend).toList();
+  }
+
   /** Asks these, and nobody else; whoever was asked before is to be given back. */
   LedgerEntry asking(List<Bid> bids, Map<String, String> inherits) {
     var rest = new ArrayList<>(bids.subList(1, bids.size()));

@@ -228,7 +228,7 @@ final class SessionLinks {
       return;
     }
     // Whoever starts a run has the turn, and counts on nodes that stay what they are meanwhile.
-    try (LiveSession.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
+    try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
         session.moveAnyway(session.entry().with(anew.now()));
       }

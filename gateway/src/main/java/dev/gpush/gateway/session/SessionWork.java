@@ -4,6 +4,7 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.launch.LaunchInput;
@@ -57,6 +58,11 @@ final class SessionWork implements AutoCloseable {
     replaced.forget();
     if (isForeign) {
       session.move(session.entry().foreign(false));
+    }
+    LedgerEntry entry = session.entry();
+    if (entry.state() == SessionState.READY && !entry.detail().isEmpty()) {
+      // That no files were sent, when it was made, is over.
+      session.move(entry.in(SessionState.READY, ""));
     }
     return now.counter();
   }

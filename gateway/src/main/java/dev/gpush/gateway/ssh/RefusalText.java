@@ -33,6 +33,11 @@ record RefusalText(String what, String because, String attempt) {
               "node " + node + " of " + session + " cannot be reached",
               clean(state),
               "gpush nodes -s " + session);
+      case SessionFailure.Queued(var session, var words) ->
+          new RefusalText(
+              session + " has no nodes yet",
+              clean(words.isEmpty() ? "it is queued" : "it is queued: " + words),
+              "gpush up -s " + session);
       case SessionFailure.NodesLost(var session, var nodes, _, var reason) ->
           new RefusalText(
               session + " has lost " + nodes,

@@ -15,6 +15,7 @@ final class FakeTalk implements Talk {
 
   // guarded by this
   private final List<String> lines = new ArrayList<>();
+  private boolean isCancelled;
 
   FakeTalk(boolean answer, Runnable moment) {
     this(_ -> answer, true, moment);
@@ -38,6 +39,16 @@ final class FakeTalk implements Talk {
   /** Called whenever a step begins, changes or ends. */
   static FakeTalk at(Runnable moment) {
     return new FakeTalk(true, moment);
+  }
+
+  /** From now on the user has said stop. */
+  synchronized void cancel() {
+    isCancelled = true;
+  }
+
+  @Override
+  public synchronized boolean isCancelled() {
+    return isCancelled;
   }
 
   synchronized List<String> lines() {

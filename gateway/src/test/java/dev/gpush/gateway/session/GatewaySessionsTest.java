@@ -203,35 +203,35 @@ final class GatewaySessionsTest {
   }
 
   @Test
-  void whoWaitsForAnotherRequestIsToldThatItDiffers() throws Exception {
+  void whoAsksForSomethingElseMeanwhileIsToldThatItDiffers() throws Exception {
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
     Future<SessionView> one = fork(() -> up(ask(project, 1)));
     gate.awaitReached();
-    var talk = FakeTalk.answering(true);
-    Future<SessionView> two = fork(() -> sessions.up(ask(project, 2), talk));
-    until("it waits", () -> talk.lines().contains("waiting for up of devbox"));
-    gate.open();
 
+    var failed = assertThrows(GpushException.class, () -> up(ask(project, 2)));
+
+    assertInstanceOf(SessionFailure.Differs.class, failed.failure());
+    gate.open();
     assertEquals(1, get(one).nodes().size());
-    var failed = assertThrows(ExecutionException.class, () -> get(two));
-    assertInstanceOf(SessionFailure.Differs.class, ((GpushException) failed.getCause()).failure());
   }
 
   @Test
-  void whoWaitsForAnUpThatFailsMakesItsOwn() throws Exception {
+  void whoJoinsAnUpThatFailsHearsWhy() throws Exception {
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
     rig.trouble().fail(Operation.RESERVE, Moment.BEFORE);
     Future<SessionView> one = fork(() -> up(ask(project, 1)));
     gate.awaitReached();
     var talk = FakeTalk.answering(true);
-    Future<SessionView> two = fork(() -> sessions.up(ask(project, 2), talk));
-    until("it waits", () -> talk.lines().contains("waiting for up of devbox"));
+    Future<SessionView> two = fork(() -> sessions.up(ask(project, 1), talk));
+    until("it has joined", () -> talk.lines().stream().anyMatch(line -> line.startsWith("reserv")));
     gate.open();
 
-    assertThrows(ExecutionException.class, () -> get(one));
-    assertTrue(get(two).isNew());
-    assertEquals(2, get(two).nodes().size());
-    rig.assertOneGang();
+    for (Future<SessionView> up : List.of(one, two)) {
+      var failed = assertThrows(ExecutionException.class, () -> get(up));
+      assertInstanceOf(
+          BackendFailure.Unavailable.class, ((GpushException) failed.getCause()).failure());
+    }
+    rig.assertNothingLeft(gateway);
   }
 
   @Test
@@ -262,7 +262,7 @@ final class GatewaySessionsTest {
   }
 
   @Test
-  void interruptedAtAnyMomentNothingIsHeld() throws Exception {
+  void cancelledAtAnyMomentNothingIsHeld() throws Exception {
     int moment = 0;
     boolean isMade = false;
     while (!isMade) {
@@ -275,6 +275,7 @@ final class GatewaySessionsTest {
                   Thread.currentThread().interrupt();
                 }
               });
+      talk.cancel();
       Future<SessionView> up = fork(() -> sessions.up(ask(project, 1), talk));
       try {
         get(up);
@@ -283,15 +284,42 @@ final class GatewaySessionsTest {
         rig.assertNothingLeft(gateway);
       }
     }
-    assertTrue(moment > 3, "moments: " + moment);
     rig.assertOneGang();
   }
 
   @Test
-  void interruptedInsideTheBackendNothingIsHeld() throws Exception {
+  void leftAtAnyMomentItIsMadeAllTheSame() throws Exception {
+    boolean isSeenToTheEnd = false;
+    for (int moment = 0; !isSeenToTheEnd; moment++) {
+      int at = moment;
+      var count = new AtomicInteger();
+      var talk =
+          FakeTalk.at(
+              () -> {
+                if (count.getAndIncrement() == at) {
+                  Thread.currentThread().interrupt();
+                }
+              });
+      Future<SessionView> up = fork(() -> sessions.up(ask(project, 1), talk));
+      try {
+        get(up);
+        isSeenToTheEnd = true;
+      } catch (ExecutionException left) {
+        assertInstanceOf(InterruptedException.class, left.getCause());
+      }
+      until("it is ready", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
+      rig.assertOneGang();
+      sessions.down(SessionRig.DEVBOX, true, Talk.silent());
+    }
+  }
+
+  @Test
+  void cancelledInsideTheBackendNothingIsHeld() throws Exception {
+    var talk = FakeTalk.answering(true);
+    talk.cancel();
     for (Operation operation : List.of(Operation.RESERVE, Operation.SPAWN)) {
       Gate gate = rig.trouble().hold(operation, Moment.BEFORE);
-      Future<SessionView> up = fork(() -> up(ask(project, 2)));
+      Future<SessionView> up = fork(() -> sessions.up(ask(project, 2), talk));
       gate.awaitReached();
       up.cancel(true);
       until("all is undone", () -> sessions.all().isEmpty());
@@ -300,7 +328,7 @@ final class GatewaySessionsTest {
       rig.assertNothingLeft(gateway);
     }
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.AFTER);
-    Future<SessionView> up = fork(() -> up(ask(project, 2)));
+    Future<SessionView> up = fork(() -> sessions.up(ask(project, 2), talk));
     gate.awaitReached();
     up.cancel(true);
     until("all is undone", () -> sessions.all().isEmpty());
@@ -504,7 +532,7 @@ final class GatewaySessionsTest {
     Future<String> command =
         fork(
             () -> {
-              try (LiveSession.Turn _ = live.begin("sync", Talk.silent())) {
+              try (TurnQueue.Turn _ = live.begin("sync", Talk.silent())) {
                 return live.link(0).call("status", dev.gpush.core.json.Json.object()).write();
               }
             });
@@ -520,7 +548,7 @@ final class GatewaySessionsTest {
 
   private static boolean isFree(LiveSession session) {
     var talk = FakeTalk.at(() -> Thread.currentThread().interrupt());
-    try (LiveSession.Turn _ = session.begin("look", talk)) {
+    try (TurnQueue.Turn _ = session.begin("look", talk)) {
       return true;
     } catch (InterruptedException taken) {
       return false;

@@ -175,7 +175,7 @@ final class PlacementTest {
   }
 
   @Test
-  void whoInterruptsTheWaitLeavesNoPlaceInAnyQueue() throws Exception {
+  void whoCancelsTheWaitLeavesNoPlaceInAnyQueue() throws Exception {
     places.fill("hpc");
     places.fill("uni");
     GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
@@ -192,6 +192,7 @@ final class PlacementTest {
         "it waits at both",
         () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);
 
+    talk.cancel();
     thread.get().interrupt();
 
     assertThrows(ExecutionException.class, () -> waiting.get());

@@ -249,6 +249,26 @@ final class SessionRig implements AutoCloseable {
         asked.attach());
   }
 
+  /** As {@code run} asks: any session of the folder will do. */
+  static UpRequest attaching(UpRequest asked) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        asked.hardEnd(),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        false,
+        true,
+        false,
+        false,
+        asked.natives(),
+        asked.attach());
+  }
+
   static UpRequest ending(UpRequest asked, Duration hardEnd) {
     return with(asked, asked.nodes(), Optional.of(hardEnd), asked.idle(), asked.replace());
   }

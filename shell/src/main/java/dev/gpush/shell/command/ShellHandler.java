@@ -7,6 +7,7 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.shell.render.Asker;
 import dev.gpush.shell.render.Console;
 import dev.gpush.shell.render.ConsoleTalk;
 import dev.gpush.shell.render.FailureText;
@@ -17,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -76,7 +78,7 @@ public final class ShellHandler implements Handler {
             console,
             services.clock(),
             services.ticker(),
-            question -> invocation.ask(question, false),
+            new Client(invocation),
             common.quiet,
             common.yes)) {
       Call call = new Call(services, invocation, console, talk, common, words);
@@ -85,6 +87,19 @@ public final class ShellHandler implements Handler {
         return ExitStatus.DONE.number();
       }
       return action.run(call);
+    }
+  }
+
+  /** The one who typed the command. */
+  private record Client(Invocation invocation) implements Asker {
+    @Override
+    public Optional<String> ask(String question) throws InterruptedException {
+      return invocation.ask(question, false);
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return invocation.isCancelled();
     }
   }
 

@@ -173,6 +173,16 @@ public final class FailureText {
               "node " + node + " of " + session + " is out of reach",
               "its link is " + state,
               "gpush nodes -s " + session);
+      case SessionFailure.Queued(var session, var words) ->
+          Message.of(
+              session + " has no nodes yet",
+              words.isEmpty() ? "it is queued" : "it is queued: " + words,
+              "gpush up -s " + session + "    # waits with it");
+      case SessionFailure.GivenUp(var session) ->
+          Message.of(
+              session + " does not wait for nodes any more",
+              "another command gave its request up",
+              "gpush up -s " + session);
       case SessionFailure.CannotExtend(var session, var reason, var remedy) ->
           Message.of(
               "the end of " + session + " cannot be moved there",

@@ -33,6 +33,11 @@ final class FakeSessions implements Sessions {
   final List<String> calls = new ArrayList<>();
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
+  final List<EndedRequest> ended = new ArrayList<>();
+
+  /** What a request that is detached waits for; empty: it is there at once. */
+  Optional<String> queue = Optional.empty();
+
   List<String> kept = List.of();
   List<String> chosen = List.of();
   String why = "";
@@ -128,6 +133,35 @@ final class FakeSessions implements Sessions {
             true);
     all.put(name, made);
     return made;
+  }
+
+  @Override
+  public SessionView upDetached(UpRequest request, Talk talk) {
+    SessionView made = up(request, talk);
+    calls.add("detached");
+    return queue.map(words -> queued(made, words)).orElse(made);
+  }
+
+  /** In a queue, with these words about it. */
+  private SessionView queued(SessionView view, String words) {
+    SessionView queued = new ViewChange(view).queued(words).view();
+    all.put(view.name().text(), queued);
+    return queued;
+  }
+
+  @Override
+  public boolean giveUp(SessionName name, Talk talk) {
+    boolean waits = all.get(name.text()).state() == SessionState.QUEUED;
+    if (waits) {
+      calls.add("give up " + name);
+      all.remove(name.text());
+    }
+    return waits;
+  }
+
+  @Override
+  public List<EndedRequest> ended() {
+    return ended;
   }
 
   @Override

@@ -7,7 +7,9 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.Finding;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -41,6 +43,43 @@ final class TranscriptTest {
         $ gpush up
         2> devbox is there: 2 cpu nodes on local, 12m old; 48m idle
         """);
+  }
+
+  @Test
+  void upDetachedSaysWhereItWaitsAndHowToLook() {
+    desk.sessions.queue = Optional.of("slurm job 12 waits, 2 of 3 · Priority");
+
+    desk.expect(
+        """
+        $ gpush up --nodes 2 --detach
+        2> devbox waits on local: slurm job 12 waits, 2 of 3 · Priority
+        2> look: gpush ps · wait with it: gpush up · give it up: gpush down
+        """);
+    desk.sessions.ended.add(
+        new Sessions.EndedRequest(
+            new SessionName("other"),
+            desk.clock.now().minus(Duration.ofMinutes(150)),
+            "hpc could not give it: its job was cancelled"));
+
+    desk.expect(
+        """
+        $ gpush ps
+        NAME    BACKEND  SHAPE        STATE   AGE  LEASE  RUNS  FOLDER
+        devbox  local    2 cpu nodes  queued  0s   -      -     ~/proj
+        2> devbox is queued for 0s: slurm job 12 waits, 2 of 3 · Priority
+        2> other, asked for 2h30m ago, came to nothing: hpc could not give it: its job was cancelled
+        $ gpush stop
+        2> devbox does not wait any more
+        """);
+    desk.sessions.queue = Optional.empty();
+
+    desk.expect(
+        """
+        $ gpush up --detach
+        2> devbox: 1 cpu node on local in 0s; 1h idle
+        2> next: gpush run train.py
+        """);
+    assertEquals(List.of("detached", "give up devbox", "detached"), desk.sessions.calls);
   }
 
   @Test

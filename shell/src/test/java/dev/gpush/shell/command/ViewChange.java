@@ -52,6 +52,12 @@ public final class ViewChange {
         view.nodes());
   }
 
+  /** It has no nodes yet. */
+  public ViewChange queued(String detail) {
+    return with(
+        SessionState.QUEUED, detail, Optional.empty(), Optional.empty(), 0, 0, view.nodes());
+  }
+
   public ViewChange generation(long generation) {
     return with(
         view.state(),

@@ -12,6 +12,7 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -136,25 +137,59 @@ public final class FakeBackend implements Backend {
 
   @Override
   public Gang reserve(GangRequest request) throws InterruptedException {
-    boolean done = false;
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    boolean stays = false;
     try {
       if (fit(request) instanceof Plan.Never(var reason, var works)) {
         throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
       }
       site.trouble().at(Operation.RESERVE, Moment.BEFORE);
-      Gang gang = isQueueing ? queued(request) : taken(request);
+      if (isQueueing) {
+        site.submit(name, request, gang -> startAgents(gang, request));
+      }
+      Gang gang = isQueueing ? queued(request, waiter) : taken(request);
       site.trouble().at(Operation.RESERVE, Moment.AFTER);
       if (!isQueueing) {
         startAgents(gang, request);
       }
-      done = true;
+      stays = true;
       return gang;
+    } catch (InterruptedException stop) {
+      stays = isQueueing && waiter.leavesPlace();
+      throw stop;
     } finally {
-      if (!done && isAlive.getAsBoolean()) {
-        Optional<Holding> half = site.find(request.gang());
-        half.ifPresent(holding -> end(holding.gang()));
-        site.drop(request.gang());
-      }
+      endUnless(stays, request);
+    }
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    boolean stays = false;
+    try {
+      site.trouble().at(Operation.RESUME, Moment.BEFORE);
+      Gang gang = queued(request, waiter);
+      stays = true;
+      return gang;
+    } catch (InterruptedException stop) {
+      stays = waiter.leavesPlace();
+      throw stop;
+    } catch (GpushException failed) {
+      stays = failed.failure() instanceof BackendFailure.Unavailable;
+      throw failed;
+    } finally {
+      endUnless(stays, request);
+    }
+  }
+
+  private void endUnless(boolean stays, GangRequest request) {
+    if (!stays && isAlive.getAsBoolean()) {
+      Optional<Holding> half = site.find(request.gang());
+      half.ifPresent(holding -> end(holding.gang()));
+      site.drop(request.gang());
     }
   }
 
@@ -164,8 +199,8 @@ public final class FakeBackend implements Backend {
             () -> new GpushException(new BackendFailure.Taken(name, "GPUs are held", holders())));
   }
 
-  private Gang queued(GangRequest request) throws InterruptedException {
-    site.submit(name, request, gang -> startAgents(gang, request));
+  private Gang queued(GangRequest request, Waiter waiter) throws InterruptedException {
+    site.place(request.gang()).ifPresent(waiter::waits);
     return site.await(request.gang())
         .orElseThrow(
             () ->
