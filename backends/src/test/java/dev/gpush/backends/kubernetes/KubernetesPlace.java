@@ -202,7 +202,7 @@ final class KubernetesPlace implements BackendPlace {
   public List<String> leftovers() throws Exception {
     long start = System.nanoTime();
     List<String> left = left();
-    while (!left.isEmpty() && System.nanoTime() - start < Duration.ofSeconds(15).toNanos()) {
+    while (!left.isEmpty() && System.nanoTime() - start < BackendContract.LIMIT.toNanos()) {
       left = left();
     }
     return left;
