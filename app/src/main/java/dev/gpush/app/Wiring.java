@@ -96,7 +96,8 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
-    SshGateway ssh = SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks);
+    SshGateway ssh =
+        SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks, clock);
     sshBox.fill(ssh, sessions);
     process.isUsedWhen(ssh::hasClients);
     process.tells(

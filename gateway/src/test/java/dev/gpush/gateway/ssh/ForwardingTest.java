@@ -32,6 +32,8 @@ class ForwardingTest {
   /** Two hundred at once: over a shorter queue the kernel resets what it cannot hold. */
   private static final int BACKLOG = 1_000;
 
+  private static final int THOUSAND = 1_100;
+
   private static Rig rig;
   private static Tasks tasks;
   private static ServerSocketChannel tcp;
@@ -213,6 +215,37 @@ class ForwardingTest {
 
     answers.forEach(answer -> assertEquals("hello\ngot 1000\n", answer));
     end(ssh);
+  }
+
+  /** Issue 14, line 21: a busy {@code -D} has that many. */
+  @Test
+  void keepsMoreThanAThousandConnectionsOpen() throws Exception {
+    int local = freePort();
+    Process ssh = rig.forwarding("-L", local + ":127.0.0.1:" + port());
+    var open = new ArrayList<SocketChannel>();
+    try {
+      for (int i = 0; i < THOUSAND; i++) {
+        SocketChannel connection = to(local);
+        open.add(connection);
+        assertEquals("hello\n", hear(connection, 6), "connection " + i);
+      }
+      for (SocketChannel connection : open) {
+        assertEquals("got 10\n", converse(connection, 10));
+      }
+    } finally {
+      for (SocketChannel connection : open) {
+        connection.close();
+      }
+    }
+    end(ssh);
+  }
+
+  private static String hear(SocketChannel connection, int size) throws IOException {
+    var bytes = ByteBuffer.allocate(size);
+    while (bytes.hasRemaining() && connection.read(bytes) >= 0) {
+      // Until all of it has come.
+    }
+    return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
   }
 
   private record Callables(int port) {
