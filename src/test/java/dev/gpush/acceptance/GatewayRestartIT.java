@@ -2,12 +2,14 @@ package dev.gpush.acceptance;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,6 +30,34 @@ final class GatewayRestartIT {
       survives(world, "killed", World::killGateway, true);
       survives(world, "stopped", each -> each.gpush("gateway", "stop").succeeded(), false);
     }
+  }
+
+  /**
+   * As laptops do from network to network; in a namespace of its own, so that only it is renamed.
+   */
+  @Test
+  void aMachineThatWasRenamedGoesOnWithItsSessions() throws Exception {
+    try (World world = World.fresh()) {
+      world.gpush("up", "--nodes", "1").succeeded();
+      world.gpush("gateway", "stop").succeeded();
+
+      String[] inside = {"unshare", "--uts", "sh", "-c", "hostname elsewhere && exec \"$@\"", "sh"};
+      assumeTrue(
+          world.run(new byte[0], with(inside, "true")).exit() == 0, "nothing can be renamed here");
+
+      world.run(new byte[0], with(inside, world.launcher().toString(), "ps")).succeeded();
+
+      Json status = world.json("gateway", "status", "--json");
+      Path socket = Path.of(status.object("sockets").text("control").orElseThrow());
+      assertTrue(
+          Files.readString(socket.resolveSibling("gateway.lock")).contains("host=elsewhere"));
+      World.until("it is ready", () -> isReady(world));
+      assertEquals("1\n", world.gpush("exec", "echo 1").succeeded().out());
+    }
+  }
+
+  private static String[] with(String[] words, String... more) {
+    return Stream.concat(Stream.of(words), Stream.of(more)).toArray(String[]::new);
   }
 
   private static void survives(World world, String how, End end, boolean isHungUpByTheNext)

@@ -28,6 +28,8 @@ public record RunFolder(Path path) {
   private static final List<Path> ROOTS =
       List.of(Path.of("/tmp"), Path.of("/var/tmp"), Path.of("/dev/shm"));
 
+  private static final Path LASTING = Path.of("/var/tmp");
+
   private static final int PERMISSION_BITS = 0777;
   private static final int OWNER_ONLY = 0700;
 
@@ -57,6 +59,16 @@ public record RunFolder(Path path) {
     } catch (IOException notThereYet) {
       return home.toAbsolutePath().normalize();
     }
+  }
+
+  /**
+   * A folder of this user alone that is local to the host and stays when it restarts, made if it is
+   * not there.
+   */
+  public static Path lasting() throws IOException {
+    Path folder = LASTING.resolve("gpush-" + userId());
+    makePrivate(folder);
+    return folder;
   }
 
   /** Makes the folder if it is not there, for this user alone. */

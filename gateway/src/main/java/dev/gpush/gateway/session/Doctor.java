@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
 import dev.gpush.core.talk.Talk;
@@ -111,8 +112,18 @@ final class Doctor {
     };
   }
 
-  /** In the ledger, not over, and in no gateway's hands: its backend is not configured any more. */
-  private static Finding unwatched(LedgerEntry entry) {
+  /**
+   * In the ledger, not over, and not this gateway's: another machine's, or its backend is not
+   * configured any more.
+   */
+  private Finding unwatched(LedgerEntry entry) {
+    if (backends.named(entry.backend()).isPresent()) {
+      return new Finding(
+          "ok",
+          "session " + entry.name(),
+          "on another machine that has this home: " + entry.holder().words(),
+          Optional.empty());
+    }
     return new Finding(
         "bad",
         "session " + entry.name(),
@@ -170,7 +181,7 @@ final class Doctor {
                   stranger.what(),
                   session
                       + " of "
-                      + found.holder()
+                      + new Holder(found.holder()).words()
                       + " is not in this ledger; it ends by itself at its lease",
                   Optional.of("gpush adopt " + found.session() + " --take")));
     }

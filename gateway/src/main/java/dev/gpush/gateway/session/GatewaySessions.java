@@ -9,6 +9,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
@@ -36,6 +37,7 @@ import java.util.function.Predicate;
  * told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
+  private final Identity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
@@ -70,6 +72,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
+    this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.configs = configs;
@@ -98,7 +101,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             changed);
     this.clock = clock;
     this.strangers = new Strangers(identity, ledger, backends, configs);
-    this.adoption = new Adoption(strangers, backends, book, ledger, requests, linker);
+    this.adoption = new Adoption(identity, strangers, backends, book, ledger, requests, linker);
     this.changed = changed;
   }
 
@@ -305,8 +308,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent() && !request.attachOnly()) {
-      talk.say("taking " + session.name() + " over from " + other.get().holder());
-      session.takeFrom(other.get());
+      String holder = new Holder(other.get().holder()).words();
+      talk.say("taking " + session.name() + " over from " + holder);
+      session.takeFrom(other.get(), identity.holder());
     }
     linker.ensure(session, talk);
     if (session.entry().state() != SessionState.READY) {

@@ -7,6 +7,7 @@ import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
@@ -218,10 +219,10 @@ final class LiveSession implements AutoCloseable {
     }
   }
 
-  /** From now on under a term that wins; the old links end. */
-  void takeFrom(AgentFailure.Superseded other) {
+  /** From now on this holder's, under a term that wins; the old links end. */
+  void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
-    moveAnyway(entry().under(Math.max(entry().term(), other.term()) + 1));
+    moveAnyway(entry().keptBy(by, Math.max(entry().term(), other.term()) + 1));
     lock.lock();
     try {
       refused = Optional.empty();

@@ -32,6 +32,7 @@ final class Recovery {
 
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
+  private final Identity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final SessionLinks linker;
@@ -44,6 +45,7 @@ final class Recovery {
   private final Runnable changed;
 
   Recovery(
+      Identity identity,
       Ledger ledger,
       Backends backends,
       SessionLinks linker,
@@ -53,6 +55,7 @@ final class Recovery {
       Timing timing,
       Tasks tasks,
       Runnable changed) {
+    this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.linker = linker;
@@ -85,10 +88,33 @@ final class Recovery {
                 SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
         continue;
       }
-      SessionBook.Taken taken = book.adopt(entry, backend.get());
+      if (isOfAnotherMachine(entry, backend.get())) {
+        continue;
+      }
+      SessionBook.Taken taken = book.adopt(kept(entry), backend.get());
       tasks.start(
           "recover-" + taken.session().name(), () -> recover(book, taken.session(), taken.turn()));
     }
+  }
+
+  /**
+   * A home that several machines share has one ledger for all; what is local to another one is not
+   * gone because it is not here.
+   */
+  private boolean isOfAnotherMachine(LedgerEntry entry, Backend backend) {
+    return backend.kind().equals("local")
+        && entry.holder().machine().isPresent()
+        && !entry.holder().machine().equals(identity.holder().machine());
+  }
+
+  /** What a gpush without ids has made here: agents that know its old name take the higher term. */
+  private LedgerEntry kept(LedgerEntry entry) {
+    if (!identity.isOwnFromBefore(entry)) {
+      return entry;
+    }
+    LedgerEntry ours = entry.keptBy(identity.holder(), entry.term() + 1);
+    ledger.put(ours);
+    return ours;
   }
 
   private void recover(GatewaySessions book, LiveSession session, TurnQueue.Turn first) {

@@ -100,7 +100,7 @@ final class SessionLinks {
               session.backend(),
               gang,
               node,
-              session.entry().term(),
+              session.entry(),
               state -> watch(session, node.index(), state)));
     }
     session.linked(links, works.make(session, links, config));

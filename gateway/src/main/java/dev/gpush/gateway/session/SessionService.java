@@ -57,6 +57,7 @@ public final class SessionService implements AutoCloseable {
     this.runs = new GatewayRuns(sessions, sessions.linker(), own);
     this.recovery =
         new Recovery(
+            identity,
             ledger,
             backends,
             sessions.linker(),

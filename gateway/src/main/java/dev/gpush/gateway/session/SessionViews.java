@@ -6,6 +6,7 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -240,7 +241,8 @@ final class SessionViews {
   private static String degradation(LiveSession session) {
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent()) {
-      return "held by " + other.get().holder() + "; this gateway looks on (gpush up takes it over)";
+      String holder = new Holder(other.get().holder()).words();
+      return "held by " + holder + "; this gateway looks on (gpush up takes it over)";
     }
     var parts = new ArrayList<String>();
     session

@@ -12,6 +12,7 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -159,10 +160,23 @@ final class SessionRig implements AutoCloseable {
 
   private SessionService gateway(
       Path home, String holder, List<Backend> all, Tasks its, Duration grace) {
+    return gateway(identity(home, new Holder(holder), "b"), all, its, grace);
+  }
+
+  /** A gateway of this home that says who it is in another way than the one before. */
+  SessionService gateway(Holder holder, String boot, List<Backend> all) {
+    SessionService service = gateway(identity(home(), holder, boot), all, tasks, DEADLINE);
+    started.add(service);
+    return service;
+  }
+
+  private Identity identity(Path home, Holder holder, String boot) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
-    var identity =
-        new Identity("me", holder, HexFormat.of().formatHex(incarnation), "here", "b", home);
+    return new Identity("me", holder, HexFormat.of().formatHex(incarnation), "here", boot, home);
+  }
+
+  private SessionService gateway(Identity identity, List<Backend> all, Tasks its, Duration grace) {
     return new SessionService(
         identity,
         new Given(all),
