@@ -12,7 +12,10 @@ import java.util.List;
  * or leaked and in it.
  */
 final class Endings {
-  /** {@code --yes} is not enough: it says yes to questions that cost no work. */
+  /** Answers the question about runs: to end them is what the user asked for. */
+  private static final String YES = "--yes";
+
+  /** Answers the question about files, where {@code --yes} is not enough, and that about runs. */
   private static final String DISCARD = "--discard";
 
   private final SessionBook book;
@@ -93,7 +96,7 @@ final class Endings {
               + " in progress on "
               + session.name()
               + "; end and give back",
-          DISCARD);
+          YES);
     }
   }
 

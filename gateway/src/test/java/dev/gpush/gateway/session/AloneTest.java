@@ -67,6 +67,10 @@ final class AloneTest {
     return Files.writeString(file, "a night of work");
   }
 
+  private static List<String> questions(FakeTalk talk) {
+    return talk.lines().stream().filter(line -> line.endsWith("give back")).toList();
+  }
+
   private interface Command {
     void run() throws InterruptedException;
   }
@@ -104,16 +108,27 @@ final class AloneTest {
     rig.assertOneGang();
   }
 
+  /** To end a run is what was asked for; what it left on the disk is another question. */
   @Test
-  void replacingASessionWithARunAsks() throws Exception {
-    up(ask(project, 1), Talk.silent());
+  void runsAndFilesAreTwoQuestionsForDownAndForReplacing() throws Exception {
+    SessionView made = up(ask(project, 1), Talk.silent());
     gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
+    Path file = checkpoint(made);
+    var questions =
+        List.of(
+            "1 run is in progress on devbox; end and give back",
+            "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0:"
+                + " ckpt); give back");
 
-    assertEquals(
-        "1 run is in progress on devbox; end and give back",
-        unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended())));
+    var down = FakeTalk.unattended();
+    unanswered(() -> gateway.sessions().down(DEVBOX, false, down));
+    var replace = FakeTalk.unattended();
+    unanswered(() -> up(replacing(ask(project, 2)), replace));
 
-    assertTrue(up(discarding(replacing(ask(project, 2))), FakeTalk.unattended()).isNew());
+    assertEquals(questions, questions(down));
+    assertEquals(questions, questions(replace));
+    assertTrue(Files.exists(file));
+    assertTrue(up(discarding(replacing(ask(project, 2))), Talk.silent()).isNew());
   }
 
   @Test
