@@ -7,6 +7,7 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
@@ -38,6 +39,9 @@ import java.util.regex.Pattern;
 final class ValueReader {
   /** The name of a backend or template. */
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
+  /** No shell reads it, so a tilde would be the name of a folder. */
+  private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
   /** A path of Linux is no longer, and no sensible value of a variable either. */
   private static final int MOST_TEXT = 4096;
@@ -85,6 +89,7 @@ final class ValueReader {
       case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
       case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
+      case FilePath file -> scalar(file, yaml).flatMap(scalar -> matching(file, scalar, FILE));
       case AbsolutePath absolute ->
           scalar(absolute, yaml)
               .flatMap(scalar -> matching(absolute, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
@@ -220,7 +225,7 @@ final class ValueReader {
         if (choice.later().isEmpty()) {
           return Optional.of(Json.of(choice.word()));
         }
-        flaw(scalar, choice.word() + " comes later: " + choice.later());
+        flaw(scalar, choice.word() + " is not supported yet: " + choice.later());
         return Optional.empty();
       }
     }

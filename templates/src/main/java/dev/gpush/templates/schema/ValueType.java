@@ -121,6 +121,14 @@ public sealed interface ValueType {
     }
   }
 
+  /** Kept as an absolute path, once it is known in which folder the file lies that has it. */
+  record FilePath() implements ValueType {
+    @Override
+    public String words() {
+      return "a path; a relative one starts at the folder of this file";
+    }
+  }
+
   /** Some of the words may belong to features that come later. */
   record OneOf(List<Choice> choices) implements ValueType {
     public OneOf {
