@@ -3,7 +3,9 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.core.talk.Talk;
 import java.util.List;
 
@@ -54,25 +56,27 @@ final class Endings {
     }
   }
 
-  /** What a ledger entry says of a failure; sentences for people are the shell's. */
+  /** What a ledger entry or a finding says of a failure; whole sentences are the shell's. */
   static String why(GpushException failed) {
     return switch (failed.failure()) {
       case BackendFailure.NotReleased(_, _, var reason) -> reason;
       case BackendFailure.Unavailable(_, var reason, _) -> reason;
-      case Failure other -> other.toString();
+      case Failure other -> PlaceWords.failed(other);
     };
   }
 
-  /** Asks before runs are ended. */
+  /** Names the runs that would be ended, and asks. */
   static void confirmRuns(LiveSession session, Talk talk, String flag) {
-    int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
-    if (running > 0) {
+    List<String> running = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
+    if (!running.isEmpty()) {
       talk.confirm(
-          running
-              + (running == 1 ? " run is" : " runs are")
+          String.join(", ", running)
+              + (running.size() == 1 ? " is" : " are")
               + " in progress on "
               + session.name()
-              + "; end and give back",
+              + "; stop "
+              + (running.size() == 1 ? "it" : "them")
+              + " and give the nodes back?",
           flag);
     }
   }
@@ -81,11 +85,16 @@ final class Endings {
    * Whoever calls it has the turn.
    *
    * @param reason why it ended by itself; empty when it was asked for
-   * @return what was kept because it is not ours
+   * @return the runs that this has stopped, and what was kept because it is not ours
    */
-  List<String> giveBack(LiveSession session, String reason, Talk talk) throws InterruptedException {
+  GivenBack giveBack(LiveSession session, String reason, Talk talk) throws InterruptedException {
     boolean isGone = false;
     String why = "giving it back failed";
+    List<Integer> running =
+        session.workIfAny().map(SessionWork::running).orElse(List.of()).stream()
+            .map(RunView::number)
+            .toList();
+    List<String> words = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
       session
           .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
@@ -94,7 +103,8 @@ final class Endings {
       session.close();
       List<String> kept = leftovers.releaseAll(session);
       isGone = true;
-      return kept;
+      words.forEach(run -> talk.say("stopped " + run));
+      return new GivenBack(running, kept);
     } catch (GpushException failed) {
       why = why(failed);
       throw failed;

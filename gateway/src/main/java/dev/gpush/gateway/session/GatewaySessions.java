@@ -48,6 +48,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Preferences preferences;
   private final Strangers strangers;
   private final Adoption adoption;
+  private final Clock clock;
   private final Runnable changed;
 
   GatewaySessions(
@@ -77,6 +78,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
     this.views = views;
     this.preferences = preferences;
+    this.clock = clock;
     this.strangers = new Strangers(identity, ledger, backends, configs);
     this.adoption = new Adoption(strangers, backends, book, ledger, requests, linker);
     this.changed = changed;
@@ -106,7 +108,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
           continue;
         }
-        attach(session, request, talk);
+        attach(session, request, wish, talk);
         return views.of(session, false);
       }
     }
@@ -164,7 +166,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return true;
   }
 
-  private void attach(LiveSession session, UpRequest request, Talk talk)
+  private void attach(LiveSession session, UpRequest request, Wish wish, Talk talk)
       throws InterruptedException {
     if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
       // The gang is there and this link is not: a new one is made.
@@ -186,6 +188,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (end.isPresent() || request.idle().isPresent()) {
       renew(session, end.or(() -> left(session)), request.idle());
     }
+    PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
   }
 
@@ -270,17 +273,16 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   @Override
-  public List<String> down(SessionName name, boolean discard, Talk talk)
-      throws InterruptedException {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
     try (LiveSession.Turn _ = session.begin("down", talk)) {
       if (session.isOver()) {
         book.remove(session);
-        return List.of();
+        return new GivenBack(List.of(), List.of());
       }
       requireOurs(session);
       if (!discard && session.entry().state() != SessionState.LEAKED) {
-        Endings.confirmRuns(session, talk, "--discard");
+        Endings.confirmRuns(session, talk, "--yes");
         Alone.confirm(session, talk, "--discard");
       }
       return endings.giveBack(session, "", talk);
@@ -359,12 +361,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public List<Finding> doctor() {
-    return new Doctor(ledger, backends, strangers, views).findings(all());
+    return new Doctor(ledger, backends, strangers, views, clock).findings(all());
   }
 
   @Override
   public List<Finding> endForgotten(Talk talk) throws InterruptedException {
-    return new Doctor(ledger, backends, strangers, views).end(all(), talk);
+    return new Doctor(ledger, backends, strangers, views, clock).end(all(), talk);
   }
 
   @Override

@@ -68,6 +68,7 @@ final class SessionWorks {
         syncNodes,
         new Launcher(site, clock, group),
         configs,
+        clock,
         group);
   }
 

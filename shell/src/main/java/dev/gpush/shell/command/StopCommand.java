@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
     header = "Stop a run",
     description = {
       "Interrupts all ranks, as Ctrl-C does, and kills what is left after 10 seconds. The session"
-          + " stays; gpush down gives that back. Without a number: the one run in progress."
+          + " stays; gpush down gives that back. Without a number: the one run in progress. A"
+          + " session of another folder that was not named is asked about first."
     },
     footer = {"$ gpush stop 7", "run 7 is stopped"})
 final class StopCommand implements Action {
@@ -31,7 +32,10 @@ final class StopCommand implements Action {
   @Override
   public int run(Call call) throws InterruptedException {
     refuseSession(call);
-    SessionView session = call.session();
+    SessionView session =
+        call.sessionToEnd(
+            Optional.empty(),
+            number.map(run -> "stop run " + run + " of").orElse("stop the run of"));
     RunView run =
         number.isPresent() ? RunNumbers.find(call, session.name(), number) : theOne(call, session);
     if (run.isOver()) {

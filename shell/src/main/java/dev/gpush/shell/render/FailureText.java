@@ -104,7 +104,7 @@ public final class FailureText {
           Message.of(
               "a question needs an answer, and nobody can be asked",
               "it is: " + question,
-              typed.with(flag));
+              typed.with(flag.split(" ", -1)));
       case UsageFailure.Declined(var question) ->
           Message.of(
               "stopped, nothing was changed", "the answer was no to: " + question, typed.again());
