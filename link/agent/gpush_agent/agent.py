@@ -433,10 +433,22 @@ class Agent:
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
             "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
-            "boot": self.boot, "bare": self.bare, "cannot": self.lacks()}))])
+            "boot": self.boot, "bare": self.bare, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:
             self.link.resume(last)
         pipe.flush()
+
+    def generation(self):
+        """Of the workspace that is on this node: 0 before the first push, None where that cannot be read."""
+        if not self.state:
+            return None
+        try:
+            with open(os.path.join(self.state, "generation"), "rb") as file:
+                return int(file.read(64).split()[0])
+        except FileNotFoundError:
+            return 0
+        except (OSError, ValueError, IndexError):
+            return None
 
     # ---- streams
 

@@ -110,6 +110,18 @@ class RaceTest(LifeTest):
         self.assertTrue(self.start()[0]["started"])
 
 
+class WelcomeTest(LifeTest):
+    def test_the_welcome_says_which_generation_of_the_workspace_is_here(self):
+        path = os.path.join(self.base, "ws.gpush", "generation")
+        for text, says in [(None, 0), ("42 0011aabb\n", 42), ("", None), ("a b\n", None)]:
+            if text is not None:
+                with open(path, "w") as file:
+                    file.write(text)
+            client = self.client()
+            self.assertEqual(client.welcome["generation"], says)
+            client.cut()
+
+
 class LeaseEndTest(LifeTest):
     LEASE = {"hard_s": 7200, "idle_s": 3600, "unclaimed_s": 600}
 

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -210,6 +211,8 @@ final class SshHostsIT {
         CompletableFuture<byte[]> lines = World.read(stream.getInputStream());
         rig.with("cut", "mfa");
         World.until("ps says needs you", () -> ps(world).contains("needs you"));
+        assertEquals(
+            Optional.of("rack"), world.json("ps", "--json").items().getFirst().text("needs_you"));
         rig.with("heal", "mfa");
         int connections = rig.count("mfa", "connections");
         for (int look = 0; look < 5; look++) {

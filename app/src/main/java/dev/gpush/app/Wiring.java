@@ -69,7 +69,7 @@ final class Wiring implements AutoCloseable {
     Map<String, String> environment = System.getenv();
     var clock = Clock.system();
     var random = new SecureRandom();
-    var configs = new YamlConfigs(home.path(), SITE);
+    var configs = new YamlConfigs(home.path(), SITE, System.getProperty("user.name"));
     var agent = new AgentImage(tasks, random);
     var host =
         new SystemHost(

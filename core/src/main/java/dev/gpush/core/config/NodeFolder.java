@@ -44,8 +44,11 @@ public record NodeFolder(String text) {
     }
   }
 
-  /** What keeps a text from being such a folder, as a sentence without its subject. */
-  public static Optional<String> flaw(String text, Variables variables) {
+  /**
+   * What a text of a promised form lacks today, as a sentence without its subject. A file with such
+   * a text can be read; what would put files there is refused.
+   */
+  public static Optional<String> unsupported(String text) {
     if (text.startsWith("pvc/")) {
       return Optional.of(
           "volumes by name (pvc/NAME) are not supported yet; mount the volume with pod.patch of"
@@ -53,6 +56,15 @@ public record NodeFolder(String text) {
     }
     if (VARIABLE.matcher(text).replaceAll("").matches("(?s).*[{}].*")) {
       return Optional.of("{user} and the like are not supported yet; write $USER");
+    }
+    return Optional.empty();
+  }
+
+  /** What keeps a text from being such a folder, as a sentence without its subject. */
+  public static Optional<String> flaw(String text, Variables variables) {
+    Optional<String> unsupported = unsupported(text);
+    if (unsupported.isPresent()) {
+      return unsupported;
     }
     if (!isWhole(text, variables) || text.chars().anyMatch(Character::isISOControl)) {
       String shown = text.replaceAll("\\p{Cntrl}", " ");

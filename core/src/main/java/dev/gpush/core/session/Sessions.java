@@ -45,11 +45,12 @@ public interface Sessions {
   SessionView choose(Optional<String> name, Path folder);
 
   /**
-   * Gives the gang back and confirms it. What exists only on the nodes is listed and asked about.
+   * Gives the gang back and confirms it. Runs in progress are named and asked about, and so is what
+   * exists only on the nodes.
    *
-   * @return the kept paths
+   * @param discard no question about either
    */
-  List<String> down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
+  GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
 
   /**
    * Moves the hard end to {@code fromNow}, and starts the idle time afresh; empty fromNow only does
@@ -84,6 +85,19 @@ public interface Sessions {
 
   /** A request that came to nothing, and why. */
   record EndedRequest(SessionName session, Instant asked, String why) {}
+
+  /**
+   * What became of a session that was given back.
+   *
+   * @param stopped the numbers of the runs that were in progress
+   * @param kept what is not gpush's and was left where it is, each with its node
+   */
+  record GivenBack(List<Integer> stopped, List<String> kept) {
+    public GivenBack {
+      stopped = List.copyOf(stopped);
+      kept = List.copyOf(kept);
+    }
+  }
 
   /** One line of {@code doctor}: status ok, warn or bad. */
   record Finding(String status, String what, String detail, Optional<String> remedy) {}

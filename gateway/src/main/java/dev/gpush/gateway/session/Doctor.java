@@ -10,6 +10,8 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,12 +36,14 @@ final class Doctor {
   private final Backends backends;
   private final Strangers strangers;
   private final SessionViews views;
+  private final Clock clock;
 
-  Doctor(Ledger ledger, Backends backends, Strangers strangers, SessionViews views) {
+  Doctor(Ledger ledger, Backends backends, Strangers strangers, SessionViews views, Clock clock) {
     this.ledger = ledger;
     this.backends = backends;
     this.strangers = strangers;
     this.views = views;
+    this.clock = clock;
   }
 
   List<Finding> findings(List<LiveSession> live) {
@@ -132,7 +136,8 @@ final class Doctor {
   }
 
   private Finding proof(LedgerEntry entry) {
-    String what = "ended session " + entry.name() + " (" + entry.created() + ")";
+    String age = DurationText.coarse(Duration.between(entry.created(), clock.now()));
+    String what = "ended session " + entry.name() + " (made " + age + " ago)";
     Optional<Backend> backend = backends.named(entry.backend());
     if (backend.isEmpty()) {
       return new Finding(

@@ -121,6 +121,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private SessionView up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
     Config config = configs.load(request.folder());
+    ConfiguredOutputs.requireSupported(config);
     while (true) {
       Wish wish = borrowing.of(request, config, preferences.wish(request, config));
       SessionBook.Entered entered = enter(request, config, wish, talk);
@@ -151,7 +152,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
           continue;
         }
-        attach(session, request, talk);
+        attach(session, request, wish, talk);
         return views.of(session, false);
       }
     }
@@ -297,10 +298,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       throws InterruptedException {
     endings
         .giveBackAsked(session, reason, request.discard(), talk)
+        .kept()
         .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
   }
 
-  private void attach(LiveSession session, UpRequest request, Talk talk)
+  private void attach(LiveSession session, UpRequest request, Wish wish, Talk talk)
       throws InterruptedException {
     if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
       // The gang is there and this link is not: a new one is made.
@@ -323,6 +325,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (end.isPresent() || request.idle().isPresent()) {
       renew(session, end.or(() -> left(session)), request.idle());
     }
+    PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
   }
 
@@ -349,6 +352,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.folder());
+    ConfiguredOutputs.requireSupported(config);
     Wish wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
     return placement.outlook(intent(name, config, wish, request), request, config, wish);
@@ -381,8 +385,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   @Override
-  public List<String> down(SessionName name, boolean discard, Talk talk)
-      throws InterruptedException {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
     Optional<TurnQueue.Turn> turn = session.beginOrJoin("down", talk);
     while (turn.isEmpty()) {
@@ -392,7 +395,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     try (TurnQueue.Turn _ = turn.get()) {
       if (session.isOver()) {
         book.remove(session);
-        return List.of();
+        return new GivenBack(List.of(), List.of());
       }
       requireOurs(session);
       return endings.giveBackAsked(session, "", discard, talk);
@@ -487,12 +490,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public List<Finding> doctor() {
-    return new Doctor(ledger, backends, strangers, views).findings(all());
+    return new Doctor(ledger, backends, strangers, views, clock).findings(all());
   }
 
   @Override
   public List<Finding> endForgotten(Talk talk) throws InterruptedException {
-    return new Doctor(ledger, backends, strangers, views).end(all(), talk);
+    return new Doctor(ledger, backends, strangers, views, clock).end(all(), talk);
   }
 
   @Override

@@ -180,6 +180,35 @@ public record LedgerEntry(
     return with(bid, rest, inherit).granted(granted);
   }
 
+  /** Whose runs take another Python from now on. */
+  LedgerEntry withPython(String other) {
+    return new LedgerEntry(
+        id,
+        name,
+        gang,
+        state,
+        detail,
+        backend,
+        nodes,
+        gpus,
+        hardEnd,
+        idle,
+        Optional.of(other),
+        root,
+        owner,
+        holder,
+        host,
+        boot,
+        created,
+        term,
+        inherit,
+        natives,
+        grant,
+        others,
+        foreign,
+        attach);
+  }
+
   private LedgerEntry with(Bid first, List<Bid> rest, Map<String, String> inherits) {
     return copy(name, first, state, detail, lease(), term, inherits, grant, rest, foreign);
   }

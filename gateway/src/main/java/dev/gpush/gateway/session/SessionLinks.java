@@ -12,6 +12,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.io.IOException;
@@ -140,7 +141,7 @@ final class SessionLinks {
       throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
     } catch (TimeoutException late) {
       throw new GpushException(
-          new AgentFailure.LinkOver(node, "no answer for " + limit.toSeconds() + " s"), late);
+          new AgentFailure.LinkOver(node, "no answer for " + DurationText.of(limit)), late);
     }
   }
 

@@ -3,7 +3,6 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
-import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -61,7 +60,7 @@ final class SessionWorks {
             session.backend().kind().equals("local"),
             launchNodes,
             files.resolve("runs"),
-            config.flatMap(read -> read.text("outputs")).map(NodeFolder::new));
+            config.flatMap(ConfiguredOutputs::of));
     Tasks group = tasks.group("session-" + entry.name());
     return new SessionWork(
         session,
@@ -69,6 +68,7 @@ final class SessionWorks {
         syncNodes,
         new Launcher(site, clock, group),
         configs,
+        clock,
         group);
   }
 

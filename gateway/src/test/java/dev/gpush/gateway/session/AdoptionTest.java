@@ -77,7 +77,7 @@ final class AdoptionTest {
       // From here on its files are what is here: asked for once is enough.
       next.sessions().sync(DEVBOX, false, no);
 
-      assertEquals(List.of(), next.sessions().down(DEVBOX, true, Talk.silent()));
+      assertEquals(List.of(), next.sessions().down(DEVBOX, true, Talk.silent()).kept());
       assertEquals(List.of(), rig.held());
     }
   }

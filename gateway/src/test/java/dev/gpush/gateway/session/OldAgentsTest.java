@@ -5,12 +5,14 @@ import static dev.gpush.gateway.session.SessionRig.ask;
 import static dev.gpush.gateway.session.SessionRig.awaitSettled;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.AgentImage;
@@ -78,9 +80,11 @@ final class OldAgentsTest {
       SessionService next = rig.gateway();
       next.recover();
       awaitSettled(next);
-      assertEquals(SessionState.READY, next.sessions().list().getFirst().state());
+      SessionView taken = next.sessions().list().getFirst();
+      assertEquals(SessionState.READY, taken.state());
+      assertNotEquals(Optional.of(0L), taken.generation(), "unknown is not nothing");
       assertEquals(2, next.runs().list(DEVBOX).size());
-      assertEquals(List.of(), next.sessions().down(DEVBOX, true, Talk.silent()));
+      assertEquals(List.of(), next.sessions().down(DEVBOX, true, Talk.silent()).kept());
       rig.assertNothingLeft(next);
     }
   }

@@ -69,7 +69,7 @@ final class PlacementTest {
 
     assertEquals("rack", view.backend());
     assertTrue(
-        talk.lines().contains("on rack: free now; hpc would be ≈10 min"), talk.lines()::toString);
+        talk.lines().contains("on rack: free now; hpc would be ≈10m"), talk.lines()::toString);
     assertEquals(List.of(), places.site("hpc").waiting());
     down(sessions);
   }

@@ -51,7 +51,7 @@ final class TwoGatewaysTest {
 
       again.sessions().up(ask(project, 2), Talk.silent());
       until("the second one is told", () -> isDegraded(other));
-      assertEquals(List.of(), again.sessions().down(DEVBOX, true, Talk.silent()));
+      assertEquals(List.of(), again.sessions().down(DEVBOX, true, Talk.silent()).kept());
       until("who looks on sees that it is gone", () -> other.sessions().list().isEmpty());
     }
   }

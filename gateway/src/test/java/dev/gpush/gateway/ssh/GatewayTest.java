@@ -215,7 +215,6 @@ class GatewayTest {
 
   /** Keys are exchanged with all of them, by clients that all begin at the same moment. */
   @Test
-  @Timeout(300)
   void twoHundredLoginsAtOnceAllSucceed() throws Exception {
     try (var gateway = start(settings("false"));
         var client = SshClient.setUpDefaultClient()) {

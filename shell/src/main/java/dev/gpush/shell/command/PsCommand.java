@@ -51,7 +51,7 @@ final class PsCommand implements Action {
           session.name().text(),
           session.backend(),
           session.shape(),
-          needsYou(session) ? "needs you" : session.state().word(),
+          session.needsLogin().isPresent() ? "needs you" : session.state().word(),
           DurationText.coarse(Duration.between(session.created(), call.now())),
           SessionText.lease(session),
           session.runsInProgress() == 0 ? "" : "" + session.runsInProgress(),
@@ -87,11 +87,6 @@ final class PsCommand implements Action {
               + " ago, came to nothing: "
               + ended.why());
     }
-  }
-
-  /** A person has to log in somewhere before it goes on; nothing is lost. */
-  private static boolean needsYou(SessionView session) {
-    return session.nodes().stream().anyMatch(node -> node.link().equals("needs you"));
   }
 
   /** With the home folder as a tilde. */

@@ -102,6 +102,7 @@ final class RunCommand implements Action.OfWords {
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<Integer> count = Values.nodes(nodes);
     Optional<GpuRequest> each = gpus.map(GpuRequest::parse);
+    UnsupportedKeys.say(call);
 
     RunView run = launch(call, count, each);
     SessionName session = SessionName.parse(run.session());

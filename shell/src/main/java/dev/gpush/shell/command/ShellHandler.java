@@ -25,18 +25,20 @@ import java.util.Set;
  * Carries out command lines for the control server: finds the verb, parses, calls, and turns every
  * end into an exit status and, where something went wrong, a message.
  *
- * <p>run, exec and ssh pass a foreign status through, so for them every failure of gpush's own is
- * 255, usage and bugs included, as it is with ssh: who reads 1 or 2 knows that it is the script's.
+ * <p>run, logs, exec and ssh pass a foreign status through, so for them every failure of gpush's
+ * own is 255, usage and bugs included, as it is with ssh: who reads 1 or 2 knows that it is the
+ * script's.
  *
  * <p>Called on a thread of the invocation's own, which is interrupted by a signal that no command
  * listens for, and when the client is gone.
  */
 public final class ShellHandler implements Handler {
   /** Their status is that of what they run. */
-  private static final Set<String> PASSING = Set.of("run", "exec", "ssh");
+  private static final Set<String> PASSING = Set.of("run", "exec", "ssh", "logs");
 
   private final Services services;
   private final Verbs verbs = new Verbs();
+  private final ToldShells toldShells = new ToldShells();
 
   public ShellHandler(Services services) {
     this.services = services;
@@ -81,7 +83,7 @@ public final class ShellHandler implements Handler {
             new Client(invocation),
             common.quiet,
             common.yes)) {
-      Call call = new Call(services, invocation, console, talk, common, words);
+      Call call = new Call(services, invocation, console, talk, common, words, toldShells);
       if (common.help) {
         call.print(new CommandHelp(verb, action).text());
         return ExitStatus.DONE.number();

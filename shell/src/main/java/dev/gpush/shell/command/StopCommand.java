@@ -18,7 +18,8 @@ import picocli.CommandLine.Parameters;
     description = {
       "Interrupts all ranks, as Ctrl-C does, and kills what is left after 10 seconds. The session"
           + " stays; gpush down gives that back. Without a number: the one run in progress. Of a"
-          + " session that waits in a queue it gives up the place."
+          + " session that waits in a queue it gives up the place. A session of another folder"
+          + " that was not named is asked about first."
     },
     footer = {"$ gpush stop 7", "run 7 is stopped"})
 final class StopCommand implements Action {
@@ -33,7 +34,7 @@ final class StopCommand implements Action {
   @Override
   public int run(Call call) throws InterruptedException {
     Optional<SessionView> named = sessionOfThatName(call);
-    SessionView session = named.isPresent() ? named.get() : call.session();
+    SessionView session = named.isPresent() ? named.get() : sessionToEnd(call);
     if ((named.isPresent() || number.isEmpty()) && givesUp(call, session)) {
       return 0;
     }
@@ -57,6 +58,11 @@ final class StopCommand implements Action {
                 call.talk());
     call.say("run " + ended.number() + " is " + outcome(ended));
     return 0;
+  }
+
+  private SessionView sessionToEnd(Call call) {
+    String what = number.map(run -> "stop run " + run + " of").orElse("stop the run of");
+    return call.sessionToEnd(Optional.empty(), what);
   }
 
   private static String outcome(RunView run) {

@@ -154,6 +154,7 @@ final class UpCommand implements Action {
                 .filter(option -> end.isEmpty() || !option.startsWith("--time="))
                 .toList(),
             attach);
+    UnsupportedKeys.say(call);
     return dryRun ? plan(call, request) : up(call, request);
   }
 

@@ -104,7 +104,7 @@ public final class FailureText {
           Message.of(
               "a question needs an answer, and nobody can be asked",
               "it is: " + question,
-              typed.with(flag));
+              typed.with(flag.split(" ", -1)));
       case UsageFailure.Declined(var question) ->
           Message.of(
               "stopped, nothing was changed", "the answer was no to: " + question, typed.again());
@@ -122,6 +122,9 @@ public final class FailureText {
                   ? List.of("a file cannot be used")
                   : problems.stream().map(FailureText::problem).toList(),
               "gpush config");
+      case ConfigFailure.Unsupported(var key, var value, var origin, var reason) ->
+          Message.of(
+              key + ": " + value + " cannot be used (" + origin + ")", reason, "gpush config");
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + ShellWords.quote(file));
     };

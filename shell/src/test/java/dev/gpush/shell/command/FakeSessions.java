@@ -47,6 +47,8 @@ final class FakeSessions implements Sessions {
 
   Optional<Failure> failure = Optional.empty();
   Optional<String> questionOnDown = Optional.empty();
+  Optional<String> runInProgress = Optional.empty();
+  List<Integer> stopped = List.of();
 
   FakeSessions(Clock clock) {
     this.clock = clock;
@@ -69,8 +71,10 @@ final class FakeSessions implements Sessions {
         "1f2e",
         SessionState.READY,
         "",
+        Optional.empty(),
         "local",
         "00112233aabbccdd",
+        nodes,
         gpus,
         root,
         "ann",
@@ -78,7 +82,7 @@ final class FakeSessions implements Sessions {
         Optional.empty(),
         Optional.of(isNew ? Duration.ofHours(1) : Duration.ofMinutes(48)),
         "idle for 12m",
-        1,
+        Optional.of(1L),
         0,
         "/usr/bin/python3",
         IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
@@ -92,7 +96,7 @@ final class FakeSessions implements Sessions {
         new NodeInfo(
             index, "lab1", "127.0.0.1", slots, gpus.model().orElse(""), 8, "/w/" + index + "/proj"),
         "up",
-        1,
+        Optional.of(1L),
         0,
         "/usr/bin/python3",
         4000 + index);
@@ -206,12 +210,14 @@ final class FakeSessions implements Sessions {
   }
 
   @Override
-  public List<String> down(SessionName name, boolean discard, Talk talk) {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) {
     failing();
+    runInProgress.filter(_ -> !discard).ifPresent(run -> talk.confirm(run, "--yes"));
     questionOnDown.filter(_ -> !discard).ifPresent(question -> talk.confirm(question, "--discard"));
     calls.add("down " + name + (discard ? " discard" : ""));
     all.remove(name.text());
-    return kept;
+    stopped.forEach(run -> talk.say("stopped run " + run));
+    return new GivenBack(stopped, kept);
   }
 
   @Override

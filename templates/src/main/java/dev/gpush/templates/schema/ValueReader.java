@@ -8,9 +8,11 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.Size;
@@ -40,6 +42,9 @@ import java.util.regex.Pattern;
 final class ValueReader {
   /** The name of a backend or template. */
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
+  /** No shell reads it, so a tilde would be the name of a folder. */
+  private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
   /** A path of Linux is no longer, and no sensible value of a variable either. */
   private static final int MOST_TEXT = 4096;
@@ -88,6 +93,7 @@ final class ValueReader {
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
       case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
       case FolderOnNodes folder -> scalar(folder, yaml).flatMap(scalar -> folder(folder, scalar));
+      case FilePath file -> scalar(file, yaml).flatMap(scalar -> matching(file, scalar, FILE));
       case AbsolutePath absolute ->
           scalar(absolute, yaml)
               .flatMap(scalar -> matching(absolute, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
@@ -120,6 +126,9 @@ final class ValueReader {
   private Optional<Json> folder(FolderOnNodes type, Yaml.Scalar scalar) {
     Optional<Json> text = text(path, scalar);
     if (text.isEmpty()) {
+      return text;
+    }
+    if (type.promised() == Promised.READ && NodeFolder.unsupported(scalar.text()).isPresent()) {
       return text;
     }
     Optional<String> flaw = NodeFolder.flaw(scalar.text(), type.variables());
@@ -233,7 +242,7 @@ final class ValueReader {
         if (choice.later().isEmpty()) {
           return Optional.of(Json.of(choice.word()));
         }
-        flaw(scalar, choice.word() + " comes later: " + choice.later());
+        flaw(scalar, choice.word() + " is not supported yet: " + choice.later());
         return Optional.empty();
       }
     }

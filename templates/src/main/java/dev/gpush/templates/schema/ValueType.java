@@ -123,10 +123,26 @@ public sealed interface ValueType {
   }
 
   /** See {@link NodeFolder}. */
-  record FolderOnNodes(NodeFolder.Variables variables) implements ValueType {
+  record FolderOnNodes(NodeFolder.Variables variables, Promised promised) implements ValueType {
+    /** What becomes of a form that is promised and not supported yet. */
+    public enum Promised {
+      /** It is a mistake of the file. */
+      REFUSED,
+      /** The file can be read, and the command that needs the folder refuses. */
+      READ
+    }
+
     @Override
     public String words() {
       return variables.words();
+    }
+  }
+
+  /** Kept as an absolute path, once it is known in which folder the file lies that has it. */
+  record FilePath() implements ValueType {
+    @Override
+    public String words() {
+      return "a path; a relative one starts at the folder of this file";
     }
   }
 

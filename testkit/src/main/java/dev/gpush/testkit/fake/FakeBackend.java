@@ -113,6 +113,11 @@ public final class FakeBackend implements Backend {
   }
 
   @Override
+  public List<String> explain() {
+    return List.of("it is pretended");
+  }
+
+  @Override
   public Plan plan(GangRequest request) {
     heedless(Operation.PLAN, Moment.BEFORE);
     return fit(request);
