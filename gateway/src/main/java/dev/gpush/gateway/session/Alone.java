@@ -75,7 +75,7 @@ final class Alone {
       words.append(files > 0 ? "; " : "").append("what is only on node ");
       words.append(String.join(", ", silent)).append(" cannot be told");
     }
-    return words.append("; give back").toString();
+    return words.append("; give the nodes back?").toString();
   }
 
   static String size(long bytes) {

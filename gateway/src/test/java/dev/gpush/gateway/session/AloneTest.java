@@ -68,7 +68,10 @@ final class AloneTest {
   }
 
   private static List<String> questions(FakeTalk talk) {
-    return talk.lines().stream().filter(line -> line.endsWith("give back")).toList();
+    return talk.lines().stream()
+        .filter(line -> line.endsWith("?"))
+        .map(line -> line.replaceAll("rank, [0-9dhms]+\\)", "rank, AGE)"))
+        .toList();
   }
 
   private interface Command {
@@ -92,7 +95,7 @@ final class AloneTest {
 
     assertEquals(
         "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0: ckpt);"
-            + " give back",
+            + " give the nodes back?",
         question);
     assertEquals(
         question, unanswered(() -> gateway.sessions().down(DEVBOX, false, FakeTalk.unattended())));
@@ -116,9 +119,9 @@ final class AloneTest {
     Path file = checkpoint(made);
     var questions =
         List.of(
-            "1 run is in progress on devbox; end and give back",
+            "run 1 (sleep, 1 rank, AGE) is in progress on devbox; stop it and give the nodes back?",
             "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0:"
-                + " ckpt); give back");
+                + " ckpt); give the nodes back?");
 
     var down = FakeTalk.unattended();
     unanswered(() -> gateway.sessions().down(DEVBOX, false, down));
@@ -154,7 +157,7 @@ final class AloneTest {
 
     String question = unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended()));
 
-    assertEquals("what is only on node 0 cannot be told; give back", question);
+    assertEquals("what is only on node 0 cannot be told; give the nodes back?", question);
     assertTrue(Files.exists(file));
     assertEquals(SessionState.READY, session.entry().state());
     gateway.sessions().down(DEVBOX, true, Talk.silent());

@@ -151,7 +151,7 @@ final class WaitingRequestTest {
     places.free("hpc");
 
     awaitReady(gateway);
-    assertEquals(1, gateway.sessions().list().getFirst().generation());
+    assertEquals(Optional.of(1L), gateway.sessions().list().getFirst().generation());
     down(gateway);
   }
 

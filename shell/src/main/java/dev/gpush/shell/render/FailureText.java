@@ -180,7 +180,7 @@ public final class FailureText {
           Message.of(
               session + " has no nodes yet",
               words.isEmpty() ? "it is queued" : "it is queued: " + words,
-              "gpush up -s " + session + "    # waits with it");
+              "gpush up -s " + session);
       case SessionFailure.GivenUp(var session) ->
           Message.of(
               session + " does not wait for nodes any more",

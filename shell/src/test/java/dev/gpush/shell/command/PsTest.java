@@ -35,7 +35,7 @@ final class PsTest {
         devbox  local    2 cpu nodes  needs you  12m  48m idle  -     ~/proj
         big     local    4×8 GPU      queued     12m  48m idle  -     /data/exp
         2> devbox is degraded: node 0 needs you: gpush login rack
-        2> big is queued: 4 of 19
+        2> big is queued for 12m: 4 of 19
         """);
   }
 
