@@ -179,6 +179,7 @@ def kill(pids, *numbers):
 
 
 LATE_SECONDS = 1.0
+LATE_ROUNDS = 10        # a shell that starts processes faster than we find them ends with its loop
 
 
 class Worker:
@@ -223,10 +224,18 @@ class Worker:
 
     def late(self):
         """First told, then killed: a login shell may hold a lock, as pyenv's does, and would leave it behind for ever."""
-        alive = members(self.pid) or [self.pid]
-        kill(alive, signal.SIGTERM)
-        self.loop.after(LATE_SECONDS, lambda: kill([pid for pid in members(self.pid) if pid in alive], signal.SIGKILL))
+        kill(members(self.pid) or [self.pid], signal.SIGTERM)
+        self.loop.after(LATE_SECONDS, lambda: self.kill(LATE_ROUNDS))
         self.done({"code": "timeout", "facts": {}})
+
+    def kill(self, rounds):
+        """Ends what is left of its process session, and what was started while we looked. The number of a session that has
+        ended may be another's by now: ours descend from us."""
+        below = set(descendants(os.getpid()))
+        left = [pid for pid in members(self.pid) if pid in below]
+        kill(left, signal.SIGKILL)
+        if left and rounds > 1:
+            self.loop.after(LATE_SECONDS, lambda: self.kill(rounds - 1))
 
     def done(self, value):
         if self.fd < 0:
