@@ -130,6 +130,21 @@ final class BadDaysIT {
   }
 
   @Test
+  void aHomeBelowALinkIsTheSameBeforeItIsMadeAndAfter() throws Exception {
+    try (World world = World.withHome("link/home")) {
+      Path link = world.home().resolveSibling(".").normalize();
+      Files.createSymbolicLink(link, Files.createDirectory(link.resolveSibling("disk")));
+
+      world.gpush("ps").succeeded();
+      long first = world.gatewayPid();
+
+      assertTrue(Files.exists(link.resolveSibling("disk/home")));
+      world.gpush("ps").succeeded();
+      assertEquals(first, world.gatewayPid());
+    }
+  }
+
+  @Test
   void aHomeThatCannotBeUsedIsNamed() throws Exception {
     try (World world = World.fresh()) {
       Path file = world.file("../file", "no folder").normalize();
