@@ -6,6 +6,7 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
+import java.util.function.IntFunction;
 
 /**
  * Bytes as text, and the same bytes again. A command line, a file name or a variable of Unix is a
@@ -75,6 +76,17 @@ public final class RawText {
   /** Whether all of it is UTF-8. */
   public static boolean isUtf8(String text) {
     return nextEscape(text, 0) < 0;
+  }
+
+  /** The text with something else for each byte that is not UTF-8; these are from 128 to 255. */
+  public static String mapBytes(String text, IntFunction<String> instead) {
+    var mapped = new StringBuilder();
+    int done = 0;
+    for (int next = nextEscape(text, 0); next >= 0; next = nextEscape(text, done)) {
+      mapped.append(text, done, next).append(instead.apply(text.charAt(next) - OFFSET));
+      done = next + 1;
+    }
+    return mapped.append(text, done, text.length()).toString();
   }
 
   /** Where the next byte stands that is not UTF-8; -1 when there is none. */
