@@ -55,7 +55,13 @@ public final class ViewChange {
   /** It has no nodes yet. */
   public ViewChange queued(String detail) {
     return with(
-        SessionState.QUEUED, detail, Optional.empty(), Optional.empty(), Optional.of(0L), 0, view.nodes());
+        SessionState.QUEUED,
+        detail,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(0L),
+        0,
+        view.nodes());
   }
 
   public ViewChange generation(Optional<Long> generation) {
