@@ -27,7 +27,7 @@ import traceback
 import uuid
 
 from . import (MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, notices, peers,
-               processes, temporary)
+               processes, sweep, temporary)
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
@@ -245,6 +245,7 @@ class Agent:
         self.loop.before_wait = self.before_wait
         self.watch()
         self.watch_lease()
+        self.loop.after(self.config.get("sweep_s", sweep.FIRST_SECONDS), self.sweep)
         self.loop.run()
 
     def listen(self):
@@ -263,6 +264,16 @@ class Agent:
             self.tmp = temporary.of_node(self.state, self.folder.path)
         except OSError as error:
             self.cannot("no-state", {"path": self.state, "errno": errno.errorcode.get(error.errno, "")})
+
+    def sweep(self):
+        """What killed agents have left on this host."""
+        if not self.ending:
+            processes.Worker(self.loop, self.origin, lambda: sweep.dead(self.folder.bases), self.swept, sweep.SECONDS)
+            self.loop.after(sweep.EVERY_SECONDS, self.sweep)
+
+    def swept(self, result, refused):
+        if result and result["gone"]:
+            self.log("removed of killed agents: %d" % len(result["gone"]))
 
     def cannot(self, code, facts):
         """Something that this node lacks and that whoever uses it should hear of; the rest goes on."""
