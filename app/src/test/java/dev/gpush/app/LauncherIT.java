@@ -137,6 +137,24 @@ class LauncherIT {
   }
 
   @Test
+  void endsWhenItsHomeIsRemovedAndMakesItNotAgain() throws Exception {
+    gpush("version");
+    ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();
+    Path home = Path.of(environment.get("GPUSH_HOME"));
+    Path runtime =
+        Path.of(gateway().object("sockets").text("control").orElseThrow()).resolveSibling(".");
+
+    Files.move(home, temporary.resolve("removed"));
+
+    process.onExit().get(SECONDS, TimeUnit.SECONDS);
+    assertFalse(Files.exists(home));
+    assertFalse(Files.exists(runtime));
+    String log = Files.readString(temporary.resolve("removed/logs/gateway.log"));
+    assertTrue(log.contains("gateway ends why=\"its home was removed\""), log);
+    assertEquals(0, gpush("version").status());
+  }
+
+  @Test
   void worksThroughLinksFromAnyFolderWithSpaces() throws Exception {
     Path folder = Files.createDirectories(temporary.resolve("some where/tränen"));
     Path first = Files.createSymbolicLink(folder.resolve("first"), launcher());
