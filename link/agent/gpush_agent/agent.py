@@ -27,7 +27,7 @@ import traceback
 import uuid
 
 from . import (MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, notices, peers,
-               processes, sweep, temporary)
+               processes, sweep, temporary, tunnels)
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
@@ -45,7 +45,7 @@ LEAVING_SECONDS = 0.25      # between two looks whether anything is left to be w
 SAME_SECONDS = 2.0          # two signals of a scheduler that come so close together are one
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
-CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call"]
+CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel"]
 PARTS = ["peers", "sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
 
 
@@ -368,13 +368,18 @@ class Agent:
                 self.cannot("no-descriptors", {"errno": errno.errorcode[error.errno]})
                 self.loop.rest(listener, lambda: self.connected(listener))
             return
-        sock.setblocking(False)
         if peer_uid(sock) not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
             sock.close()
             return
+        self.adopt(sock)
+
+    def adopt(self, sock):
+        """A pipe from now on."""
+        sock.setblocking(False)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             sock.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
         self.pipes.append(Pipe(self, sock))
+        return self.pipes[-1]
 
     def pipe_closed(self, pipe):
         if pipe in self.pipes:
@@ -550,7 +555,7 @@ class Agent:
                 answer(dict(calls.renew(self, value), ok=True))
             elif do == "peers":
                 answer(dict(self.peers.configure(value), ok=True))
-            elif do == "peer":
+            elif do in ("peer", "tunnel"):
                 self.peers.answer(pipe.hand_over(), value)
             elif do == "release":
                 self.finish("released", lambda kept: answer({"ok": True, "kept": kept}))
@@ -651,4 +656,4 @@ def peer_uid(sock):
 
 
 TYPES = {"exec": execs.Exec, "tcp": dials.Dial, "unix": dials.Dial, "listen-tcp": listens.Listen,
-         "listen-unix": listens.Listen, "call": calls.Call}
+         "listen-unix": listens.Listen, "call": calls.Call, "tunnel": tunnels.Tunnel}

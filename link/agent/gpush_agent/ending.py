@@ -97,7 +97,8 @@ class Ending:
 
     def leave(self):
         """The last words are written, if someone still listens; then we are gone."""
-        if any(pipe.closing for pipe in self.agent.pipes) and self.loop.clock() < self.until:
+        speaks = any(pipe.closing for pipe in self.agent.pipes) or self.agent.peers.tunnels.busy()
+        if speaks and self.loop.clock() < self.until:
             self.loop.after(POLL, self.leave)
             return
         self.loop.running = False

@@ -28,7 +28,8 @@ def proof(secret, *parts):
 
 
 class Line:
-    """One end. `owner` is told joined(line), heard(line, message) and, once in any case, left(line)."""
+    """One end. `owner` is told joined(line), heard(line, message) and, once in any case, left(line); or tunnel(line, greeting)
+    of a caller that wants no line, and left(line) only when the owner did not take the socket."""
 
     def __init__(self, loop, sock, secret, gang, owner, node=None, hello=None, binding=""):
         """`node`: who we are, when we dial; without it we answer, and learn who calls. `hello`: the caller's first line,
@@ -95,7 +96,9 @@ class Line:
     def greeted(self, value):
         """We answer: who calls says its number and a nonce; we prove ourselves first, which helps nobody to guess."""
         node, nonce = value.get("node"), value.get("nonce")
-        if value.get("do") != "peer" or value.get("version") != VERSION:
+        if value.get("do") == "tunnel":
+            self.owner.tunnel(self, value)
+        elif value.get("do") != "peer" or value.get("version") != VERSION:
             self.refuse("version", {"version": VERSION})
         elif isinstance(node, bool) or not isinstance(node, int) or not is_nonce(nonce):
             self.refuse("bad-request", {})
@@ -190,11 +193,16 @@ class Line:
     def close(self, why):
         if self.closed:
             return
-        self.closed, self.why = True, why
+        self.why = why
+        self.hand_over().close()
+        self.owner.left(self)
+
+    def hand_over(self):
+        """The socket, which is no line any more."""
+        self.closed = True
         self.timer.cancel()
         self.loop.forget(self.sock.fileno())
-        self.sock.close()
-        self.owner.left(self)
+        return self.sock
 
 
 def seal(key, count, payload):

@@ -200,6 +200,16 @@ public final class Link implements AutoCloseable {
     }
   }
 
+  /** Whether the pipe that is there now does: {@link dev.gpush.core.backend.Pipe#holdsBack}. */
+  public boolean holdsBack() {
+    lock.lock();
+    try {
+      return connector.current().map(session -> session.pipe().holdsBack()).orElse(false);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /**
    * How long nothing has come from the agent; over 15 s its state is unknown to people, whatever
    * {@link #state} says.

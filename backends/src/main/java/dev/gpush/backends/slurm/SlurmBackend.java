@@ -373,6 +373,27 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
+  public int mostPipes() {
+    return site.settings().sruns();
+  }
+
+  /** One step for all. Node 0 says afterwards from whom it has not heard. */
+  @Override
+  public void introduce(Gang gang, Json.Obj where) {
+    told(
+        () -> {
+          site.agents()
+              .ask(
+                  running(gang).id(),
+                  gang.id(),
+                  gang.nodes().size(),
+                  where.with("do", "peers"),
+                  STATUS_LIMIT);
+          return true;
+        });
+  }
+
+  @Override
   public List<String> interpreters(Gang gang) {
     return GangAgents.INTERPRETERS;
   }

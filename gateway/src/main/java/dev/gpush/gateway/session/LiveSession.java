@@ -453,7 +453,8 @@ final class LiveSession implements AutoCloseable {
     try {
       workIfAny().ifPresent(SessionWork::close);
     } finally {
-      links().forEach(Link::close);
+      // Node 0 last: others may be reached through it.
+      links().reversed().forEach(Link::close);
     }
   }
 
