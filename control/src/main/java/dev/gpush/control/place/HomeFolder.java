@@ -20,7 +20,8 @@ public final class HomeFolder {
       PosixFilePermissions.fromString("rwx------");
 
   /** A folder that has one of these is a home of gpush, made by a gateway or begun by the user. */
-  private static final Set<String> SIGNS = Set.of("keys", "ledger", "nodes", "logs", "config.yaml", "templates");
+  private static final Set<String> SIGNS =
+      Set.of("keys", "ledger", "nodes", "logs", "config.yaml", "templates");
 
   private HomeFolder() {}
 
