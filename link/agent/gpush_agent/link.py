@@ -62,8 +62,7 @@ class Link:
         self.next_own += 2
         stream = self._new(number, owner, 0)
         stream.answered = True
-        value = dict(value, credit=stream.window)
-        self.lane.append((stream, [OPEN, 0, frames.pack_json(value)]))
+        stream.begin(OPEN, dict(value, credit=stream.window))
         return stream
 
     def ping(self, token):
@@ -112,7 +111,9 @@ class Link:
                 continue
             self.in_a_row += 1
             stream, item = self.lane.popleft()
-            if item[0] == DATA:
+            if item[0] in (OPEN, OPENED):
+                stream.begins = False
+            elif item[0] == DATA:
                 stream.in_lane = False
                 self._count(stream, len(item[2]))
             size += self._number(stream, item[0], item[1], item[2], out)
@@ -143,8 +144,8 @@ class Link:
         return 0
 
     def _piece(self, stream, out):
-        """Numbers the next frame of a stream, or nothing when it lacks credit. Returns the bytes."""
-        if stream.in_lane or not stream.queue:
+        """Numbers the next frame of a stream, or nothing when it lacks credit or must wait for the lane. Returns the bytes."""
+        if stream.begins or stream.in_lane or not stream.queue:
             return 0
         item = stream.queue[0]
         kind, flags, payload = item

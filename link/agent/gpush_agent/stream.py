@@ -40,8 +40,8 @@ class Owner:
 
 class Stream:
     __slots__ = ("link", "number", "owner", "queue", "queued", "sent", "allowed", "window", "received", "consumed_total",
-                 "granted", "mark", "mark_at", "own_close", "peer_close", "answered", "ended", "in_lane", "waiting",
-                 "starved", "kept", "accepted", "peer_ended")
+                 "granted", "mark", "mark_at", "own_close", "peer_close", "answered", "begins", "ended", "in_lane",
+                 "waiting", "starved", "kept", "accepted", "peer_ended")
 
     def __init__(self, link, number, owner, allowed, window):
         self.link, self.number, self.owner = link, number, owner
@@ -56,6 +56,7 @@ class Stream:
         self.mark, self.mark_at = 0, None
         self.own_close = self.peer_close = False
         self.answered = False       # OPENED or REFUSED was sent, or it was we who opened it
+        self.begins = False         # its OPEN or OPENED waits in the fast lane: nothing of it goes before that
         self.ended = [False, False]
         self.in_lane = False        # one frame of ours waits in the fast lane
         self.waiting = False        # we are in the round robin
@@ -106,7 +107,12 @@ class Stream:
             self.answered = True
             value = {"credit": self.granted}
             value.update(facts or {})
-            self.link.lane.append((self, [OPENED, 0, frames.pack_json(value)]))
+            self.begin(OPENED, value)
+
+    def begin(self, kind, value):
+        """Sends the first frame of this side."""
+        self.begins = True
+        self.link.lane.append((self, [kind, 0, frames.pack_json(value)]))
 
     def refuse(self, code, facts=None):
         """Answers an OPEN with REFUSED; after OPENED it is a CLOSE with the same content."""

@@ -6,7 +6,7 @@ import unittest
 
 import client
 from gpush_agent import frames
-from gpush_agent.link import DEFAULT_WINDOW, MAX_STREAMS, Link
+from gpush_agent.link import DEFAULT_WINDOW, LANE_IN_A_ROW, MAX_STREAMS, Link
 from gpush_agent.stream import POOL, Owner, Stream
 
 
@@ -50,7 +50,7 @@ class Far(Link):
         stream = self._new(number, owner, 0)
         stream.answered = True
         owner.stream = stream
-        self.lane.append((stream, [frames.OPEN, 0, frames.pack_json(dict(value, credit=stream.window))]))
+        stream.begin(frames.OPEN, dict(value, credit=stream.window))
         return stream
 
     def _answered(self, stream, kind, payload):
@@ -161,6 +161,22 @@ class StreamTest(unittest.TestCase):
         order = [(frame[2], frame[0], frame[4][:3]) for frame in frames.Parser().feed(data) if frame[0] >= 0x10]
         self.assertEqual(order, [(3, frames.DATA, b"one"), (1, frames.MESSAGE, b'{"m'), (1, frames.DATA, b"bbb"),
                                  (3, frames.DATA, b"two")])
+
+    def test_nothing_of_a_stream_overtakes_its_opened(self):
+        for before in range(LANE_IN_A_ROW + 2):
+            with self.subTest(before=before):
+                pair = Pair()
+                busy, _ = pair.stream()
+                for _ in range(before):
+                    busy.stream.message({"urgent": True}, urgent=True)
+                pair.far.open(Recorder(), {"type": "call"})
+                pair.pour(b"".join(pair.far.take(1 << 20)), pair.near)
+                answering = pair.opened[-1].stream
+                answering.message({"result": 1})
+                answering.close({})
+                sent = frames.Parser().feed(b"".join(pair.near.take(1 << 20)))
+                self.assertEqual([kind for kind, _, number, _, _ in sent if number == answering.number],
+                                 [frames.OPENED, frames.MESSAGE, frames.CLOSE])
 
     def test_bulk_streams_share_fairly(self):
         owners = [self.pair.stream()[0] for _ in range(3)]
