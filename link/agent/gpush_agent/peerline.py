@@ -2,14 +2,13 @@
 secret before either believes anything, and every message after that carries a proof of what it is and where in the
 conversation it stands (docs/technical/link.md section 8). Nothing is hidden from who can read the wire: no secrets go here,
 and TLS can be put around the socket (`binding` then ties the proofs to that very connection)."""
-import hashlib
-import hmac
 import json
 import os
 import socket
 import struct
 
 from . import frames
+from .digest import hmac_sha256, same_bytes
 
 VERSION = 1
 GREETING_SECONDS = 10.0     # a stranger has so long to prove who it is
@@ -24,7 +23,7 @@ COUNTER = struct.Struct(">Q")
 
 def proof(secret, *parts):
     """HMAC-SHA256, in hex, of parts that cannot run into each other."""
-    return hmac.new(secret, json.dumps(("gpush-peer",) + parts).encode(), hashlib.sha256).hexdigest()
+    return hmac_sha256(secret, json.dumps(("gpush-peer",) + parts).encode())
 
 
 class Line:
@@ -206,11 +205,11 @@ class Line:
 
 
 def seal(key, count, payload):
-    return hmac.new(key, COUNTER.pack(count) + payload, hashlib.sha256).hexdigest()
+    return hmac_sha256(key, COUNTER.pack(count) + payload)
 
 
 def same(expected, got):
-    return isinstance(got, str) and hmac.compare_digest(expected.encode(), got.encode("utf-8", "replace"))
+    return isinstance(got, str) and same_bytes(expected.encode(), got.encode("utf-8", "replace"))
 
 
 def is_nonce(value):

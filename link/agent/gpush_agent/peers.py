@@ -2,7 +2,6 @@
 lines the gang agrees on its idle time (gang.py) and stops failing runs everywhere (failures.py). An agent without a key,
 or whose gang is one node, judges alone."""
 import os
-import random
 import socket
 
 from . import folder as places
@@ -169,7 +168,7 @@ class Peers:
     def next_pause(self):
         """With jitter: all nodes of a gang lose node 0 at the same moment."""
         pause, self.pause = self.pause, min(self.pause * 2, RETRY_SECONDS[1])
-        return pause * random.uniform(0.7, 1.3)
+        return pause * (0.7 + 0.6 * os.urandom(1)[0] / 255)
 
     def dial(self):
         if self.address is None or self.dialling or self.strangers:

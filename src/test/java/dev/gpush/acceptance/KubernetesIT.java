@@ -225,7 +225,35 @@ final class KubernetesIT {
     }
   }
 
-  /** The relays end in their pods: the WebSockets above them too. */
+  /** The agent: its link has a shell that waits, and all else are its own children. */
+  @Test
+  void onePythonStartsInEachPod() throws Exception {
+    try (Cluster cluster = Cluster.open("")) {
+      World world = cluster.world();
+      world.gpush("up", "--nodes", "2").succeeded();
+      world.gpush("run", "true").succeeded();
+      world.gpush("extend", "--for", "3h").succeeded();
+      world.gpush("ps").succeeded();
+      for (int node : List.of(0, 1)) {
+        String outside =
+            "grep -l '^PPid:.0$' /proc/[0-9]*/status | sed 's/status$/comm/' | xargs cat";
+        List<String> names =
+            cluster
+                .tried("exec", cluster.pod(node), "--", "sh", "-c", outside)
+                .output()
+                .lines()
+                .toList();
+        assertEquals(
+            1,
+            names.stream().filter(name -> name.startsWith("python")).count(),
+            () -> "started from outside the pod: " + names);
+      }
+      world.gpush("down", "--discard").succeeded();
+      cluster.isEmpty();
+    }
+  }
+
+  /** The commands of links end in their pods: the WebSockets above them too. */
   @Test
   void aTwoWayTransferLosesNothingThroughManyCuts() throws Exception {
     try (Cluster cluster = Cluster.open("", Map.of())) {
@@ -281,7 +309,7 @@ final class KubernetesIT {
 
   private static List<String> containers(KubernetesRig rig, String node) {
     try {
-      String tasks = rig.root(node, "pgrep", "-f", "The loader: goes on").output();
+      String tasks = rig.root(node, "pgrep", "-f", "/run/gpush-agent/loader.py").output();
       return tasks.lines().toList();
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);

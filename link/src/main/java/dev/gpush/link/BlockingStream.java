@@ -182,6 +182,10 @@ public final class BlockingStream implements AutoCloseable {
 
   /** The failure that the reason of a close means. */
   public GpushException failure(Json.Obj reason) {
+    return failure(node, what, reason);
+  }
+
+  static GpushException failure(int node, String what, Json.Obj reason) {
     String code = reason.text("code").orElse("closed");
     return new GpushException(
         switch (code) {

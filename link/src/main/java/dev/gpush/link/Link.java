@@ -186,6 +186,27 @@ public final class Link implements AutoCloseable {
     }
   }
 
+  /**
+   * As {@link #call}, without waiting: for one question to many nodes. Cancelling the answer closes
+   * the stream; the agent may have done what it was asked all the same.
+   *
+   * @throws GpushException when the link is over or has too many streams
+   */
+  public CompletableFuture<Json> ask(String method, Json.Obj params) {
+    var request = Json.object("type", "call", "method", method, "params", params);
+    var answer = new CompletableFuture<Json>();
+    LinkStream stream =
+        open(request, _ -> new CallReceiver(identity.node(), what(request), answer));
+    var _ =
+        answer.whenComplete(
+            (_, _) -> {
+              if (answer.isCancelled()) {
+                stream.close(Json.object());
+              }
+            });
+    return answer;
+  }
+
   /** The number of the node in its gang. */
   public int node() {
     return identity.node();

@@ -113,10 +113,10 @@ public interface Backend {
   Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
 
   /**
-   * A way to the node's agent without a relay between, where this process can reach its socket;
-   * what goes through it is the link from the first byte. Empty: {@link #spawn} a relay.
+   * A pipe to the node's agent that needs no relay, or on which one has begun already; what goes
+   * through it is the link from the first byte. Empty: {@link #spawn} a relay.
    */
-  default Optional<Pipe> straight(Gang gang, int node) {
+  default Optional<Pipe> straight(Gang gang, int node) throws IOException {
     return Optional.empty();
   }
 
@@ -137,6 +137,14 @@ public interface Backend {
    */
   default void introduce(Gang gang, Json.Obj where) {
     throw new UnsupportedOperationException(name() + " has a pipe for every node");
+  }
+
+  /**
+   * The same backend, which asks the agents of one gang over these connections where they are open,
+   * and in its own way where they are not.
+   */
+  default Backend asking(LinkedAgents agents) {
+    return this;
   }
 
   /**
