@@ -33,6 +33,7 @@ class TunnelTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", LONG ? 10 : 1);
   private static final int FAULTS = 8;
+  private static final int NODES = 3;
 
   /** Short enough for a test, long enough for a loaded machine to answer most of the time. */
   private static final LinkTiming FAST =
@@ -53,7 +54,7 @@ class TunnelTest {
 
   @BeforeEach
   void startsAgents() throws Exception {
-    gang = new AgentGang(3);
+    gang = new AgentGang(NODES);
   }
 
   @AfterEach
@@ -73,7 +74,7 @@ class TunnelTest {
   }
 
   private Link through(Link first, int node, LinkTiming timing) {
-    return gang.link(node, timing, _ -> NodeTunnel.open(first, node, certificate));
+    return gang.link(node, timing, _ -> NodeTunnel.open(first, node, NODES, certificate));
   }
 
   private static String said(Link link, String command) throws Exception {
@@ -116,7 +117,9 @@ class TunnelTest {
             gang.link(
                 1,
                 FAST,
-                _ -> disturbed(NodeTunnel.open(first, 1, certificate), random, calm, faults))) {
+                _ ->
+                    disturbed(
+                        NodeTunnel.open(first, 1, NODES, certificate), random, calm, faults))) {
       first.connect();
       second.connect();
       for (int round = 0; round < ROUNDS || faults.get() < FAULTS; round++) {
@@ -198,9 +201,9 @@ class TunnelTest {
     try (Link first = first(PATIENT);
         Link held = gang.link(0, PATIENT, _ -> new Held(gang.relay(0)))) {
       first.connect();
-      assertFalse(NodeTunnel.open(first, 1, certificate).holdsBack());
+      assertFalse(NodeTunnel.open(first, 1, NODES, certificate).holdsBack());
       held.connect();
-      assertTrue(NodeTunnel.open(held, 1, certificate).holdsBack());
+      assertTrue(NodeTunnel.open(held, 1, NODES, certificate).holdsBack());
     }
   }
 
@@ -225,7 +228,10 @@ class TunnelTest {
             gang.link(
                 1,
                 PATIENT,
-                _ -> isDirect.get() ? gang.relay(1) : NodeTunnel.open(first, 1, certificate));
+                _ ->
+                    isDirect.get()
+                        ? gang.relay(1)
+                        : NodeTunnel.open(first, 1, NODES, certificate));
         var oracle = new Oracle(second, gang.tasks(), seed, 3)) {
       first.connect();
       second.connect();
@@ -249,7 +255,10 @@ class TunnelTest {
             gang.link(
                 1,
                 FAST,
-                _ -> isDirect.get() ? gang.relay(1) : NodeTunnel.open(first, 1, certificate))) {
+                _ ->
+                    isDirect.get()
+                        ? gang.relay(1)
+                        : NodeTunnel.open(first, 1, NODES, certificate))) {
       first.connect();
       second.connect();
       BlockingStream cat =

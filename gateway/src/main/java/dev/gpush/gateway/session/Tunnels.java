@@ -74,7 +74,8 @@ final class Tunnels implements LinkMaker.Through {
     }
     try {
       introduce();
-      return Optional.of(NodeTunnel.open(session.link(0), node, certificate));
+      return Optional.of(
+          NodeTunnel.open(session.link(0), node, session.links().size(), certificate));
     } catch (GpushException failed) {
       switch (failed.failure()) {
         case AgentFailure.Refused(_, var code, _) -> refuse(node, code);

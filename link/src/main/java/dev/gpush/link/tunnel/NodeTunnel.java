@@ -20,11 +20,13 @@ public final class NodeTunnel implements Pipe {
   public static final String CAPABILITY = "tunnel";
 
   /**
-   * What may come before the gateway has read it. All streams of the node share it, and credit for
-   * more takes up to 40 ms through an srun; all nodes of the largest gang together take half of
-   * what a link may.
+   * What may come from a node before the gateway has read it: all its streams share that, and
+   * credit for more takes up to 40 ms through an srun.
    */
-  private static final int WINDOW = 256 << 10;
+  private static final int MOST_WINDOW = 1 << 20;
+
+  /** Of all tunnels of a link together: half of what its streams may take of the gateway. */
+  private static final int ALL_WINDOWS = 64 << 20;
 
   /** It has no command that could have a status of its own. */
   private static final int BROKEN = 255;
@@ -50,15 +52,17 @@ public final class NodeTunnel implements Pipe {
    * Blocks until the node's agent has answered; waits for the link between if it is cut.
    *
    * @param between the link to node 0
+   * @param nodes of the gang
    * @throws dev.gpush.core.failure.GpushException with {@code Refused}: {@code no-line} and {@code
    *     timeout} (node 0 does not hear of that node, or the node cannot dial it), {@code no-tls}
    *     (its Python has no ssl), {@code unreachable}, {@code limit}, {@code no-key}; with {@code
    *     LinkOver} when the link between is over
    */
-  public static NodeTunnel open(Link between, int node, TunnelCertificate certificate)
+  public static NodeTunnel open(Link between, int node, int nodes, TunnelCertificate certificate)
       throws IOException, InterruptedException {
+    int window = Math.min(MOST_WINDOW, ALL_WINDOWS / nodes);
     Json.Obj request =
-        Json.object("type", CAPABILITY, "node", node, "pin", certificate.pin(), "credit", WINDOW);
+        Json.object("type", CAPABILITY, "node", node, "pin", certificate.pin(), "credit", window);
     BlockingStream stream = between.open(request);
     boolean isOpen = false;
     try {
