@@ -49,7 +49,7 @@ public interface BackendContract {
   int LEASES = 6;
 
   /** How long a race for what there is lasts where those who come late wait in a queue. */
-  Duration QUEUED = Duration.ofSeconds(10);
+  Duration QUEUED = Duration.ofSeconds(5);
 
   BackendPlace open() throws Exception;
 
