@@ -208,7 +208,7 @@ final class KubernetesIT {
   /** The agent: its link has a shell that waits, and all else are its own children. */
   @Test
   void onePythonStartsInEachPod() throws Exception {
-    try (Cluster cluster = Cluster.open("")) {
+    try (Cluster cluster = Cluster.open("", Map.of())) {
       World world = cluster.world();
       world.gpush("up", "--nodes", "2").succeeded();
       world.gpush("run", "true").succeeded();
