@@ -69,8 +69,8 @@ class Link:
         self.control.append((PING, 0, frames.NUMBER.pack(token)))
 
     def has_output(self):
-        return bool(self.control or self.replay or self.lane or self.dirty or (self.ring and self._ring_can_send())
-                    or self._ack_now())
+        return bool(self.control or self.replay or self.lane or self.dirty or self.relieved
+                    or (self.ring and self._ring_can_send()) or self._ack_now())
 
     def _ring_can_send(self):
         for stream in self.ring:
@@ -144,7 +144,7 @@ class Link:
         return 0
 
     def _piece(self, stream, out):
-        """Numbers the next frame of a stream, or nothing when it lacks credit or must wait for the lane. Returns the bytes."""
+        """Numbers the next frame of a stream, or nothing without credit or behind the lane. Returns the bytes."""
         if stream.begins or stream.in_lane or not stream.queue:
             return 0
         item = stream.queue[0]
@@ -244,6 +244,7 @@ class Link:
                 value = frames.NUMBER.unpack(payload)[0]
                 if value > stream.allowed:
                     stream.allowed = value
+                    stream.starved = False
                     if stream.owner is not None and not stream.own_close:
                         stream.owner.room()
         elif kind == PING:
@@ -268,6 +269,7 @@ class Link:
         if self.was_full and self.kept_bytes + self.queued < POOL // 2:
             self.was_full = False
             for stream in list(self.streams.values()):
+                stream.starved = False
                 if stream.owner is not None and not stream.own_close:
                     stream.owner.room()
 

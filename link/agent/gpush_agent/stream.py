@@ -72,7 +72,8 @@ class Stream:
         room = min(self.allowed - self.sent - self.queued, QUEUE - self.queued)
         if self.link.full():        # a keystroke's echo still goes; bulk waits
             room = min(room, SMALL_WINDOW - self.kept)
-        self.starved = room <= 0
+        if room <= 0:               # only `owner.room` ends this: another source of the stream may find room before
+            self.starved = True
         return max(0, room)
 
     def send(self, channel, payload):

@@ -7,7 +7,7 @@ import unittest
 import client
 from gpush_agent import frames
 from gpush_agent.link import DEFAULT_WINDOW, LANE_IN_A_ROW, MAX_STREAMS, Link
-from gpush_agent.stream import POOL, Owner, Stream
+from gpush_agent.stream import POOL, QUEUE, Owner, Stream
 
 
 class Recorder(Owner):
@@ -177,6 +177,20 @@ class StreamTest(unittest.TestCase):
                 sent = frames.Parser().feed(b"".join(pair.near.take(1 << 20)))
                 self.assertEqual([kind for kind, _, number, _, _ in sent if number == answering.number],
                                  [frames.OPENED, frames.MESSAGE, frames.CLOSE])
+
+    def test_a_source_that_found_no_room_is_called_although_another_of_its_stream_found_some(self):
+        near, far = self.pair.stream()
+        near.room = lambda: near.events.append("room")
+        far.eats = False
+        far.stream.granted = near.stream.allowed = 4 * QUEUE
+        while near.stream.room():       # the one that reads stdout, say; then stderr's finds no room
+            near.stream.send(0, b"x" * 100000)
+        self.pair.near.take(1)
+        self.assertGreater(near.stream.room(), 0)
+        self.assertEqual(near.events, [])
+        while near.stream.queued:
+            self.pair.near.take(1)
+        self.assertEqual(near.events, ["room"])
 
     def test_bulk_streams_share_fairly(self):
         owners = [self.pair.stream()[0] for _ in range(3)]
