@@ -126,7 +126,8 @@ final class LauncherTest {
     RunView run = launch("true");
 
     for (FakeNode node : nodes) {
-      assertEquals(List.of(), node.calls().stream().filter(each -> each.startsWith("ask")).toList());
+      assertEquals(
+          List.of(), node.calls().stream().filter(each -> each.startsWith("ask")).toList());
       assertEquals("/n", node.specs().getFirst().texts("activate").getFirst().substring(0, 2));
     }
     nodes.forEach(node -> node.end(run.number(), OK));

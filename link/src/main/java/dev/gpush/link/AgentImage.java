@@ -209,8 +209,7 @@ public final class AgentImage implements AgentProgram {
     String seconds = Long.toString(patience.toSeconds());
     return isOne(interpreters)
         ? program(interpreters, List.of(relay, name, "wait=" + seconds))
-        : tried(
-            List.of("/bin/sh", "-c", handover, "sh", relay, name, seconds), interpreters);
+        : tried(List.of("/bin/sh", "-c", handover, "sh", relay, name, seconds), interpreters);
   }
 
   @Override

@@ -53,7 +53,8 @@ final class AgentArrivals implements AutoCloseable {
   /** Asks those that run and have neither been asked nor answered. */
   void greet(Pods pods) {
     Map<Integer, Json> byNode = pods.byNode();
-    Set<String> there = byNode.values().stream().map(AgentArrivals::key).collect(Collectors.toSet());
+    Set<String> there =
+        byNode.values().stream().map(AgentArrivals::key).collect(Collectors.toSet());
     asked.entrySet().removeIf(each -> !there.contains(each.getKey()) && cancel(each.getValue()));
     answered.keySet().retainAll(there);
     byNode.forEach(

@@ -180,7 +180,8 @@ final class KubernetesReservation {
 
   private Json created(Manifest manifest, GangSystem system) throws InterruptedException, NotTold {
     List<String> interpreters = OwnPython.interpreters(place.settings().pythonImage().isPresent());
-    Json.Obj job = system.marked(manifest.job(agent.commandIn(Manifest.OWN, interpreters)), manifest);
+    Json.Obj job =
+        system.marked(manifest.job(agent.commandIn(Manifest.OWN, interpreters)), manifest);
     for (int attempt = 1; attempt <= TRIES; attempt++) {
       Optional<Json> there = whatIsThere();
       if (there.isPresent()) {

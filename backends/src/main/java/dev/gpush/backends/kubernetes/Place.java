@@ -148,8 +148,7 @@ final class Place {
         pods.byNode().values().stream().map(Grant::host).collect(Collectors.toSet());
     Optional<List<ClusterNode>> last = seen.get().flatMap(each -> each.room().nodes());
     if (last.stream()
-        .anyMatch(
-            nodes -> nodes.stream().map(ClusterNode::name).toList().containsAll(hosts))) {
+        .anyMatch(nodes -> nodes.stream().map(ClusterNode::name).toList().containsAll(hosts))) {
       return last;
     }
     try {

@@ -30,8 +30,8 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
- * Asks the agents of a gang's pods, all at once: over the links that are open, and with a command in
- * each pod where none is.
+ * Asks the agents of a gang's pods, all at once: over the links that are open, and with a command
+ * in each pod where none is.
  */
 final class PodAgents {
   /** Connections that are being opened to the API server, which all people of the cluster share. */
@@ -90,11 +90,7 @@ final class PodAgents {
    * @return an answer for every node that is linked or has a pod
    */
   Map<Integer, AgentAnswer> ask(
-      GangId gang,
-      Collection<Integer> nodes,
-      PodsOfNodes pods,
-      Json.Obj control,
-      Duration limit)
+      GangId gang, Collection<Integer> nodes, PodsOfNodes pods, Json.Obj control, Duration limit)
       throws InterruptedException, NotTold {
     var answers = new TreeMap<Integer, AgentAnswer>();
     // An agent that hangs does so on its link, too: some time is left for what follows.
@@ -160,7 +156,10 @@ final class PodAgents {
 
   /** The pipe on which the agent of a node has answered, if it still does. */
   Optional<Pipe> waiting(GangId gang, int node) {
-    return pipes.take(gang, node).filter(kept -> kept.isFresh() || answers(kept.pipe())).map(WaitingPipes.Waiting::pipe);
+    return pipes
+        .take(gang, node)
+        .filter(kept -> kept.isFresh() || answers(kept.pipe()))
+        .map(WaitingPipes.Waiting::pipe);
   }
 
   private boolean answers(Pipe pipe) {

@@ -101,9 +101,7 @@ final class AgentArrivalsTest {
                         restarts,
                         "state",
                         Json.object("running", Json.object())))))
-        .with(
-            "spec",
-            Json.object("containers", List.of(Json.object("name", Manifest.CONTAINER))));
+        .with("spec", Json.object("containers", List.of(Json.object("name", Manifest.CONTAINER))));
   }
 
   private static Json podOf(int node, String name) {

@@ -33,8 +33,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * How many commands are run in pods, counted at the API server: one in each for {@code up}, and none
- * for a question to an agent that is linked.
+ * How many commands are run in pods, counted at the API server: one in each for {@code up}, and
+ * none for a question to an agent that is linked.
  */
 @ResourceLock(KubernetesRig.PLAIN)
 final class KubernetesCommandsTest {
@@ -110,8 +110,7 @@ final class KubernetesCommandsTest {
       assertEquals(2, commands.size(), commands::toString);
       assertEquals(2, Set.copyOf(commands).size(), commands::toString);
       for (NodeInfo node : linked.gang().nodes()) {
-        assertEquals(
-            (long) node.index(), linked.status(node.index()).number("node").orElseThrow());
+        assertEquals((long) node.index(), linked.status(node.index()).number("node").orElseThrow());
       }
       // No Python but the agent's: what its process's children are, and what came from outside.
       String outside =
@@ -120,9 +119,7 @@ final class KubernetesCommandsTest {
           Ended.of(
               linked.backend().spawn(linked.gang(), 1, List.of("sh", "-c", outside)), new byte[0]);
       assertEquals(
-          1,
-          seen.output().lines().filter(name -> name.startsWith("python")).count(),
-          seen::output);
+          1, seen.output().lines().filter(name -> name.startsWith("python")).count(), seen::output);
       linked.backend().release(linked.gang(), BackendContract.LIMIT);
     }
   }
@@ -148,7 +145,8 @@ final class KubernetesCommandsTest {
       assertTrue(left > 3000, () -> "renewed: " + left);
 
       String file = gang.nodes().get(1).workspace() + "/mine.txt";
-      List<String> write = List.of("sh", "-c", "mkdir -p \"${1%/*}\" && echo x >\"$1\"", "sh", file);
+      List<String> write =
+          List.of("sh", "-c", "mkdir -p \"${1%/*}\" && echo x >\"$1\"", "sh", file);
       assertEquals(0, Ended.of(backend.spawn(gang, 1, write), new byte[0]).status());
       linked.server().taken("");
       List<String> kept = backend.release(gang, BackendContract.LIMIT);

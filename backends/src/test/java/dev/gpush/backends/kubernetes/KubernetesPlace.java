@@ -115,7 +115,12 @@ final class KubernetesPlace implements BackendPlace {
   /** The same through another way to the API server. */
   KubernetesBackend over(ApiServer server) {
     return KubernetesBackend.over(
-        server, config(Json.object()), new AgentImage(tasks, random), tasks, Clock.system(), random);
+        server,
+        config(Json.object()),
+        new AgentImage(tasks, random),
+        tasks,
+        Clock.system(),
+        random);
   }
 
   Access access() {

@@ -25,7 +25,10 @@ public interface AgentProgram {
    */
   List<String> arguments(List<String> interpreters);
 
-  /** As {@link #arguments} for a node on which an agent runs, so that a Python there is known to be fit. */
+  /**
+   * As {@link #arguments} for a node on which an agent runs, so that a Python there is known to be
+   * fit.
+   */
   List<String> questionArguments(List<String> interpreters);
 
   /**
@@ -66,8 +69,8 @@ public interface AgentProgram {
   boolean beginRelay(Pipe pipe, Duration patience) throws IOException;
 
   /**
-   * Asks the agent behind a relay that has begun for its status; may be asked again. What follows on
-   * the pipe are frames, when the caller gets to it: the agent waits for ten minutes.
+   * Asks the agent behind a relay that has begun for its status; may be asked again. What follows
+   * on the pipe are frames, when the caller gets to it: the agent waits for ten minutes.
    */
   Json status(Pipe relay, Duration limit) throws IOException;
 

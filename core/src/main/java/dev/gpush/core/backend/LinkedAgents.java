@@ -22,7 +22,6 @@ public interface LinkedAgents {
    * @return what was answered, by the number of the node. A node that is not in it was not asked,
    *     or has not answered in time: nothing follows from that, and it may be asked in another way
    */
-  Map<Integer, Json> ask(
-      GangId gang, Collection<Integer> nodes, Json.Obj control, Duration limit)
+  Map<Integer, Json> ask(GangId gang, Collection<Integer> nodes, Json.Obj control, Duration limit)
       throws InterruptedException;
 }

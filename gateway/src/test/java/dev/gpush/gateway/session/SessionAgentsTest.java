@@ -42,8 +42,7 @@ final class SessionAgentsTest {
    *
    * @param heard what it asked, and the nodes that answered
    */
-  private record Asking(Backend real, LinkedAgents linked, Queue<String> heard)
-      implements Backend {
+  private record Asking(Backend real, LinkedAgents linked, Queue<String> heard) implements Backend {
     Asking(Backend real) {
       this(real, LinkedAgents.NONE, new ConcurrentLinkedQueue<>());
     }
@@ -133,14 +132,13 @@ final class SessionAgentsTest {
               .hardEndLeft()
               .orElseThrow();
       assertTrue(left.compareTo(Duration.ofMinutes(119)) > 0, left::toString);
-      assertEquals(List.of(), gateway.sessions().down(DEVBOX, true, Talk.silent()));
+      assertEquals(List.of(), gateway.sessions().down(DEVBOX, true, Talk.silent()).kept());
 
       assertEquals(List.of("renew [0, 1]", "release [0, 1]"), List.copyOf(backend.heard()));
       until(
           "the agents have ended",
           () ->
-              made.nodes().stream()
-                  .allMatch(node -> ProcessHandle.of(node.agentPid()).isEmpty()));
+              made.nodes().stream().allMatch(node -> ProcessHandle.of(node.agentPid()).isEmpty()));
       rig.assertNothingLeft(gateway);
     }
   }
@@ -188,11 +186,7 @@ final class SessionAgentsTest {
       assertEquals(
           Map.of(),
           new SessionAgents(session)
-              .ask(
-                  session.gang().id(),
-                  BOTH,
-                  Json.object("do", "release"),
-                  SessionRig.DEADLINE));
+              .ask(session.gang().id(), BOTH, Json.object("do", "release"), SessionRig.DEADLINE));
 
       assertEquals(
           Set.of(0, 1),
