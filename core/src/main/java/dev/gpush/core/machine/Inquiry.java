@@ -2,6 +2,7 @@ package dev.gpush.core.machine;
 
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,10 +10,6 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Runs small programs of a machine for what they print; they may hang, or print without end. */
@@ -44,32 +41,18 @@ public final class Inquiry {
    */
   public Answer ask(List<String> arguments, String input, Duration limit)
       throws IOException, InterruptedException, TimeoutException {
-    Future<Answer> asked = tasks.fork("ask-" + machine.name(), () -> ask(arguments, input));
-    try {
-      return asked.get(limit.toNanos(), TimeUnit.NANOSECONDS);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException broken) {
-        throw broken;
-      }
-      // A stream that breaks fails the task that reads it, not this one.
-      if (failed.getCause() instanceof IllegalStateException of
-          && of.getCause() instanceof IOException broken) {
-        throw broken;
-      }
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
-    } finally {
-      asked.cancel(true);
-    }
+    return tasks.within(limit, "ask-" + machine.name(), () -> ask(arguments, input));
   }
 
-  private Answer ask(List<String> arguments, String input) throws Exception {
+  private Answer ask(List<String> arguments, String input)
+      throws IOException, InterruptedException {
     try (Pipe pipe = machine.spawn(arguments)) {
-      List<Callable<String>> streams =
+      List<Work<String, IOException>> streams =
           List.of(
               () -> give(pipe.input(), input),
               () -> take(pipe.output()),
               () -> take(pipe.errors()));
-      List<String> said = tasks.all("ask-" + machine.name(), streams);
+      List<String> said = tasks.all("ask-" + machine.name(), streams, pipe::close);
       return new Answer(pipe.await(), said.get(1), said.get(2));
     }
   }
