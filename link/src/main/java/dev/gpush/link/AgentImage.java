@@ -8,7 +8,9 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.DurationText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -25,10 +27,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -219,13 +217,13 @@ public final class AgentImage implements AgentProgram {
 
   @Override
   public Json status(Pipe relay, Duration limit) throws IOException {
-    Callable<Json> status =
+    Work<Json, IOException> status =
         () -> {
           relay.input().write((STATUS.write() + "\n").getBytes(StandardCharsets.UTF_8));
           relay.input().flush();
           return answer(relay.output());
         };
-    return within(limit, relay, tasks.fork("agent-status", status));
+    return within(limit, relay, "agent-status", status);
   }
 
   @Override
@@ -305,45 +303,49 @@ public final class AgentImage implements AgentProgram {
   private Start start(Pipe pipe, Duration limit, Function<String, byte[]> first)
       throws IOException {
     var errors = new Tail();
-    var stderr = tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors()));
-    return within(limit, pipe, tasks.fork("agent-begin", () -> start(pipe, first, errors, stderr)));
+    Task<Boolean, RuntimeException> stderr =
+        tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors()));
+    return within(limit, pipe, "agent-begin", () -> start(pipe, first, errors, stderr));
   }
 
   @Override
   public Json ask(Pipe pipe, Json.Obj header) throws IOException {
     try (pipe) {
       begin(pipe, header, ANSWER_LIMIT);
-      return within(ANSWER_LIMIT, pipe, tasks.fork("agent-answer", () -> answer(pipe.output())));
+      return within(ANSWER_LIMIT, pipe, "agent-answer", () -> answer(pipe.output()));
     }
   }
 
   /**
-   * Waits for work on a pipe, and ends the pipe when it takes too long or is not wanted any more.
+   * Waits for work on a pipe, and ends the pipe when it fails, takes too long or is not wanted any
+   * more.
    */
-  private static <T> T within(Duration limit, Pipe pipe, Future<T> work) throws IOException {
+  private <T> T within(Duration limit, Pipe pipe, String name, Work<T, IOException> work)
+      throws IOException {
+    boolean isDone = false;
     try {
-      return work.get(limit.toSeconds(), TimeUnit.SECONDS);
+      T result = tasks.within(limit, name, work, pipe::close);
+      isDone = true;
+      return result;
     } catch (TimeoutException late) {
-      pipe.close();
       throw new GpushException(
           new AgentFailure.NotUnderstood("no answer within " + DurationText.of(limit), ""), late);
     } catch (InterruptedException stop) {
-      pipe.close();
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted while the agent was starting");
-    } catch (ExecutionException failed) {
-      pipe.close();
-      switch (failed.getCause()) {
-        case IOException broken -> throw broken;
-        case null -> throw new IllegalStateException(failed);
-        case Throwable other -> throw Tasks.unchecked(other);
+    } finally {
+      if (!isDone) {
+        pipe.close();
       }
     }
   }
 
   private Start start(
-      Pipe pipe, Function<String, byte[]> first, Tail errors, Future<Boolean> stderr)
-      throws IOException, InterruptedException, ExecutionException {
+      Pipe pipe,
+      Function<String, byte[]> first,
+      Tail errors,
+      Task<Boolean, RuntimeException> stderr)
+      throws IOException, InterruptedException {
     String preamble = preamble();
     var noise = new Tail();
     boolean isThere;

@@ -3,6 +3,7 @@ package dev.gpush.link;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
@@ -85,18 +86,26 @@ public final class Link implements AutoCloseable {
    */
   public Json.Obj connect() throws IOException, InterruptedException {
     var answer = new CompletableFuture<Json.Obj>();
-    var running = tasks.forkOnThread("read", () -> connector.run(answer));
+    Task<Boolean, RuntimeException> running =
+        tasks.forkOnThread("read", () -> connector.run(answer));
+    if (running.isDone()) {
+      // What has run has given its answer; a link that is closed runs nothing.
+      answer.completeExceptionally(new IOException("closed"));
+    }
     try {
       return answer.get();
     } catch (InterruptedException stop) {
-      running.cancel(true);
+      running.cancel();
       connector.renewPipe();
       throw stop;
     } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException broken) {
-        throw broken;
+      switch (failed.getCause()) {
+        case IOException broken -> throw broken;
+        case InterruptedException stop -> throw stop;
+        case RuntimeException other -> throw other;
+        case Error other -> throw other;
+        case null, default -> throw new IllegalStateException(failed);
       }
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
     }
   }
 

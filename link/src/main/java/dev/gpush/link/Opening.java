@@ -1,12 +1,12 @@
 package dev.gpush.link;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 
 /**
  * A pipe that is being opened on a thread of its own, because opening may hang for as long as the
@@ -16,7 +16,7 @@ final class Opening {
   private static final System.Logger LOG = System.getLogger("gpush.link");
 
   private final CompletableFuture<Pipe> result = new CompletableFuture<>();
-  private final Future<Boolean> running;
+  private final Task<Boolean, RuntimeException> running;
 
   /**
    * @param done called when there is a result, without a lock
@@ -30,6 +30,10 @@ final class Opening {
               done.run();
               return true;
             });
+    if (running.isDone()) {
+      // What has run has its result; a link that is closed opens nothing.
+      result.completeExceptionally(new InterruptedException("the link is closed"));
+    }
   }
 
   private void open(PipeSource pipes, PipeSource.Attempt attempt) {
@@ -65,8 +69,9 @@ final class Opening {
       switch (failed.getCause()) {
         case IOException broken -> throw broken;
         case InterruptedException stop -> throw stop;
-        case null -> throw new IllegalStateException(failed);
-        case Throwable other -> throw Tasks.unchecked(other);
+        case RuntimeException other -> throw other;
+        case Error other -> throw other;
+        case null, default -> throw new IllegalStateException(failed);
       }
     }
   }
@@ -74,6 +79,6 @@ final class Opening {
   /** Idempotent. Of no effect on a pipe that was taken already. */
   void abandon() {
     result.cancel(false);
-    running.cancel(true);
+    running.cancel();
   }
 }

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -21,7 +22,6 @@ import java.security.DigestOutputStream;
 import java.security.MessageDigest;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -108,7 +108,7 @@ class AgentProcessTest {
   void returnsTwentyMegabytesAsTheyWere() throws Exception {
     var stream = exec("command", "cat");
 
-    Future<byte[]> sent = feed(stream.input(), 20 << 20);
+    Task<byte[], Exception> sent = feed(stream.input(), 20 << 20);
 
     assertArrayEquals(sha(stream.output(0)), sent.get());
     assertEquals(Json.object("exit", 0), stream.awaitClose());
@@ -119,7 +119,7 @@ class AgentProcessTest {
     int cuts = 5;
     var stream = exec("command", "cat");
     var received = node.tasks().fork("receive", () -> sha(stream.output(0)));
-    Future<byte[]> sent = feed(stream.input(), 40 << 20);
+    Task<byte[], Exception> sent = feed(stream.input(), 40 << 20);
 
     for (int cut = 1; cut <= cuts; cut++) {
       node.pipes().await(cut, pipe -> true).getLast().close();
@@ -247,7 +247,7 @@ class AgentProcessTest {
     }
   }
 
-  private Future<byte[]> feed(OutputStream target, int size) {
+  private Task<byte[], Exception> feed(OutputStream target, int size) {
     return node.tasks()
         .fork(
             "feed",

@@ -1,6 +1,7 @@
 package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,8 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
@@ -79,7 +78,7 @@ final class FakeAgent implements PipeSource {
   private long lastOut;
   private int framesIn;
   private int framesOut;
-  private Optional<Future<Boolean>> running = Optional.empty();
+  private Optional<Task<Boolean, RuntimeException>> running = Optional.empty();
 
   FakeAgent(Tasks tasks, Habits habits) {
     this.tasks = tasks;
@@ -111,7 +110,7 @@ final class FakeAgent implements PipeSource {
     if (running.isPresent()) {
       try {
         running.orElseThrow().get();
-      } catch (ExecutionException failed) {
+      } catch (RuntimeException | Error failed) {
         failures.add(failed);
       }
     }

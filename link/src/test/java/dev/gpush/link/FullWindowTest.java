@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,7 +15,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -143,7 +143,7 @@ final class FullWindowTest {
       Recorder.until("all have begun", () -> down.stream().noneMatch(FullWindowTest::isSilent));
       pipe.freezeUp(true);
       long takenBefore = taken.get();
-      var work = new ArrayList<Future<Long>>();
+      var work = new ArrayList<Task<Long, IOException>>();
       for (BlockingStream sink : up) {
         work.add(
             node.tasks()
@@ -178,7 +178,7 @@ final class FullWindowTest {
           "FullWindowTest %d streams each way: %d MiB kept, heap +%d MiB, agent +%d MiB%n",
           STREAMS, kept >> 20, heapMore >> 20, agentMore >> 20);
 
-      assertTrue(work.stream().noneMatch(Future::isDone), "writers and readers wait");
+      assertTrue(work.stream().noneMatch(Task::isDone), "writers and readers wait");
       assertTrue(kept <= Limits.POOL_BYTES + STREAMS * Limits.SMALL_WINDOW, "kept " + kept);
       assertTrue(heapMore <= 2 * Limits.POOL_BYTES + SLACK, "heap grew by " + heapMore);
       assertTrue(agentMore >= AGENT_POOL / 2, "the agent kept little: " + agentMore);
@@ -187,7 +187,7 @@ final class FullWindowTest {
 
       pipe.freezeUp(false);
       pipe.freezeDown(false);
-      for (Future<Long> each : work) {
+      for (Task<Long, IOException> each : work) {
         assertEquals(REST, each.get());
       }
       ends(up, RUN_UP + REST + "\n");

@@ -7,12 +7,12 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import dev.gpush.testkit.fake.ProcessPipe;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -115,7 +115,7 @@ class LinkFaultsTest {
   private long whole(Oracle oracle, long seed) throws Exception {
     try {
       return oracle.await();
-    } catch (ExecutionException lost) {
+    } catch (IOException | RuntimeException | AssertionError lost) {
       throw new AssertionError(
           "seed " + seed + ": " + node.states().all() + ", agent: " + node.log(), lost);
     }

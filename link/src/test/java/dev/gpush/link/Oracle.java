@@ -3,7 +3,9 @@ package dev.gpush.link;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,7 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -27,7 +28,7 @@ final class Oracle implements AutoCloseable {
   private final Tasks tasks;
   private final int scale;
   private final Random random;
-  private final List<Future<Long>> streams = new ArrayList<>();
+  private final List<Task<Long, Exception>> streams = new ArrayList<>();
   private final ServerSocket server;
 
   /**
@@ -89,7 +90,7 @@ final class Oracle implements AutoCloseable {
     add(this::calls);
   }
 
-  private void add(java.util.concurrent.Callable<Long> stream) {
+  private void add(Work<Long, Exception> stream) {
     streams.add(tasks.fork("stream", stream));
   }
 
@@ -171,7 +172,7 @@ final class Oracle implements AutoCloseable {
   /** Waits for all; how many bytes came. */
   long await() throws Exception {
     long bytes = 0;
-    for (Future<Long> stream : streams) {
+    for (Task<Long, Exception> stream : streams) {
       bytes += stream.get();
     }
     return bytes;

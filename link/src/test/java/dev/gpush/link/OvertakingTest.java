@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.time.Clock;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
@@ -13,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -169,7 +169,7 @@ final class OvertakingTest {
       System.err.printf("OvertakingTest %s down: %d bytes went before%n", reach, overtaking);
       assertTrue(overtaking > 0, "no bulk was on its way");
       assertTrue(overtaking <= ON_THE_WAY, overtaking + " bytes went before the echo");
-      assertTrue(readers.stream().noneMatch(Future::isDone), "bulk has no end");
+      assertTrue(readers.stream().noneMatch(Task::isDone), "bulk has no end");
     }
   }
 }

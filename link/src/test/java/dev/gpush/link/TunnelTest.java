@@ -10,10 +10,10 @@ import dev.gpush.core.backend.PipeAround;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.tunnel.NodeTunnel;
 import dev.gpush.link.tunnel.TunnelCertificate;
+import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Random;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -129,7 +129,7 @@ class TunnelTest {
           first.renewPipe();
           second.renewPipe();
           oracle.await();
-        } catch (ExecutionException lost) {
+        } catch (IOException | RuntimeException | AssertionError lost) {
           throw new AssertionError("seed " + seed + ": " + gang.states().all(), lost);
         }
       }
