@@ -19,7 +19,9 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,7 +31,6 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -151,12 +152,12 @@ public interface BackendContract {
       throws Exception {
     var heard = new LinkedBlockingQueue<String>();
     try (Tasks tasks = Tasks.named("waits", (_, _) -> {})) {
-      Future<Gang> waiting =
+      Task<Gang, RuntimeException> waiting =
           tasks.fork("reserve", () -> place.backend().reserve(request, heard::add));
       String word = heard.poll(LIMIT.toSeconds(), TimeUnit.SECONDS);
       assertFalse(String.valueOf(word).isBlank());
       assertEquals(1, discovered(place.backend(), request));
-      waiting.cancel(true);
+      waiting.cancel();
       long start = System.nanoTime();
       while (discovered(place.backend(), request) > 0) {
         assertTrue(System.nanoTime() - start < LIMIT.toNanos(), "it waits on");
@@ -177,7 +178,7 @@ public interface BackendContract {
     var random = new Random(seed);
     try (BackendPlace place = open();
         Tasks tasks = Tasks.named("race", (_, _) -> {})) {
-      var racers = new ArrayList<Callable<Optional<Gang>>>();
+      var racers = new ArrayList<Work<Optional<Gang>, RuntimeException>>();
       for (int i = 0; i < 4; i++) {
         GangRequest request = place.request(1 + random.nextInt(place.capacity()), LONG);
         Backend backend = i % 2 == 0 ? place.backend() : place.again();
@@ -400,7 +401,7 @@ public interface BackendContract {
         var begun = new CountDownLatch(1);
         var ended = new CountDownLatch(1);
         var granted = new ArrayList<Gang>();
-        Future<Boolean> reservation =
+        Task<Boolean, RuntimeException> reservation =
             tasks.fork(
                 "reserve-" + round,
                 () -> {
@@ -414,9 +415,9 @@ public interface BackendContract {
         // What is cancelled before it began never ends.
         assertTrue(begun.await(LIMIT.toSeconds(), TimeUnit.SECONDS));
         try {
-          reservation.get(random.nextInt(600), TimeUnit.MILLISECONDS);
+          reservation.get(Duration.ofMillis(random.nextInt(600)));
         } catch (TimeoutException now) {
-          reservation.cancel(true);
+          reservation.cancel();
         }
         assertTrue(ended.await(LIMIT.toSeconds(), TimeUnit.SECONDS));
         for (Gang gang : granted) {

@@ -1,10 +1,10 @@
 package dev.gpush.testkit.contract;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 
 /** What a command has done; one character per byte. */
 public record Ended(String output, String errors, int status) {
@@ -14,12 +14,11 @@ public record Ended(String output, String errors, int status) {
 
   /** Feeds a command, and reads both its streams to their ends at the same time. */
   public static Ended of(Pipe pipe, byte[] input) throws Exception {
-    long limit = BackendContract.LIMIT.toSeconds();
     try (pipe;
         Tasks tasks = Tasks.named("run", (_, _) -> {})) {
-      Future<byte[]> output = tasks.fork("output", () -> pipe.output().readAllBytes());
-      Future<byte[]> errors = tasks.fork("errors", () -> pipe.errors().readAllBytes());
-      Future<Boolean> fed =
+      Task<byte[], IOException> output = tasks.fork("output", () -> pipe.output().readAllBytes());
+      Task<byte[], IOException> errors = tasks.fork("errors", () -> pipe.errors().readAllBytes());
+      Task<Boolean, IOException> fed =
           tasks.fork(
               "input",
               () -> {
@@ -28,10 +27,10 @@ public record Ended(String output, String errors, int status) {
                 }
                 return true;
               });
-      fed.get(limit, TimeUnit.SECONDS);
+      fed.get(BackendContract.LIMIT);
       return new Ended(
-          new String(output.get(limit, TimeUnit.SECONDS), StandardCharsets.ISO_8859_1),
-          new String(errors.get(limit, TimeUnit.SECONDS), StandardCharsets.ISO_8859_1),
+          new String(output.get(BackendContract.LIMIT), StandardCharsets.ISO_8859_1),
+          new String(errors.get(BackendContract.LIMIT), StandardCharsets.ISO_8859_1),
           pipe.await());
     }
   }

@@ -13,6 +13,7 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
@@ -27,8 +28,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -79,7 +78,7 @@ final class FakeBackendTest implements BackendContract {
       FakeTrouble.Gate gate = trouble.hold(Operation.RESERVE, Moment.AFTER);
       GangRequest request = place.request(1, LONG);
       var reserving = new CompletableFuture<Thread>();
-      Future<Boolean> heard =
+      Task<Boolean, RuntimeException> heard =
           tasks.fork(
               "reserve",
               () -> {
@@ -92,7 +91,7 @@ final class FakeBackendTest implements BackendContract {
       assertEquals(1, place.backend().discover(BackendPlace.OWNER).size());
       reserving.get().interrupt();
 
-      assertEquals(true, heard.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
+      assertEquals(true, heard.get(LIMIT));
       assertEquals(List.of(), place.leftovers());
     }
   }
