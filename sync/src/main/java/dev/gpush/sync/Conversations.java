@@ -1,6 +1,7 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -8,8 +9,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 
 /**
  * The conversations that are kept open between pushes, one per node, and work on all of them at
@@ -30,7 +29,7 @@ final class Conversations implements AutoCloseable {
 
   /** Something to do with one node. */
   @FunctionalInterface
-  interface Work<T> {
+  interface NodeWork<T> {
     T on(NodeConversation node) throws IOException, InterruptedException, TreeChanged;
   }
 
@@ -42,7 +41,7 @@ final class Conversations implements AutoCloseable {
 
   /** Waits until all are open, and returns those that were opened: what they hold is new. */
   List<NodeConversation> finish(Opening opening) throws InterruptedException, NodeLost {
-    List<Throwable> failures;
+    List<Exception> failures;
     try {
       failures = opening.await();
     } catch (InterruptedException stop) {
@@ -78,34 +77,39 @@ final class Conversations implements AutoCloseable {
         .forEach(this::drop);
   }
 
+  /** How it went with one node. */
+  private sealed interface Attempt<T> {
+    record Done<T>(T result) implements Attempt<T> {}
+
+    record Failed<T>(Exception cause) implements Attempt<T> {}
+  }
+
   /**
    * Does it on all at once and waits for all; then the first failure is thrown. A conversation that
    * broke is dropped.
    */
-  <T> List<T> each(String what, List<NodeConversation> nodes, Work<T> work)
+  <T> List<T> each(String what, List<NodeConversation> nodes, NodeWork<T> work)
       throws InterruptedException, NodeLost, TreeChanged {
-    var futures = new ArrayList<Future<T>>();
-    for (NodeConversation node : nodes) {
-      futures.add(tasks.fork(what + "-" + node.index(), () -> work.on(node)));
-    }
+    List<Work<Attempt<T>, RuntimeException>> attempts =
+        nodes.stream()
+            .<Work<Attempt<T>, RuntimeException>>map(node -> () -> attempt(node, work))
+            .toList();
+    // Interrupted in the middle, a conversation is of no more use.
+    List<Attempt<T>> ended = tasks.all(what, attempts, () -> nodes.forEach(this::drop));
     var results = new ArrayList<T>();
-    var failures = new ArrayList<Throwable>();
+    var failures = new ArrayList<Exception>();
     for (int i = 0; i < nodes.size(); i++) {
-      try {
-        results.add(futures.get(i).get());
-      } catch (ExecutionException failed) {
-        Throwable cause = lost(nodes.get(i).node(), failed);
-        if (cause instanceof NodeLost) {
-          drop(nodes.get(i));
+      switch (ended.get(i)) {
+        case Attempt.Done<T>(var result) -> results.add(result);
+        case Attempt.Failed<T>(var cause) -> {
+          if (cause instanceof NodeLost) {
+            drop(nodes.get(i));
+          }
+          failures.add(cause);
         }
-        failures.add(cause);
-      } catch (InterruptedException stop) {
-        futures.forEach(future -> future.cancel(true));
-        nodes.forEach(this::drop);
-        throw stop;
       }
     }
-    for (Throwable failure : failures) {
+    for (Exception failure : failures) {
       if (failure instanceof TreeChanged changed) {
         throw changed;
       }
@@ -114,20 +118,25 @@ final class Conversations implements AutoCloseable {
     return results;
   }
 
-  /** An end of the conversation as such, other failures as they are. */
-  static Throwable lost(SyncNode node, ExecutionException failed) {
-    Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-    return cause instanceof IOException ? new NodeLost(node.info().index(), cause) : cause;
+  private static <T> Attempt<T> attempt(NodeConversation node, NodeWork<T> work)
+      throws InterruptedException {
+    try {
+      return new Attempt.Done<>(work.on(node));
+    } catch (IOException broken) {
+      return new Attempt.Failed<>(new NodeLost(node.index(), broken));
+    } catch (TreeChanged | RuntimeException failed) {
+      return new Attempt.Failed<>(failed);
+    }
   }
 
   /** What the user can act on goes before a lost conversation, which is perhaps its consequence. */
-  private static void throwFirst(List<Throwable> failures) throws NodeLost {
-    for (Throwable failure : failures) {
-      if (!(failure instanceof NodeLost)) {
-        throw Tasks.unchecked(failure);
+  private static void throwFirst(List<Exception> failures) throws NodeLost {
+    for (Exception failure : failures) {
+      if (failure instanceof RuntimeException first) {
+        throw first;
       }
     }
-    for (Throwable failure : failures) {
+    for (Exception failure : failures) {
       if (failure instanceof NodeLost lost) {
         throw lost;
       }

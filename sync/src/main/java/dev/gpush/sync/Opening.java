@@ -1,10 +1,10 @@
 package dev.gpush.sync;
 
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class Opening {
   private final List<SyncNode> nodes;
-  private final List<Future<Boolean>> futures = new ArrayList<>();
+  private final List<Task<Boolean, IOException>> tasks = new ArrayList<>();
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by lock
@@ -23,7 +23,7 @@ final class Opening {
   Opening(List<SyncNode> nodes, String session, Manifest known, Tasks tasks) {
     this.nodes = List.copyOf(nodes);
     for (SyncNode node : nodes) {
-      futures.add(
+      this.tasks.add(
           tasks.fork(
               "open-" + node.info().index(),
               () -> arrive(NodeConversation.open(node, session, known))));
@@ -45,13 +45,15 @@ final class Opening {
   }
 
   /** Waits for all; the failures of those that could not be opened. */
-  List<Throwable> await() throws InterruptedException {
-    var failures = new ArrayList<Throwable>();
-    for (int i = 0; i < futures.size(); i++) {
+  List<Exception> await() throws InterruptedException {
+    var failures = new ArrayList<Exception>();
+    for (int i = 0; i < tasks.size(); i++) {
       try {
-        futures.get(i).get();
-      } catch (ExecutionException failed) {
-        failures.add(Conversations.lost(nodes.get(i), failed));
+        tasks.get(i).get();
+      } catch (IOException broken) {
+        failures.add(new NodeLost(nodes.get(i).info().index(), broken));
+      } catch (RuntimeException failed) {
+        failures.add(failed);
       }
     }
     return failures;
@@ -64,7 +66,7 @@ final class Opening {
     } finally {
       lock.unlock();
     }
-    futures.forEach(future -> future.cancel(true));
+    tasks.forEach(Task::cancel);
   }
 
   List<NodeConversation> arrived() {

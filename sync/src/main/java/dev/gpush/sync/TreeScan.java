@@ -5,6 +5,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +20,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 
 /**
  * Looks at the working tree: every file's stamp on every scan, its content only when the stamp does
@@ -258,7 +258,7 @@ public final class TreeScan {
     if (readers == 1) {
       return new FileReading(clock).read(unread);
     }
-    var works = new ArrayList<Callable<List<FileReading.Content>>>();
+    var works = new ArrayList<Work<List<FileReading.Content>, IOException>>();
     for (int reader = 0; reader < readers; reader++) {
       int from = reader * unread.size() / readers;
       int to = (reader + 1) * unread.size() / readers;
