@@ -9,6 +9,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +19,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -181,7 +181,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private List<List<Json>> listed(Json.Obj which) throws InterruptedException {
-    var asking = new ArrayList<Callable<List<Json>>>();
+    var asking = new ArrayList<Work<List<Json>, RuntimeException>>();
     for (LaunchNode node : site.nodes()) {
       if (node.calls().isLost()) {
         asking.add(List::of);
@@ -189,7 +189,7 @@ public final class Launcher implements AutoCloseable {
         asking.add(() -> node.calls().call("run.list", which).items());
       }
     }
-    return Together.all(tasks, "list", asking);
+    return tasks.all("list", asking);
   }
 
   private RunRecord start(LaunchPlan plan, LaunchMaker.Wish wish) throws InterruptedException {
@@ -255,7 +255,8 @@ public final class Launcher implements AutoCloseable {
   }
 
   /** The watch of a run in progress, made if there is none. */
-  private RunWatch watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch) {
+  private RunWatch watch(RunRecord record, Optional<RunWatch.Relaunch> relaunch)
+      throws InterruptedException {
     RunRecord known = record.state() == RunState.UNKNOWN ? record.in(RunState.RUNNING) : record;
     var fresh = new RunWatch(site, history, known, relaunch, clock, tasks);
     Optional<RunWatch> present = Optional.ofNullable(watches.putIfAbsent(record.number(), fresh));
@@ -327,11 +328,11 @@ public final class Launcher implements AutoCloseable {
     watch.stopping();
     Json.Obj order = watch.stop(signal, grace, RunTalk.ASKED);
     try (Talk.Step _ = talk.step("stopping run " + run)) {
-      var asking = new ArrayList<Callable<Json>>();
+      var asking = new ArrayList<Work<Json, RuntimeException>>();
       for (RunRecord.Part part : record.parts()) {
         asking.add(() -> stopNode(site.nodes().get(part.node()).calls(), order));
       }
-      Together.all(tasks, "stop", asking);
+      tasks.all("stop", asking);
       while (true) {
         RunRecord now = watch.await(watch.attempt());
         if (now.state().isOver() || now.state() == RunState.UNKNOWN) {
@@ -356,7 +357,6 @@ public final class Launcher implements AutoCloseable {
   /** Stops watching. The runs go on. */
   @Override
   public void close() {
-    watches.values().forEach(RunWatch::close);
     tasks.close();
   }
 }

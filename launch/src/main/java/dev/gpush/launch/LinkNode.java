@@ -3,6 +3,7 @@ package dev.gpush.launch;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
@@ -14,11 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
@@ -110,15 +106,8 @@ public final class LinkNode implements NodeCalls {
                 false,
                 "kill_on_close",
                 true));
-    Callable<Answer> reading = () -> answer(stream);
-    Future<Answer> answer = tasks.fork("ask", reading);
     try {
-      return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException broken) {
-        throw broken;
-      }
-      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+      return tasks.within(limit, "ask", () -> answer(stream));
     } catch (TimeoutException late) {
       throw new GpushException(
           new AgentFailure.Refused(
@@ -127,23 +116,21 @@ public final class LinkNode implements NodeCalls {
               Json.object("seconds", limit.toSeconds(), "program", arguments.getFirst())),
           late);
     } finally {
-      answer.cancel(true);
       stream.close();
     }
   }
 
   private Answer answer(BlockingStream stream) throws IOException, InterruptedException {
     stream.awaitOpened();
-    Future<String> errors = tasks.fork("ask-errors", () -> text(stream.output(1), MOST_ERRORS));
+    Task<String, IOException> errors =
+        tasks.fork("ask-errors", () -> text(stream.output(1), MOST_ERRORS));
     try {
       String output = text(stream.output(0), MOST_OUTPUT);
       Json.Obj close = stream.awaitClose();
       int exit = close.number("exit").map(Math::toIntExact).orElse(128);
       return new Answer(exit, output, errors.get());
-    } catch (ExecutionException failed) {
-      throw new IOException(failed.getCause());
     } finally {
-      errors.cancel(true);
+      errors.cancel();
     }
   }
 

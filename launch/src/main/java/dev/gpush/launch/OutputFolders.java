@@ -4,13 +4,13 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 
 /**
  * Where the configured {@code outputs} is on each node. A run that needs no Python still has to
@@ -48,11 +48,11 @@ final class OutputFolders {
     if (!pythons.isEmpty()) {
       return pythons.stream().map(facts -> folder.at(facts.home(), facts.user())).toList();
     }
-    var asking = new ArrayList<Callable<String>>();
+    var asking = new ArrayList<Work<String, RuntimeException>>();
     for (int node : nodes) {
       asking.add(() -> asked(site.nodes().get(node), folder));
     }
-    return Together.all(tasks, "outputs", asking);
+    return tasks.all("outputs", asking);
   }
 
   private static String asked(LaunchNode node, NodeFolder folder) throws InterruptedException {

@@ -3,13 +3,13 @@ package dev.gpush.launch;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -67,11 +67,11 @@ final class Pythons {
       Answer one = askNode(nodes.getFirst(), choices, environment);
       return nodes.stream().map(_ -> one).toList();
     }
-    var asking = new ArrayList<Callable<Answer>>();
+    var asking = new ArrayList<Work<Answer, RuntimeException>>();
     for (LaunchNode node : nodes) {
       asking.add(() -> askNode(node, choices, environment));
     }
-    return Together.all(tasks, "python", asking);
+    return tasks.all("python", asking);
   }
 
   private Answer askNode(LaunchNode node, Choices choices, Map<String, String> environment)

@@ -3,10 +3,10 @@ package dev.gpush.launch;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Callable;
 
 /** Brings the output of a run from its nodes to somebody who looks at it. */
 final class RunFollower {
@@ -43,11 +43,11 @@ final class RunFollower {
 
   private void read(RunRecord record, Set<Integer> ranks, boolean follow, RunMerge merge)
       throws InterruptedException {
-    var reading = new ArrayList<Callable<Boolean>>();
+    var reading = new ArrayList<Work<Boolean, RuntimeException>>();
     for (RunRecord.Part part : record.parts()) {
       reading.add(() -> readNode(record.number(), part, ranks, follow, merge));
     }
-    Together.all(tasks, "follow-" + record.number(), reading);
+    tasks.all("follow-" + record.number(), reading);
   }
 
   private boolean readNode(

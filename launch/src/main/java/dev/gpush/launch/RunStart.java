@@ -5,13 +5,12 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Starts a run on all its nodes at once, or on none: when one refuses, those that started are ended
@@ -94,59 +93,38 @@ final class RunStart {
 
   private List<Long> startOnce(List<Json.Obj> each, boolean again) throws InterruptedException {
     long begun = clock.nanos();
-    var starts = new ArrayList<Future<Long>>();
+    var running = new CopyOnWriteArrayList<NodeCalls>();
+    var starts = new ArrayList<Work<Long, RuntimeException>>();
     for (int i = 0; i < nodes.size(); i++) {
-      NodeCalls node = nodes.get(i);
+      int node = i;
       Json.Obj params = Json.object("run", run, "spec", each.get(i), "again", again);
-      starts.add(tasks.fork("start-" + i, () -> startNode(node, params, begun)));
+      starts.add(
+          () -> {
+            long at = startNode(node, params, begun);
+            running.add(nodes.get(node));
+            return at;
+          });
     }
-    var started = new ArrayList<Long>();
-    var running = new ArrayList<NodeCalls>();
-    Optional<Refusal> refusal = Optional.empty();
-    boolean isInterrupted = false;
-    for (int i = 0; i < starts.size(); i++) {
-      boolean isAnswered = false;
-      while (!isAnswered) {
-        try {
-          started.add(starts.get(i).get());
-          running.add(nodes.get(i));
-          isAnswered = true;
-        } catch (ExecutionException failed) {
-          refusal = refusal.or(refusal(i, failed));
-          isAnswered = true;
-        } catch (InterruptedException stop) {
-          // Every answer is awaited: a part that starts later would stay.
-          isInterrupted = true;
-        }
+    boolean isStarted = false;
+    try {
+      // Every answer is awaited, also when interrupted: a part that starts later would stay.
+      List<Long> started = tasks.finishAll("start", starts);
+      isStarted = true;
+      long first = started.stream().min(Long::compare).orElse(begun);
+      return started.stream().map(at -> Duration.ofNanos(at - first).toMillis()).toList();
+    } finally {
+      if (!isStarted) {
+        end(running);
       }
     }
-    if (isInterrupted || refusal.isPresent()) {
-      end(running);
-    }
-    if (isInterrupted) {
-      throw new InterruptedException();
-    }
-    if (refusal.isPresent()) {
-      throw refusal.get().failure();
-    }
-    long first = started.stream().min(Long::compare).orElse(begun);
-    return started.stream().map(at -> Duration.ofNanos(at - first).toMillis()).toList();
   }
 
-  private record Refusal(RuntimeException failure) {}
-
-  private static java.util.function.Supplier<Optional<Refusal>> refusal(
-      int node, ExecutionException failed) {
-    return () -> {
-      RuntimeException cause =
-          Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
-      if (cause instanceof GpushException refused) {
-        return Optional.of(
-            new Refusal(
-                isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused)));
-      }
-      return Optional.of(new Refusal(cause));
-    };
+  private long startNode(int node, Json.Obj params, long begun) throws InterruptedException {
+    try {
+      return startNode(nodes.get(node), params, begun);
+    } catch (GpushException refused) {
+      throw isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused);
+    }
   }
 
   /** The refusal with the node that it came from. */
@@ -183,21 +161,13 @@ final class RunStart {
    * runs.
    */
   private void end(List<NodeCalls> running) {
-    boolean isInterrupted = Thread.interrupted();
-    var ends = new ArrayList<Future<Boolean>>();
-    for (NodeCalls node : running) {
-      ends.add(tasks.fork("end", () -> end(node)));
-    }
-    for (Future<Boolean> end : ends) {
-      try {
-        end.get();
-      } catch (ExecutionException unreachable) {
-        // The first refusal is what is told; the run that stays is in the list of runs.
-      } catch (InterruptedException stop) {
-        isInterrupted = true;
-      }
-    }
-    if (isInterrupted) {
+    List<Work<Boolean, RuntimeException>> ends =
+        running.stream().<Work<Boolean, RuntimeException>>map(node -> () -> end(node)).toList();
+    try {
+      tasks.finishAll("end", ends);
+    } catch (GpushException unreachable) {
+      // The first refusal is what is told; the run that stays is in the list of runs.
+    } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
   }

@@ -3,12 +3,12 @@ package dev.gpush.launch;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,8 +34,6 @@ final class RunWatch {
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-
-  private volatile boolean isClosed;
 
   // guarded by lock
   private RunRecord record;
@@ -64,31 +62,28 @@ final class RunWatch {
     this.tasks = tasks;
   }
 
-  /** Returns at once; {@code over} is called when there is nothing more to watch. */
-  void start(Runnable over) {
-    tasks.start(
-        "watch-" + record().number(),
-        () -> {
-          try {
-            watch();
-          } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-          } catch (GpushException unreachable) {
-            become(now -> now.in(RunState.UNKNOWN));
-          } catch (IllegalStateException failed) {
-            // Between our start and the first fork the launcher may have been closed.
-            if (!isClosed) {
-              throw failed;
-            }
-          } finally {
-            over.run();
-          }
-        });
-  }
-
-  /** The launcher is about to close the group of our threads. */
-  void close() {
-    isClosed = true;
+  /**
+   * Returns at once; {@code over} is called when there is nothing more to watch.
+   *
+   * @throws InterruptedException when the launcher has been closed
+   */
+  void start(Runnable over) throws InterruptedException {
+    boolean isStarted =
+        tasks.start(
+            "watch-" + record().number(),
+            () -> {
+              try {
+                watch();
+              } catch (GpushException unreachable) {
+                become(now -> now.in(RunState.UNKNOWN));
+              } finally {
+                over.run();
+              }
+            });
+    if (!isStarted) {
+      over.run();
+      throw new InterruptedException("run " + record().number() + " is watched no more");
+    }
   }
 
   RunRecord record() {
@@ -192,7 +187,7 @@ final class RunWatch {
   private List<NodeEnd> watchOnce() throws InterruptedException {
     List<RunRecord.Part> parts = record().parts();
     var isFailing = new AtomicBoolean();
-    var watches = new ArrayList<Callable<NodeEnd>>();
+    var watches = new ArrayList<Work<NodeEnd, RuntimeException>>();
     for (RunRecord.Part part : parts) {
       watches.add(
           () -> {
@@ -203,7 +198,7 @@ final class RunWatch {
             return end;
           });
     }
-    return Together.all(tasks, "node", watches);
+    return tasks.all("node", watches);
   }
 
   /** Once for each run: the first failure is the one that counts. */

@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -132,7 +132,7 @@ final class AgentRunsTest {
     launcher = gang.launcher();
     launcher.attach();
     assertEquals("running", launcher.find(Optional.of(1)).state());
-    Future<Optional<Integer>> status = gang.tasks().fork("follow", () -> follow(1));
+    Task<Optional<Integer>, RuntimeException> status = gang.tasks().fork("follow", () -> follow(1));
     Files.createFile(gang.onNode(1, "go"));
 
     assertEquals(Optional.of(0), status.get());

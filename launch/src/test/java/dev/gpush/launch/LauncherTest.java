@@ -14,6 +14,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.testkit.fixture.Asked;
@@ -26,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -114,7 +114,7 @@ final class LauncherTest {
     return assertThrows(GpushException.class, () -> launch(words)).failure();
   }
 
-  private Future<Optional<Integer>> follow(int run) {
+  private Task<Optional<Integer>, RuntimeException> follow(int run) {
     return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
   }
 
@@ -140,7 +140,7 @@ final class LauncherTest {
   @Test
   void startsAllNodesAndMergesTheirOutput() throws Exception {
     RunView run = launch("train.py", "--lr", "1");
-    Future<Optional<Integer>> status = follow(run.number());
+    Task<Optional<Integer>, RuntimeException> status = follow(run.number());
     nodes.get(0).write(1, Journals.out(0, "a\nb"), Journals.err(1, "e\n"), Journals.out(0, "c\n"));
     nodes.get(1).write(1, Journals.out(2, "d"));
     nodes.get(0).end(1, OK);
@@ -170,7 +170,7 @@ final class LauncherTest {
     nodes.getFirst().breakStreams(FakeNode.Reader.WATCH, broken);
     nodes.getFirst().breakStreams(FakeNode.Reader.FOLLOWER, broken);
     launch("train.py");
-    Future<Optional<Integer>> status = follow(1);
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
     nodes.get(0).write(1, Journals.out(0, "a line that is longer than a header\n"));
     nodes.get(0).write(1, Journals.out(1, "short\n"));
     nodes.forEach(node -> node.end(1, OK));
@@ -205,7 +205,7 @@ final class LauncherTest {
   @Test
   void firstFailingRankDecidesAndTheOtherNodesStop() throws Exception {
     launch("train.py");
-    Future<Optional<Integer>> status = follow(1);
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
     nodes.get(1).write(1, Journals.event("{\"event\": \"rank-exit\", \"rank\": 3, \"exit\": 7}"));
     nodes.get(0).awaitCall("stop 1 TERM node 1 failed");
     nodes
@@ -274,7 +274,7 @@ final class LauncherTest {
   @Test
   void portThatWasStolenStartsTheRunAgain() throws Exception {
     launch("train.py");
-    Future<Optional<Integer>> status = follow(1);
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
     nodes
         .get(0)
         .end(
@@ -301,7 +301,7 @@ final class LauncherTest {
   @Test
   void stopAsksAllNodesAndWaits() throws Exception {
     launch("train.py");
-    Future<RunView> stopped =
+    Task<RunView, RuntimeException> stopped =
         tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
     String end =
         "{\"exit\": null, \"signal\": 2, \"first\": {\"rank\": 0, \"signal\": 2, \"at_ms\": 5},"
@@ -323,13 +323,13 @@ final class LauncherTest {
   @Test
   void killedSupervisorIsLostAndTheOthersStop() throws Exception {
     launch("train.py");
-    Future<Optional<Integer>> status = follow(1);
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
     nodes.get(0).lose(1, Json.object("lost", true));
     nodes.get(1).awaitCall("stop 1 TERM node 0 failed");
     nodes.get(1).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
 
-    var failed = assertThrows(java.util.concurrent.ExecutionException.class, status::get);
-    assertEquals(new LaunchFailure.Lost(1, 0), ((GpushException) failed.getCause()).failure());
+    var failed = assertThrows(GpushException.class, status::get);
+    assertEquals(new LaunchFailure.Lost(1, 0), failed.failure());
     assertEquals("lost", launcher.find(Optional.of(1)).state());
     assertTrue(launcher.find(Optional.of(1)).isOver());
   }
@@ -378,7 +378,7 @@ final class LauncherTest {
     assertEquals(
         new LaunchFailure.NoFreeSlots("--on 0:1", List.of("run 1")),
         failure(() -> launcher.launch(on("0:1", "train.py"), input(), talk)));
-    Future<RunView> second =
+    Task<RunView, RuntimeException> second =
         tasks.fork(
             "second", () -> launcher.launch(Asked.queued(on("0:1", "train.py")), input(), talk));
     while (!talk.said().contains("waiting for run 1")) {
@@ -402,7 +402,7 @@ final class LauncherTest {
     try (Launcher other = launcher()) {
       assertEquals("running", other.find(Optional.of(1)).state());
       other.attach();
-      Future<Optional<Integer>> status =
+      Task<Optional<Integer>, RuntimeException> status =
           tasks.fork("follow", () -> other.follow(1, Set.of(), true, output));
       nodes.forEach(node -> node.end(1, OK));
       assertEquals(Optional.of(0), status.get());
