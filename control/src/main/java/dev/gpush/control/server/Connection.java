@@ -139,8 +139,9 @@ final class Connection {
     } catch (InvalidPathException strange) {
       throw new ProtocolException("no folder has this name: " + strange.getMessage());
     }
-    tasks.start("write", this::write);
-    tasks.start("handle", () -> handle(invocation));
+    if (!tasks.start("write", this::write) || !tasks.start("handle", () -> handle(invocation))) {
+      return; // The server is closed.
+    }
     try {
       for (Optional<Frame> next = reader.next(); next.isPresent(); next = reader.next()) {
         receive(next.get(), invocation);

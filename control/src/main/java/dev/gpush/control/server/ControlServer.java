@@ -226,7 +226,9 @@ public final class ControlServer implements AutoCloseable {
 
   private void startToAccept(ServerSocketChannel from) {
     count(1);
-    tasks.start("accept", () -> accept(from));
+    if (!tasks.start("accept", () -> accept(from))) {
+      count(-1);
+    }
   }
 
   private void count(int more) {
@@ -254,8 +256,7 @@ public final class ControlServer implements AutoCloseable {
         incidents.refused("more than " + limits.connections() + " connections");
         return;
       }
-      admitted = true;
-      tasks.start("client", () -> serve(connection));
+      admitted = tasks.start("client", () -> serve(connection));
     } catch (IOException gone) {
       // The client left before it was turned away.
     } finally {

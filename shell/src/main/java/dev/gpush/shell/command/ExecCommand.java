@@ -1,6 +1,5 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionView;
 import java.util.List;
 import java.util.Optional;
@@ -84,7 +83,7 @@ final class ExecCommand implements Action.OfWords {
   private static void restore(AutoCloseable raw) throws InterruptedException {
     try {
       raw.close();
-    } catch (GpushException | IllegalStateException | InterruptedException failed) {
+    } catch (RuntimeException | InterruptedException failed) {
       throw failed;
     } catch (Exception failed) {
       throw new IllegalStateException("the terminal cannot be restored", failed);

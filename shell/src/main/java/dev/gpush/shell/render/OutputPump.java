@@ -1,11 +1,10 @@
 package dev.gpush.shell.render;
 
 import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 
 /**
  * Writes a run's output, line by line, as fast as the reader takes it.
@@ -23,7 +22,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
   private final Console console;
   private final LineFormat format;
   private final Tasks tasks = Tasks.named("output", (_, _) -> {});
-  private final Future<?> writer;
+  private final Task<Boolean, RuntimeException> writer;
   private String lastEvent = "";
   private final Object lock = new Object();
 
@@ -43,7 +42,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
             "writer",
             () -> {
               writeAll();
-              return "";
+              return true;
             });
   }
 
@@ -136,12 +135,8 @@ public final class OutputPump implements RunOutput, AutoCloseable {
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-    } catch (ExecutionException failed) {
-      RuntimeException cause =
-          Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
-      if (!(cause instanceof ReaderGone)) {
-        throw cause;
-      }
+    } catch (ReaderGone gone) {
+      // Whoever added the lines has seen it.
     } finally {
       tasks.close();
     }
