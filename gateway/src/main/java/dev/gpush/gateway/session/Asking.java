@@ -7,6 +7,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.Outlook.Answer;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
@@ -14,7 +15,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -52,7 +52,7 @@ final class Asking {
       return Map.of(only, answer(only, request.apply(only)));
     }
     var heard = new LinkedBlockingQueue<Heard>();
-    var asked = new ArrayList<Future<Boolean>>();
+    var asked = new ArrayList<Task<Boolean, RuntimeException>>();
     try {
       for (Backend backend : backends) {
         asked.add(
@@ -60,9 +60,12 @@ final class Asking {
                 "plan-" + backend.name(),
                 () -> heard.add(new Heard(backend, answer(backend, request.apply(backend))))));
       }
+      if (tasks.isClosed()) {
+        throw new InterruptedException("nothing is asked any more");
+      }
       return gathered(backends, heard);
     } finally {
-      asked.forEach(question -> question.cancel(true));
+      asked.forEach(Task::cancel);
     }
   }
 

@@ -11,6 +11,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.launch.Launcher;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
 
 /** Runs and commands, on the sessions of this gateway. */
 public final class GatewayRuns implements Runs {
@@ -58,7 +58,7 @@ public final class GatewayRuns implements Runs {
     // May wait for hours: what comes meanwhile must find the session free, down above all.
     try {
       return work.launch(request, generation, talk);
-    } catch (IllegalStateException ended) {
+    } catch (InterruptedException ended) {
       if (session.isClosed()) {
         throw new GpushException(
             new SessionFailure.Gone(name.text(), "it was given back meanwhile"), ended);
@@ -84,14 +84,14 @@ public final class GatewayRuns implements Runs {
     LiveSession session = sessions.find(name);
     try {
       return work(name).launcher().follow(run, ranks, follow, output);
-    } catch (InterruptedException | IllegalStateException ended) {
+    } catch (InterruptedException ended) {
       requireThere(session, ended);
       throw ended;
     }
   }
 
   /** A session that ends interrupts what waits in it; to the client that is no interruption. */
-  private static void requireThere(LiveSession session, Exception ended) {
+  private static void requireThere(LiveSession session, InterruptedException ended) {
     LedgerEntry entry = session.entry();
     boolean isEnding =
         switch (entry.state()) {
@@ -180,7 +180,7 @@ public final class GatewayRuns implements Runs {
       Map<String, String> environment,
       Streams streams)
       throws InterruptedException {
-    var works = new ArrayList<Callable<Integer>>();
+    var works = new ArrayList<Work<Integer, RuntimeException>>();
     for (int node : nodes) {
       Json.Obj request =
           NodeCommand.request(

@@ -47,11 +47,10 @@ final class Introduction {
         if (link.node() != 0
             && (fresh == 0 || link.node() == fresh)
             && !session.isLost(link.node())) {
+          // A gateway that ends leaves it to the next one.
           tasks.start("introduce", () -> tell(link, where));
         }
       }
-    } catch (IllegalStateException closing) {
-      // The gateway ends; the next one introduces them.
     } catch (GpushException over) {
       // Node 0 is gone: what is left of the gang ends by its own idle time.
     } catch (InterruptedException stop) {

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Streams;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
@@ -15,8 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 
 /**
  * One command on one node with a client's streams: {@code exec}. Bytes are passed on as they are;
@@ -88,8 +87,10 @@ final class NodeCommand {
       streams.onSignal(name -> signal(stream, streams, name));
       stream.awaitOpened();
       pumps.start("in", () -> pumpInput(streams.in(), stream));
-      Future<?> out = pumps.fork("out", () -> copy(stream.output(0), streams.out()));
-      Future<?> err = pumps.fork("err", () -> copy(stream.output(1), streams.err()));
+      Task<Boolean, IOException> out =
+          pumps.fork("out", () -> copy(stream.output(0), streams.out()));
+      Task<Boolean, IOException> err =
+          pumps.fork("err", () -> copy(stream.output(1), streams.err()));
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
@@ -110,9 +111,9 @@ final class NodeCommand {
     BlockingStream stream = link.open(request);
     try (Tasks pumps = tasks.group("exec")) {
       stream.awaitOpened();
-      Future<?> out =
+      Task<Boolean, IOException> out =
           pumps.fork("out", () -> new PrefixedLines(prefix, streams.out()).copy(stream.output(0)));
-      Future<?> err =
+      Task<Boolean, IOException> err =
           pumps.fork("err", () -> new PrefixedLines(prefix, streams.err()).copy(stream.output(1)));
       await(out);
       await(err);
@@ -134,19 +135,15 @@ final class NodeCommand {
     throw stream.failure(reason);
   }
 
-  private static void await(Future<?> pump) throws InterruptedException {
+  private static void await(Task<Boolean, IOException> pump) throws InterruptedException {
     try {
       pump.get();
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException) {
-        // The client or the link is gone; the stream's end says which.
-        return;
-      }
-      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+    } catch (IOException over) {
+      // The client or the link is gone; the stream's end says which.
     }
   }
 
-  private static Void copy(InputStream from, OutputStream to) throws IOException {
+  private static boolean copy(InputStream from, OutputStream to) throws IOException {
     byte[] buffer = new byte[BUFFER];
     for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
       to.write(buffer, 0, count);
@@ -155,7 +152,7 @@ final class NodeCommand {
       }
     }
     to.flush();
-    return null;
+    return true;
   }
 
   private static void pumpInput(InputStream from, BlockingStream stream) {
@@ -230,7 +227,7 @@ final class NodeCommand {
       this.to = to;
     }
 
-    Void copy(InputStream from) throws IOException {
+    boolean copy(InputStream from) throws IOException {
       var rest = new java.io.ByteArrayOutputStream();
       byte[] buffer = new byte[BUFFER];
       for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
@@ -252,7 +249,7 @@ final class NodeCommand {
         rest.write('\n');
         emit(rest);
       }
-      return null;
+      return true;
     }
 
     private void emit(java.io.ByteArrayOutputStream line) throws IOException {

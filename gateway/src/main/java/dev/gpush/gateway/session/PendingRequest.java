@@ -30,7 +30,9 @@ final class PendingRequest {
   private sealed interface Outcome {
     record Ready() implements Outcome {}
 
-    record Failed(Throwable cause) implements Outcome {}
+    record Failed(RuntimeException cause) implements Outcome {}
+
+    record Died(Error bug) implements Outcome {}
 
     /** The gateway ends: what is in a queue stays there, for the next gateway. */
     record Left() implements Outcome {}
@@ -38,7 +40,7 @@ final class PendingRequest {
 
   /** What makes the session; interrupted when it is given up, and when the gateway ends. */
   @FunctionalInterface
-  interface Work {
+  interface Making {
     void make(PendingRequest request) throws InterruptedException;
   }
 
@@ -48,19 +50,13 @@ final class PendingRequest {
   }
 
   /** Begins; the turn is closed at the end of it, or here if it cannot begin. */
-  void start(Tasks tasks, TurnQueue.Turn turn, Work work) {
-    boolean isStarted = false;
-    try {
-      tasks.start("up-" + name, () -> run(turn, work));
-      isStarted = true;
-    } finally {
-      if (!isStarted) {
-        end(turn);
-      }
+  void start(Tasks tasks, TurnQueue.Turn turn, Making work) {
+    if (!tasks.start("up-" + name, () -> run(turn, work))) {
+      end(turn);
     }
   }
 
-  private void run(TurnQueue.Turn turn, Work work) {
+  private void run(TurnQueue.Turn turn, Making work) {
     try {
       begin();
       work.make(this);
@@ -71,8 +67,11 @@ final class PendingRequest {
       // An interrupt may also come out as a failure, with the thread's flag set again.
       outcome(
           Thread.currentThread().isInterrupted() ? new Outcome.Left() : new Outcome.Failed(failed));
-    } catch (RuntimeException | Error bug) {
+    } catch (RuntimeException bug) {
       outcome(new Outcome.Failed(bug));
+      throw bug;
+    } catch (Error bug) {
+      outcome(new Outcome.Died(bug));
       throw bug;
     } finally {
       end(turn);
@@ -192,7 +191,8 @@ final class PendingRequest {
       }
       case Outcome.Failed(GpushException failed) ->
           throw new GpushException(failed.failure(), failed);
-      case Outcome.Failed(var bug) -> throw Tasks.unchecked(bug);
+      case Outcome.Failed(var bug) -> throw bug;
+      case Outcome.Died(var bug) -> throw bug;
       case Outcome.Left() -> {
         if (isGivenUp) {
           throw new GpushException(new SessionFailure.GivenUp(name.text()));

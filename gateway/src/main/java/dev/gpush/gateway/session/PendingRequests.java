@@ -90,7 +90,7 @@ final class PendingRequests {
   }
 
   private PendingRequest start(
-      LiveSession session, TurnQueue.Turn turn, boolean answersYes, PendingRequest.Work work) {
+      LiveSession session, TurnQueue.Turn turn, boolean answersYes, PendingRequest.Making work) {
     var pending = new PendingRequest(session.name(), new SharedTalk(answersYes));
     session.pending(pending);
     pending.start(tasks, turn, work);

@@ -322,12 +322,10 @@ final class Placement {
               waiting.forget(bid);
               talk.say(bid.backend() + " " + PlaceWords.failed(failed.failure()));
             }
-            case Race.News.Broke(_, var cause) -> {
-              if (cause instanceof InterruptedException stop) {
-                throw stop;
-              }
-              throw Tasks.unchecked(cause);
-            }
+            case Race.News.Broke(_, var bug) -> throw bug;
+            case Race.News.Died(_, var bug) -> throw bug;
+            case Race.News.Stopped(_) ->
+                throw new InterruptedException("nothing is asked for any more");
           }
         }
       }

@@ -8,15 +8,13 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One request with several backends at once. Each waits on a thread of its own; what happens to it
@@ -29,7 +27,7 @@ final class Race {
   private final Tasks tasks;
   private final Duration pause;
   private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
-  private final List<Runner> runners = new ArrayList<>();
+  private final List<Task<Boolean, RuntimeException>> running = new ArrayList<>();
 
   /**
    * @param pause before what could not be reached is resumed again
@@ -49,23 +47,81 @@ final class Race {
 
     record Failed(Bid bid, GpushException failure) implements News {}
 
-    /** A bug, or the end of this process. */
-    record Broke(Bid bid, Throwable cause) implements News {}
+    record Broke(Bid bid, RuntimeException bug) implements News {}
+
+    record Died(Bid bid, Error bug) implements News {}
+
+    /** The end of this process. */
+    record Stopped(Bid bid) implements News {}
   }
 
   /** Asks for it there. */
   void enter(Bid bid, Backend backend, GangRequest request) {
-    enter(new Runner(bid, backend, request, false));
+    run(bid, () -> backend.reserve(request, waiter(bid)));
   }
 
   /** Waits for what was asked for there before. */
   void resume(Bid bid, Backend backend, GangRequest request) {
-    enter(new Runner(bid, backend, request, true));
+    run(bid, () -> resumed(bid, backend, request));
   }
 
-  private void enter(Runner runner) {
-    runners.add(runner);
-    tasks.start("reserve-" + runner.bid.backend(), runner);
+  private void run(Bid bid, Work<Gang, RuntimeException> reserve) {
+    running.add(tasks.fork("reserve-" + bid.backend(), () -> reserve(bid, reserve)));
+    if (tasks.isClosed()) {
+      // It may not even have begun.
+      news.add(new News.Stopped(bid));
+    }
+  }
+
+  private boolean reserve(Bid bid, Work<Gang, RuntimeException> reserve) {
+    try {
+      return news.add(new News.Granted(bid, reserve.run()));
+    } catch (GpushException failed) {
+      return news.add(new News.Failed(bid, failed));
+    } catch (RuntimeException bug) {
+      return news.add(new News.Broke(bid, bug));
+    } catch (Error bug) {
+      return news.add(new News.Died(bid, bug));
+    } catch (InterruptedException stop) {
+      return news.add(new News.Stopped(bid));
+    }
+  }
+
+  private Waiter waiter(Bid bid) {
+    return new Waiter() {
+      @Override
+      public void waits(String words) {
+        news.add(new News.Waits(bid, words));
+      }
+
+      // Only the end of this gateway leaves it; whoever lost the race, or was given up, goes.
+      @Override
+      public boolean leavesPlace() {
+        return tasks.isClosed();
+      }
+    };
+  }
+
+  /** As long as the place cannot be reached, nobody can tell what became of the request. */
+  private Gang resumed(Bid bid, Backend backend, GangRequest request) throws InterruptedException {
+    while (true) {
+      try {
+        return backend.resume(request, waiter(bid));
+      } catch (GpushException failed) {
+        if (!isUnreachable(failed)) {
+          throw failed;
+        }
+        news.add(new News.Waits(bid, PlaceWords.failed(failed.failure())));
+      }
+      Thread.sleep(pause);
+    }
+  }
+
+  private static boolean isUnreachable(GpushException failed) {
+    return switch (failed.failure()) {
+      case MachineFailure _, BackendFailure.Unavailable _ -> true;
+      case Failure _ -> false;
+    };
   }
 
   News next() throws InterruptedException {
@@ -74,123 +130,12 @@ final class Race {
 
   /** Tells all that still wait to stop and roll back; does not wait for it. */
   void stop() {
-    runners.forEach(Runner::stop);
+    running.forEach(Task::cancel);
   }
 
   /** Stops all and waits until none can ask for anything any more. */
   void end() {
     stop();
-    boolean isInterrupted = false;
-    for (Runner runner : runners) {
-      boolean isOver = false;
-      while (!isOver) {
-        try {
-          runner.ended.await(END_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
-          isOver = true;
-        } catch (InterruptedException again) {
-          isInterrupted = true;
-        }
-      }
-    }
-    if (isInterrupted) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private final class Runner implements Runnable, Waiter {
-    private final Bid bid;
-    private final Backend backend;
-    private final GangRequest request;
-    private final boolean isResumed;
-    private final CountDownLatch ended = new CountDownLatch(1);
-    private final ReentrantLock lock = new ReentrantLock();
-
-    // guarded by lock: thread, isStopped
-    private Optional<Thread> thread = Optional.empty();
-    private boolean isStopped;
-
-    Runner(Bid bid, Backend backend, GangRequest request, boolean isResumed) {
-      this.bid = bid;
-      this.backend = backend;
-      this.request = request;
-      this.isResumed = isResumed;
-    }
-
-    @Override
-    public void waits(String words) {
-      news.add(new News.Waits(bid, words));
-    }
-
-    /** Only the end of this gateway leaves it; whoever lost the race, or was given up, goes. */
-    @Override
-    public boolean leavesPlace() {
-      return tasks.isClosed();
-    }
-
-    @Override
-    public void run() {
-      try {
-        if (begin(Optional.of(Thread.currentThread()))) {
-          reserve();
-        }
-      } finally {
-        begin(Optional.empty());
-        ended.countDown();
-      }
-    }
-
-    private void reserve() {
-      try {
-        Gang gang = isResumed ? resumed() : backend.reserve(request, this);
-        news.add(new News.Granted(bid, gang));
-      } catch (GpushException failed) {
-        news.add(new News.Failed(bid, failed));
-      } catch (InterruptedException | RuntimeException | Error broken) {
-        news.add(new News.Broke(bid, broken));
-      }
-    }
-
-    /** As long as the place cannot be reached, nobody can tell what became of the request. */
-    private Gang resumed() throws InterruptedException {
-      while (true) {
-        try {
-          return backend.resume(request, this);
-        } catch (GpushException failed) {
-          if (!isUnreachable(failed)) {
-            throw failed;
-          }
-          waits(PlaceWords.failed(failed.failure()));
-        }
-        Thread.sleep(pause);
-      }
-    }
-
-    private static boolean isUnreachable(GpushException failed) {
-      return switch (failed.failure()) {
-        case MachineFailure _, BackendFailure.Unavailable _ -> true;
-        case Failure _ -> false;
-      };
-    }
-
-    /** False when it was stopped before. */
-    private boolean begin(Optional<Thread> by) {
-      lock.lock();
-      try {
-        thread = by;
-        return !isStopped;
-      } finally {
-        lock.unlock();
-      }
-    }
-
-    void stop() {
-      lock.lock();
-      try {
-        isStopped = true;
-        thread.ifPresent(Thread::interrupt);
-      } finally {
-        lock.unlock();
-      }
-    }
+    running.forEach(reservation -> reservation.join(END_LIMIT));
   }
 }

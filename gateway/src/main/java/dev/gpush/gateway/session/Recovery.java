@@ -92,8 +92,13 @@ final class Recovery {
         continue;
       }
       SessionBook.Taken taken = book.adopt(kept(entry), backend.get());
-      tasks.start(
-          "recover-" + taken.session().name(), () -> recover(book, taken.session(), taken.turn()));
+      boolean isStarted =
+          tasks.start(
+              "recover-" + taken.session().name(),
+              () -> recover(book, taken.session(), taken.turn()));
+      if (!isStarted) {
+        taken.turn().close();
+      }
     }
   }
 
@@ -126,11 +131,6 @@ final class Recovery {
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-    } catch (IllegalStateException closing) {
-      // The gateway ends and starts nothing more; the next one looks.
-      if (!Thread.currentThread().isInterrupted()) {
-        throw closing;
-      }
     } finally {
       if (session.isOver()) {
         book.drop(session);
@@ -163,13 +163,9 @@ final class Recovery {
 
   /** A session that has its gang gives back what others may hold of it. */
   private void giveOthersBack(LiveSession session) {
-    try {
-      boolean isAlive = isHeld(session) || session.isWaiting();
-      if (isAlive && !Thread.currentThread().isInterrupted()) {
-        leftovers.sweepSoon(session, () -> {});
-      }
-    } catch (IllegalStateException closing) {
-      // The next gateway sees to it.
+    boolean isAlive = isHeld(session) || session.isWaiting();
+    if (isAlive && !Thread.currentThread().isInterrupted()) {
+      leftovers.sweepSoon(session, () -> {});
     }
   }
 

@@ -12,9 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** The agents of one session, over those of its links that are up. */
 final class SessionAgents implements LinkedAgents {
@@ -74,19 +73,14 @@ final class SessionAgents implements LinkedAgents {
 
   /** A link that is cut while it is asked may stay so: its answer is not waited for. */
   private static void await(List<Asked> asked, Duration limit) throws InterruptedException {
-    CompletableFuture<Void> all =
-        CompletableFuture.allOf(
-            asked.stream().map(Asked::answer).toArray(CompletableFuture[]::new));
-    for (Duration left = limit; left.isPositive() && !all.isDone(); left = left.minus(LOOK)) {
-      try {
-        all.get(LOOK.toMillis(), TimeUnit.MILLISECONDS);
-      } catch (TimeoutException notYet) {
-        asked.stream()
-            .filter(each -> !isUp(each.link()))
-            .forEach(each -> each.answer().cancel(true));
-      } catch (ExecutionException refused) {
-        // All have answered, and one of them with a no.
-      }
+    var open = new CountDownLatch(asked.size());
+    for (Asked each : asked) {
+      var _ = each.answer().whenComplete((_, _) -> open.countDown());
+    }
+    Duration left = limit;
+    while (left.isPositive() && !open.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
+      asked.stream().filter(each -> !isUp(each.link())).forEach(each -> each.answer().cancel(true));
+      left = left.minus(LOOK);
     }
   }
 }

@@ -11,6 +11,7 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.link.Link;
@@ -21,10 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -122,17 +119,12 @@ final class SessionLinks {
     }
     session.linked(links, works.make(session, links, config));
     session.lost().ifPresent(session::lose);
-    var connecting = new TreeMap<Integer, Future<Boolean>>();
+    var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
     for (Link link : links) {
       if (session.isLost(link.node())) {
         continue;
       }
-      Callable<Boolean> connect =
-          () -> {
-            link.connect();
-            return true;
-          };
-      connecting.put(link.node(), tasks.fork("connect", connect));
+      connecting.put(link.node(), tasks.fork("connect", link::connect));
     }
     try {
       for (var link : connecting.entrySet()) {
@@ -141,20 +133,17 @@ final class SessionLinks {
       Introduction.start(session, tasks);
       session.work().launcher().attach();
     } finally {
-      connecting.values().forEach(future -> future.cancel(true));
+      connecting.values().forEach(Task::cancel);
     }
   }
 
-  private static void await(Future<Boolean> connecting, int node, Duration limit)
+  private static void await(Task<Json.Obj, IOException> connecting, int node, Duration limit)
       throws InterruptedException {
     try {
-      connecting.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException broken) {
-        throw new GpushException(
-            new AgentFailure.LinkOver(node, String.valueOf(broken.getMessage())), broken);
-      }
-      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+      connecting.get(limit);
+    } catch (IOException broken) {
+      throw new GpushException(
+          new AgentFailure.LinkOver(node, String.valueOf(broken.getMessage())), broken);
     } catch (TimeoutException late) {
       throw new GpushException(
           new AgentFailure.LinkOver(node, "no answer for " + DurationText.of(limit)), late);
@@ -257,16 +246,9 @@ final class SessionLinks {
   /** Makes sure that a session whose links are not all up is looked at, by one thread. */
   void observeSoon(LiveSession session) {
     if (needsLook(session) && session.startObserving()) {
-      boolean isStarted = false;
-      try {
-        tasks.start("observe", () -> observe(session));
-        isStarted = true;
-      } catch (IllegalStateException closing) {
-        // The gateway ends; the next one looks.
-      } finally {
-        if (!isStarted) {
-          session.stopObserving();
-        }
+      // A gateway that ends leaves the look to the next one.
+      if (!tasks.start("observe", () -> observe(session))) {
+        session.stopObserving();
       }
     }
   }

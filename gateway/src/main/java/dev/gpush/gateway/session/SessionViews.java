@@ -11,6 +11,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.link.Link;
@@ -19,9 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -50,7 +48,7 @@ final class SessionViews {
   }
 
   List<SessionView> of(List<LiveSession> sessions) {
-    var asked = new ArrayList<Future<SessionView>>();
+    var asked = new ArrayList<Task<SessionView, RuntimeException>>();
     for (LiveSession session : sessions) {
       asked.add(tasks.fork("view", () -> of(session, false)));
     }
@@ -62,18 +60,19 @@ final class SessionViews {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } finally {
-      asked.forEach(view -> view.cancel(true));
+      asked.forEach(Task::cancel);
     }
     return views;
   }
 
   /** One session that cannot be looked at does not hide the others. */
-  private static SessionView within(Duration limit, Future<SessionView> view, LiveSession session)
+  private static SessionView within(
+      Duration limit, Task<SessionView, RuntimeException> view, LiveSession session)
       throws InterruptedException {
     try {
-      return view.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed.getCause());
+      return view.get(limit);
+    } catch (RuntimeException failed) {
+      LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed);
       return plain(session.entry(), "cannot be looked at; the log says why");
     } catch (TimeoutException late) {
       return plain(session.entry(), "no answer for " + DurationText.of(limit));
@@ -229,21 +228,13 @@ final class SessionViews {
     if (first.isEmpty()) {
       return Json.object();
     }
-    Future<Json> answer = tasks.fork("status", () -> first.get().call("status", Json.object()));
     try {
-      return answer.get(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof GpushException) {
-        return Json.object();
-      }
-      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
-    } catch (TimeoutException away) {
+      return tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
+    } catch (GpushException | TimeoutException away) {
       return Json.object();
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       return Json.object();
-    } finally {
-      answer.cancel(true);
     }
   }
 

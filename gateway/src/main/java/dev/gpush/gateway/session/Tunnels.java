@@ -124,11 +124,8 @@ final class Tunnels implements LinkMaker.Through {
   }
 
   private void renew(int node) {
-    try {
-      tasks.start("tunnel-again", () -> session.link(node).renewPipe());
-    } catch (IllegalStateException closing) {
-      // The gateway ends; the next one makes tunnels from the start.
-    }
+    // A gateway that ends leaves tunnels to the next one, which makes them from the start.
+    tasks.start("tunnel-again", () -> session.link(node).renewPipe());
   }
 
   private void refuse(int node, String code) {

@@ -40,7 +40,9 @@ final class Connections {
 
   void open(Session session, Asker asker) {
     String user = String.valueOf(session.getUsername());
-    tasks.start("open", () -> open(user, asker));
+    if (!tasks.start("open", () -> open(user, asker))) {
+      asker.refused(stopping());
+    }
   }
 
   private void open(String user, Asker asker) {
@@ -62,9 +64,12 @@ final class Connections {
       throw bug;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-      asker.refused(
-          new RefusalText(
-              "gpush is stopping", "the gateway was told to end", "the same command again"));
+      asker.refused(stopping());
     }
+  }
+
+  private static RefusalText stopping() {
+    return new RefusalText(
+        "gpush is stopping", "the gateway was told to end", "the same command again");
   }
 }

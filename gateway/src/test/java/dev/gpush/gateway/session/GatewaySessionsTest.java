@@ -24,6 +24,8 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Work;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
@@ -36,10 +38,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,12 +73,12 @@ final class GatewaySessionsTest {
     return sessions.down(name, true, Talk.silent()).kept();
   }
 
-  private <T> Future<T> fork(Callable<T> work) {
+  private <T> Task<T, RuntimeException> fork(Work<T, RuntimeException> work) {
     return rig.tasks().fork("client", work);
   }
 
-  private static <T> T get(Future<T> future) throws Exception {
-    return future.get(SessionRig.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+  private static <T> T get(Task<T, RuntimeException> task) throws Exception {
+    return task.get(SessionRig.DEADLINE);
   }
 
   private static Failure failure(org.junit.jupiter.api.function.Executable work) {
@@ -192,8 +190,8 @@ final class GatewaySessionsTest {
   @Test
   void twoAtOnceForOneFolderGetOneGang() throws Exception {
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
-    Future<SessionView> one = fork(() -> up(ask(project, 2)));
-    Future<SessionView> two = fork(() -> up(ask(project, 2)));
+    Task<SessionView, RuntimeException> one = fork(() -> up(ask(project, 2)));
+    Task<SessionView, RuntimeException> two = fork(() -> up(ask(project, 2)));
     gate.awaitReached();
     gate.open();
 
@@ -205,7 +203,7 @@ final class GatewaySessionsTest {
   @Test
   void whoAsksForSomethingElseMeanwhileIsToldThatItDiffers() throws Exception {
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
-    Future<SessionView> one = fork(() -> up(ask(project, 1)));
+    Task<SessionView, RuntimeException> one = fork(() -> up(ask(project, 1)));
     gate.awaitReached();
 
     var failed = assertThrows(GpushException.class, () -> up(ask(project, 2)));
@@ -219,17 +217,15 @@ final class GatewaySessionsTest {
   void whoJoinsAnUpThatFailsHearsWhy() throws Exception {
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.BEFORE);
     rig.trouble().fail(Operation.RESERVE, Moment.BEFORE);
-    Future<SessionView> one = fork(() -> up(ask(project, 1)));
+    Task<SessionView, RuntimeException> one = fork(() -> up(ask(project, 1)));
     gate.awaitReached();
     var talk = FakeTalk.answering(true);
-    Future<SessionView> two = fork(() -> sessions.up(ask(project, 1), talk));
+    Task<SessionView, RuntimeException> two = fork(() -> sessions.up(ask(project, 1), talk));
     until("it has joined", () -> talk.lines().stream().anyMatch(line -> line.startsWith("reserv")));
     gate.open();
 
-    for (Future<SessionView> up : List.of(one, two)) {
-      var failed = assertThrows(ExecutionException.class, () -> get(up));
-      assertInstanceOf(
-          BackendFailure.Unavailable.class, ((GpushException) failed.getCause()).failure());
+    for (Task<SessionView, RuntimeException> up : List.of(one, two)) {
+      assertInstanceOf(BackendFailure.Unavailable.class, failure(() -> get(up)));
     }
     rig.assertNothingLeft(gateway);
   }
@@ -237,8 +233,8 @@ final class GatewaySessionsTest {
   @Test
   void twoFoldersGetDevboxAndDevbox2() throws Exception {
     Path other = rig.project("other");
-    Future<SessionView> one = fork(() -> up(ask(project, 1)));
-    Future<SessionView> two = fork(() -> up(ask(other, 1)));
+    Task<SessionView, RuntimeException> one = fork(() -> up(ask(project, 1)));
+    Task<SessionView, RuntimeException> two = fork(() -> up(ask(other, 1)));
 
     assertEquals(
         Set.of("devbox", "devbox2"), Set.of(get(one).name().text(), get(two).name().text()));
@@ -276,11 +272,11 @@ final class GatewaySessionsTest {
                 }
               });
       talk.cancel();
-      Future<SessionView> up = fork(() -> sessions.up(ask(project, 1), talk));
+      Task<SessionView, RuntimeException> up = fork(() -> sessions.up(ask(project, 1), talk));
       try {
         get(up);
         isMade = true;
-      } catch (ExecutionException stopped) {
+      } catch (GpushException | InterruptedException stopped) {
         rig.assertNothingLeft(gateway);
       }
     }
@@ -300,12 +296,12 @@ final class GatewaySessionsTest {
                   Thread.currentThread().interrupt();
                 }
               });
-      Future<SessionView> up = fork(() -> sessions.up(ask(project, 1), talk));
+      Task<SessionView, RuntimeException> up = fork(() -> sessions.up(ask(project, 1), talk));
       try {
         get(up);
         isSeenToTheEnd = true;
-      } catch (ExecutionException left) {
-        assertInstanceOf(InterruptedException.class, left.getCause());
+      } catch (InterruptedException left) {
+        // The command; its request goes on.
       }
       until("it is ready", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
       rig.assertOneGang();
@@ -319,18 +315,18 @@ final class GatewaySessionsTest {
     talk.cancel();
     for (Operation operation : List.of(Operation.RESERVE, Operation.SPAWN)) {
       Gate gate = rig.trouble().hold(operation, Moment.BEFORE);
-      Future<SessionView> up = fork(() -> sessions.up(ask(project, 2), talk));
+      Task<SessionView, RuntimeException> up = fork(() -> sessions.up(ask(project, 2), talk));
       gate.awaitReached();
-      up.cancel(true);
+      up.cancel();
       until("all is undone", () -> sessions.all().isEmpty());
 
       gate.open();
       rig.assertNothingLeft(gateway);
     }
     Gate gate = rig.trouble().hold(Operation.RESERVE, Moment.AFTER);
-    Future<SessionView> up = fork(() -> sessions.up(ask(project, 2), talk));
+    Task<SessionView, RuntimeException> up = fork(() -> sessions.up(ask(project, 2), talk));
     gate.awaitReached();
-    up.cancel(true);
+    up.cancel();
     until("all is undone", () -> sessions.all().isEmpty());
     rig.assertNothingLeft(gateway);
   }
@@ -384,11 +380,11 @@ final class GatewaySessionsTest {
     Path mine = Path.of(made.nodes().getFirst().info().workspace()).resolve("result.bin");
     Files.writeString(mine, "only here");
     Gate gate = rig.trouble().hold(Operation.RELEASE, Moment.BEFORE);
-    Future<List<String>> one = fork(() -> down(DEVBOX));
+    Task<List<String>, RuntimeException> one = fork(() -> down(DEVBOX));
     gate.awaitReached();
     assertEquals(SessionState.RELEASING, recorded());
     var talk = FakeTalk.answering(true);
-    Future<List<String>> two = fork(() -> sessions.down(DEVBOX, true, talk).kept());
+    Task<List<String>, RuntimeException> two = fork(() -> sessions.down(DEVBOX, true, talk).kept());
     until("it waits", () -> !talk.lines().isEmpty());
     gate.open();
 
@@ -433,14 +429,14 @@ final class GatewaySessionsTest {
     gateway.runs().launch(DEVBOX, run("sleep", "600"), Talk.silent());
     RunRequest queued = Asked.queued(run("sleep", "600"));
     var talk = FakeTalk.answering(true);
-    Future<RunView> second = fork(() -> gateway.runs().launch(DEVBOX, queued, talk));
+    Task<RunView, RuntimeException> second =
+        fork(() -> gateway.runs().launch(DEVBOX, queued, talk));
     until("it waits", () -> talk.lines().stream().anyMatch(line -> line.startsWith("waiting for")));
 
     down(DEVBOX);
 
     rig.assertNothingLeft(gateway);
-    var failed = assertThrows(ExecutionException.class, () -> get(second));
-    assertInstanceOf(GpushException.class, failed.getCause());
+    assertInstanceOf(SessionFailure.Gone.class, failure(() -> get(second)));
   }
 
   @Test
@@ -533,7 +529,7 @@ final class GatewaySessionsTest {
     LiveSession live = sessions.find(DEVBOX);
     ProcessHandle agent = agent(made, 0);
     stop(agent, "-STOP");
-    Future<String> command =
+    Task<String, RuntimeException> command =
         fork(
             () -> {
               try (TurnQueue.Turn _ = live.begin("sync", Talk.silent())) {
@@ -545,7 +541,7 @@ final class GatewaySessionsTest {
     rig.site().kill(rig.gang(made), 0);
     agent.destroyForcibly();
 
-    assertThrows(ExecutionException.class, () -> get(command));
+    assertThrows(GpushException.class, () -> get(command));
     until("the session is over", () -> sessions.list().isEmpty());
     rig.assertNothingLeft(gateway);
   }
@@ -667,10 +663,10 @@ final class GatewaySessionsTest {
   void anInterruptedDownIsALeakThatDownCleans() throws Exception {
     up(ask(project, 1));
     Gate gate = rig.trouble().hold(Operation.RELEASE, Moment.BEFORE);
-    Future<List<String>> down = fork(() -> down(DEVBOX));
+    Task<List<String>, RuntimeException> down = fork(() -> down(DEVBOX));
     gate.awaitReached();
 
-    down.cancel(true);
+    down.cancel();
 
     until("it is leaked", () -> SessionRig.states(gateway).equals(List.of(SessionState.LEAKED)));
     down(DEVBOX);

@@ -13,15 +13,15 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +40,7 @@ final class KilledGatewayTest {
   private final Random random = new Random(seed);
   private int gateways;
 
-  private static final long LOOK_MILLIS = 200;
+  private static final Duration LOOK = Duration.ofMillis(200);
 
   @Test
   void theNextGatewayEndsReadyReleasedOrLeakedAndForgetsNothing() throws Exception {
@@ -84,7 +84,7 @@ final class KilledGatewayTest {
   private void upAndPerhapsDown(SessionRig rig, Path project, int nodes) throws Exception {
     try (var mortal = new MortalGateway(rig, gateways++, random.nextInt(MOMENTS))) {
       GatewaySessions sessions = mortal.service().sessions();
-      Future<SessionView> life =
+      Task<SessionView, RuntimeException> life =
           rig.tasks()
               .fork(
                   "life",
@@ -102,29 +102,24 @@ final class KilledGatewayTest {
    * Until it was killed, or had a pretended failure, or is done. A thread of one that is dead may
    * wait for ever for a pipe that nobody opens again: with its process it would be gone.
    */
-  private static void await(Future<?> life, MortalGateway mortal) throws Exception {
+  private static void await(Task<SessionView, RuntimeException> life, MortalGateway mortal)
+      throws Exception {
     long end = System.nanoTime() + SessionRig.DEADLINE.toNanos();
     try {
       while (!life.isDone()) {
         try {
-          life.get(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+          life.get(LOOK);
         } catch (TimeoutException stillAtIt) {
           if (!mortal.isAlive()) {
-            life.cancel(true);
+            life.cancel();
             return;
           }
           assertTrue(System.nanoTime() < end, "it is alive and does not come to an end");
         }
       }
       life.get();
-    } catch (ExecutionException ended) {
-      boolean isExpected =
-          ended.getCause() instanceof MortalGateway.Killed
-              || ended.getCause() instanceof GpushException
-              || ended.getCause() instanceof java.io.UncheckedIOException;
-      if (!isExpected) {
-        throw ended;
-      }
+    } catch (MortalGateway.Killed | GpushException | UncheckedIOException expected) {
+      // What it has left is for the next one.
     }
   }
 

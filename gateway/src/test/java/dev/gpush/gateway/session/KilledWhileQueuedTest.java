@@ -10,10 +10,10 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -56,7 +56,7 @@ final class KilledWhileQueuedTest {
     try (var mortal =
         new MortalGateway(
             rig, gateways++, random.nextInt(MOMENTS), isAlive -> both(places, isAlive))) {
-      Future<SessionView> life =
+      Task<SessionView, RuntimeException> life =
           rig.tasks()
               .fork("life", () -> mortal.service().sessions().up(places.ask(), mortal.talk()));
       until("it waits, or is dead", () -> isWaiting(places) || life.isDone() || !mortal.isAlive());

@@ -12,13 +12,12 @@ import dev.gpush.core.backend.Backend;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -127,7 +126,7 @@ final class PlacementTest {
     places.fill("hpc");
     places.trouble("rack").fail(Operation.RESERVE, Moment.BEFORE);
     GatewaySessions sessions = sessions(places.plain("rack"), places.queueing("hpc"));
-    Future<SessionView> waiting = rig.tasks().fork("up", () -> up(sessions));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
     until("it waits at hpc", () -> places.site("hpc").waiting().size() == 1);
 
     places.free("hpc");
@@ -141,7 +140,7 @@ final class PlacementTest {
     places.fill("hpc");
     places.fill("uni");
     GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
-    Future<SessionView> waiting = rig.tasks().fork("up", () -> up(sessions));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
     until(
         "it waits at both",
         () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);
@@ -164,7 +163,7 @@ final class PlacementTest {
     places.fill("uni");
     places.trouble("hpc").fail(Operation.RESERVE, Moment.BEFORE);
     GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
-    Future<SessionView> waiting = rig.tasks().fork("up", () -> up(sessions));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
     until("it waits at uni", () -> places.site("uni").waiting().size() == 1);
     until(
         "hpc is named",
@@ -183,7 +182,7 @@ final class PlacementTest {
     places.fill("uni");
     GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
     var thread = new java.util.concurrent.CompletableFuture<Thread>();
-    Future<SessionView> waiting =
+    Task<SessionView, Exception> waiting =
         rig.tasks()
             .fork(
                 "up",
@@ -198,7 +197,7 @@ final class PlacementTest {
     talk.cancel();
     thread.get().interrupt();
 
-    assertThrows(ExecutionException.class, () -> waiting.get());
+    assertThrows(InterruptedException.class, waiting::get);
     assertEquals(List.of(), places.site("hpc").waiting());
     assertEquals(List.of(), places.site("uni").waiting());
     assertEquals(List.of(), rig.ledger().load());
@@ -209,7 +208,7 @@ final class PlacementTest {
     places.fill("hpc");
     places.fill("uni");
     GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
-    Future<SessionView> waiting = rig.tasks().fork("up", () -> up(sessions));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
     until(
         "it waits at both",
         () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);

@@ -14,6 +14,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
@@ -22,8 +23,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -230,12 +229,12 @@ final class RecoveryTest {
     SessionService gateway = recovered();
     gate.awaitReached();
     var talk = FakeTalk.answering(true);
-    Future<SessionView> up =
+    Task<SessionView, IOException> up =
         rig.tasks().fork("up", () -> gateway.sessions().up(ask(rig.project("project"), 1), talk));
     until("it waits", () -> talk.lines().contains("waiting for recovery of devbox"));
     gate.open();
 
-    SessionView found = up.get(SessionRig.DEADLINE.toSeconds(), TimeUnit.SECONDS);
+    SessionView found = up.get(SessionRig.DEADLINE);
 
     assertEquals(entry.id(), found.id());
     assertFalse(found.isNew());

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
-import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,7 +27,7 @@ final class SessionFilesTest {
         for (String name : new String[] {"hashes", "runs", "runs/1"}) {
           Files.createDirectories(files.of(entry).resolve(name));
         }
-        Callable<Boolean> forget =
+        Work<Boolean, RuntimeException> forget =
             () -> {
               files.forget(entry);
               return true;

@@ -9,11 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 final class SharedTalkTest {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+
   private final Tasks tasks = Tasks.named("shared", (_, bug) -> bug.printStackTrace());
   private final SharedTalk shared = new SharedTalk(false);
 
@@ -29,7 +32,7 @@ final class SharedTalkTest {
     tasks.close();
   }
 
-  private Future<Boolean> follow(Talk talk) {
+  private Task<Boolean, RuntimeException> follow(Talk talk) {
     return tasks.fork(
         "follow",
         () -> {
@@ -38,7 +41,7 @@ final class SharedTalkTest {
         });
   }
 
-  private Future<Boolean> ask(String question) {
+  private Task<Boolean, RuntimeException> ask(String question) {
     return tasks.fork(
         "ask",
         () -> {
@@ -47,11 +50,8 @@ final class SharedTalkTest {
         });
   }
 
-  private static GpushException failure(Future<Boolean> asked) {
-    var failed =
-        assertThrows(
-            java.util.concurrent.ExecutionException.class, () -> asked.get(20, TimeUnit.SECONDS));
-    return assertInstanceOf(GpushException.class, failed.getCause());
+  private static GpushException failure(Task<Boolean, RuntimeException> asked) {
+    return assertThrows(GpushException.class, () -> asked.get(LIMIT));
   }
 
   @Test
@@ -59,16 +59,16 @@ final class SharedTalkTest {
     Talk.Step step = shared.step("reserving");
     var one = FakeTalk.answering(true);
     var two = FakeTalk.answering(true);
-    Future<Boolean> first = follow(one);
-    Future<Boolean> second = follow(two);
+    Task<Boolean, RuntimeException> first = follow(one);
+    Task<Boolean, RuntimeException> second = follow(two);
     until("both see the step", () -> !one.lines().isEmpty() && !two.lines().isEmpty());
 
     shared.say("hpc has it first");
     step.close();
     shared.end();
 
-    first.get(20, TimeUnit.SECONDS);
-    second.get(20, TimeUnit.SECONDS);
+    first.get(LIMIT);
+    second.get(LIMIT);
     assertEquals(List.of("reserving", "hpc has it first"), one.lines());
     assertEquals(List.of("reserving", "hpc has it first"), two.lines());
   }
@@ -77,14 +77,14 @@ final class SharedTalkTest {
   void whatWasSaidWhileNobodyFollowedIsShownToTheNextOneOnly() throws Exception {
     shared.say("nobody hears it yet");
     var one = FakeTalk.answering(true);
-    Future<Boolean> first = follow(one);
+    Task<Boolean, RuntimeException> first = follow(one);
     until("it is shown", () -> !one.lines().isEmpty());
     var two = FakeTalk.answering(true);
-    Future<Boolean> second = follow(two);
+    Task<Boolean, RuntimeException> second = follow(two);
     shared.end();
 
-    first.get(20, TimeUnit.SECONDS);
-    second.get(20, TimeUnit.SECONDS);
+    first.get(LIMIT);
+    second.get(LIMIT);
     assertEquals(List.of("nobody hears it yet"), one.lines());
     assertEquals(List.of(), two.lines());
   }
@@ -94,7 +94,7 @@ final class SharedTalkTest {
     follow(FakeTalk.answering(true));
     until("it follows", shared::isFollowed);
 
-    assertTrue(ask("Send it?").get(20, TimeUnit.SECONDS));
+    assertTrue(ask("Send it?").get(LIMIT));
   }
 
   @Test
@@ -125,10 +125,10 @@ final class SharedTalkTest {
     var thread = new CompletableFuture<Thread>();
     var neverAnswers =
         new UnansweringTalk(() -> thread.complete(Thread.currentThread()), new CountDownLatch(1));
-    Future<Boolean> following = follow(neverAnswers);
+    Task<Boolean, RuntimeException> following = follow(neverAnswers);
     until("it follows", shared::isFollowed);
-    Future<Boolean> asked = ask("Send it?");
-    Thread follower = thread.get(20, TimeUnit.SECONDS);
+    Task<Boolean, RuntimeException> asked = ask("Send it?");
+    Thread follower = thread.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
     shared.step("syncing");
     var other = FakeTalk.answering(true);
     follow(other);
@@ -136,14 +136,9 @@ final class SharedTalkTest {
 
     follower.interrupt();
 
-    assertTrue(asked.get(20, TimeUnit.SECONDS));
+    assertTrue(asked.get(LIMIT));
     assertEquals(List.of("syncing", "Send it?"), other.lines());
-    assertInstanceOf(
-        InterruptedException.class,
-        assertThrows(
-                java.util.concurrent.ExecutionException.class,
-                () -> following.get(20, TimeUnit.SECONDS))
-            .getCause());
+    assertThrows(InterruptedException.class, () -> following.get(LIMIT));
   }
 
   /** A user who looks at the question and closes the terminal. */

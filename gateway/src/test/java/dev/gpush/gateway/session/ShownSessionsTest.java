@@ -15,6 +15,7 @@ import dev.gpush.core.session.Sessions.Finding;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fixture.Asked;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -22,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -61,7 +61,7 @@ final class ShownSessionsTest {
       var places = new Places(rig);
       places.fill("hpc");
       SessionService gateway = rig.gateway(List.of(places.queueing("hpc")), SessionRig.DEADLINE);
-      Future<SessionView> up =
+      Task<SessionView, RuntimeException> up =
           rig.tasks().fork("up", () -> gateway.sessions().up(fourNodes(places), Talk.silent()));
       until("it waits", () -> !places.site("hpc").waiting().isEmpty());
 
@@ -85,7 +85,7 @@ final class ShownSessionsTest {
       var login = new Login();
       Backend behindLogin = behindLogin(places.queueing("hpc"), login);
       SessionService gateway = rig.gateway(List.of(behindLogin), SessionRig.DEADLINE);
-      Future<SessionView> up =
+      Task<SessionView, RuntimeException> up =
           rig.tasks().fork("up", () -> gateway.sessions().up(places.ask(), Talk.silent()));
       until("it waits", () -> !places.site("hpc").waiting().isEmpty());
       assertEquals(Optional.empty(), gateway.sessions().list().getFirst().needsLogin());

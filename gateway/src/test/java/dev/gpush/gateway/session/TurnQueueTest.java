@@ -7,18 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 final class TurnQueueTest {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+
   private final Tasks tasks = Tasks.named("turns", (_, bug) -> bug.printStackTrace());
   private final TurnQueue turns = new TurnQueue();
 
@@ -31,7 +33,7 @@ final class TurnQueueTest {
   void whoWaitsLongestIsNext() throws Exception {
     TurnQueue.Turn first = turns.takeFirst("up");
     List<String> order = new CopyOnWriteArrayList<>();
-    var waiting = new CopyOnWriteArrayList<Future<Boolean>>();
+    var waiting = new CopyOnWriteArrayList<Task<Boolean, RuntimeException>>();
     for (String name : List.of("a", "b", "c")) {
       var talk = FakeTalk.answering(true);
       waiting.add(
@@ -48,8 +50,8 @@ final class TurnQueueTest {
 
     first.close();
 
-    for (Future<Boolean> each : waiting) {
-      each.get(20, TimeUnit.SECONDS);
+    for (Task<Boolean, RuntimeException> each : waiting) {
+      each.get(LIMIT);
     }
     assertEquals(List.of("a", "b", "c"), order);
   }
@@ -62,30 +64,30 @@ final class TurnQueueTest {
   @Test
   void whoWaitsToJoinStopsWaitingWhenItCan() throws Exception {
     TurnQueue.Turn recovery = turns.takeFirst("recovery");
-    Future<Optional<TurnQueue.Turn>> joins =
+    Task<Optional<TurnQueue.Turn>, RuntimeException> joins =
         tasks.fork("joins", () -> turns.takeOrJoin("up", "devbox", Talk.silent()));
-    Future<TurnQueue.Turn> waits =
+    Task<TurnQueue.Turn, RuntimeException> waits =
         tasks.fork("waits", () -> turns.take("sync", "devbox", Talk.silent()));
     awaitWaiters(2);
 
     turns.joinable("up");
 
-    assertEquals(Optional.empty(), joins.get(20, TimeUnit.SECONDS));
+    assertEquals(Optional.empty(), joins.get(LIMIT));
     assertEquals(Optional.empty(), turns.takeOrJoin("down", "devbox", Talk.silent()));
     assertFalse(waits.isDone());
     recovery.close();
-    waits.get(20, TimeUnit.SECONDS).close();
+    waits.get(LIMIT).close();
     assertTrue(turns.takeOrJoin("up", "devbox", Talk.silent()).isPresent());
   }
 
   @Test
   void whoIsInterruptedIsOutOfTheLine() throws Exception {
     TurnQueue.Turn first = turns.takeFirst("up");
-    Future<TurnQueue.Turn> gone =
+    Task<TurnQueue.Turn, RuntimeException> gone =
         tasks.fork("gone", () -> turns.take("sync", "devbox", Talk.silent()));
     awaitWaiters(1);
 
-    gone.cancel(true);
+    gone.cancel();
     awaitWaiters(0);
     first.close();
 

@@ -20,15 +20,13 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.EndedRequest;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.testkit.fake.FakeTrouble;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,20 +61,18 @@ final class WaitingRequestTest {
   }
 
   /** A command, with the thread that a hangup interrupts. */
-  private record Command(CompletableFuture<Thread> thread, Future<SessionView> up) {
+  private record Command(CompletableFuture<Thread> thread, Task<SessionView, RuntimeException> up) {
     void hangUp() throws Exception {
       thread.get().interrupt();
-      Throwable left = assertThrows(ExecutionException.class, this::get).getCause();
-      assertInstanceOf(InterruptedException.class, left);
+      assertThrows(InterruptedException.class, this::get);
     }
 
     SessionView get() throws Exception {
-      return up.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+      return up.get(DEADLINE);
     }
 
     Failure failure() {
-      Throwable cause = assertThrows(ExecutionException.class, this::get).getCause();
-      return assertInstanceOf(GpushException.class, cause).failure();
+      return assertThrows(GpushException.class, this::get).failure();
     }
   }
 
@@ -339,7 +335,7 @@ final class WaitingRequestTest {
 
     before.close();
 
-    assertThrows(ExecutionException.class, command::get);
+    assertThrows(InterruptedException.class, command::get);
     assertEquals(Optional.of(asked), waiting());
     SessionService next = gateway("hpc");
     next.recover();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterAll;
@@ -210,8 +212,8 @@ class ForwardingTest {
     int count = 200;
     Process ssh = rig.forwarding("-L", local + ":127.0.0.1:" + port());
 
-    Callables work = new Callables(local);
-    List<String> answers = tasks.all("many", work.times(count));
+    Work<String, Exception> work = () -> converse(to(local), 1000);
+    List<String> answers = tasks.all("many", Collections.nCopies(count, work));
 
     answers.forEach(answer -> assertEquals("hello\ngot 1000\n", answer));
     end(ssh);
@@ -246,12 +248,6 @@ class ForwardingTest {
       // Until all of it has come.
     }
     return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
-  }
-
-  private record Callables(int port) {
-    List<java.util.concurrent.Callable<String>> times(int count) {
-      return java.util.Collections.nCopies(count, () -> converse(to(port), 1000));
-    }
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.testkit.fake.ManualClock;
@@ -23,7 +24,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Future;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.common.kex.BuiltinDHFactories;
@@ -225,14 +225,14 @@ class GatewayTest {
       client.start();
       var key = new FileKeyPairProvider(home().resolve("keys/id_ed25519")).loadKeys(null);
       var begin = new CountDownLatch(1);
-      var logins = new ArrayList<Future<Boolean>>();
+      var logins = new ArrayList<Task<Boolean, ?>>();
       for (int i = 0; i < LOGINS; i++) {
         logins.add(tasks.fork("login", () -> login(client, gateway.port(), key, begin)));
       }
 
       begin.countDown();
 
-      for (Future<Boolean> login : logins) {
+      for (Task<Boolean, ?> login : logins) {
         assertTrue(login.get());
       }
     }

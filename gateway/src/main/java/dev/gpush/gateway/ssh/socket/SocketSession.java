@@ -108,7 +108,9 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   }
 
   void start() {
-    tasks.startOnThread("ssh-" + number, this::serve);
+    if (!tasks.startOnThread("ssh-" + number, this::serve)) {
+      close(true);
+    }
   }
 
   // ---- reading
@@ -223,8 +225,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     if (hasWriter) {
       changed.signal();
     } else {
-      hasWriter = true;
-      tasks.startOnThread("ssh-" + number + "-write", this::writeRest);
+      hasWriter = tasks.startOnThread("ssh-" + number + "-write", this::writeRest);
     }
   }
 
