@@ -3,6 +3,7 @@ package dev.gpush.backends.kubernetes;
 import dev.gpush.backends.floor.AgentAnswer;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.time.Duration;
@@ -11,9 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
@@ -30,7 +28,7 @@ final class AgentArrivals implements AutoCloseable {
   private final Tasks tasks;
 
   /** By what the pod and its container are. */
-  private final Map<String, Future<AgentAnswer>> asked = new HashMap<>();
+  private final Map<String, Task<AgentAnswer, RuntimeException>> asked = new HashMap<>();
 
   private final Map<String, AgentAnswer> answered = new HashMap<>();
 
@@ -84,20 +82,18 @@ final class AgentArrivals implements AutoCloseable {
     return byNode;
   }
 
-  private void settle(String key, Future<AgentAnswer> answer, long end)
+  private void settle(String key, Task<AgentAnswer, RuntimeException> answer, long end)
       throws InterruptedException {
     try {
-      answered.put(key, answer.get(Math.max(0, end - clock.nanos()), TimeUnit.NANOSECONDS));
+      answered.put(key, answer.get(Duration.ofNanos(end - clock.nanos())));
       asked.remove(key);
     } catch (TimeoutException stillStarting) {
       // It stays asked.
-    } catch (ExecutionException failed) {
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
     }
   }
 
-  private static boolean cancel(Future<AgentAnswer> answer) {
-    answer.cancel(true);
+  private static boolean cancel(Task<AgentAnswer, RuntimeException> answer) {
+    answer.cancel();
     return true;
   }
 

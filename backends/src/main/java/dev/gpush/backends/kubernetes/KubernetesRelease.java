@@ -12,17 +12,14 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -72,21 +69,13 @@ final class KubernetesRelease {
   List<String> all(Gang gang, Duration limit, Duration grace) throws InterruptedException {
     pipes.close(gang.id());
     var left = new AtomicReference<>("its job is still there");
-    Future<List<String>> released = tasks.fork("release", () -> release(gang, limit, grace, left));
     String why;
     try {
-      return released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return tasks.within(limit, "release", () -> release(gang, limit, grace, left));
     } catch (TimeoutException late) {
       why = "after " + DurationText.of(limit) + " " + left.get();
-    } catch (ExecutionException failed) {
-      why =
-          switch (failed.getCause()) {
-            case NotTold unknown -> unknown.words();
-            case null -> throw new IllegalStateException(failed);
-            case Throwable other -> throw Tasks.unchecked(other);
-          };
-    } finally {
-      released.cancel(true);
+    } catch (NotTold unknown) {
+      why = unknown.words();
     }
     throw new GpushException(new BackendFailure.NotReleased(place.name(), gang.id().text(), why));
   }
@@ -137,19 +126,12 @@ final class KubernetesRelease {
    */
   private void hurry(GangId gang, Duration grace) throws InterruptedException, NotTold {
     var turns = new Semaphore(AT_ONCE);
-    List<Callable<Boolean>> deletions =
+    List<Work<Boolean, NotTold>> deletions =
         Pods.of(place, gang).all().stream()
             .filter(pod -> !Pods.isEnding(pod))
-            .<Callable<Boolean>>map(pod -> () -> delete(pod, grace, turns))
+            .<Work<Boolean, NotTold>>map(pod -> () -> delete(pod, grace, turns))
             .toList();
-    try {
-      tasks.all("delete-pod", deletions);
-    } catch (IllegalStateException failed) {
-      if (failed.getCause() instanceof NotTold unknown) {
-        throw unknown;
-      }
-      throw failed;
-    }
+    tasks.all("delete-pod", deletions);
   }
 
   private boolean delete(Json pod, Duration grace, Semaphore turns)

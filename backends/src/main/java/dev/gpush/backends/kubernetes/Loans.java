@@ -21,6 +21,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -30,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
@@ -126,9 +126,9 @@ final class Loans {
   private Gang begun(GangRequest request, String name, Map<Integer, Json> pods)
       throws InterruptedException, NotTold {
     Room room = place.roomAsPlanned();
-    List<Callable<NodeInfo>> looks =
+    List<Work<NodeInfo, NotTold>> looks =
         pods.entrySet().stream()
-            .<Callable<NodeInfo>>map(
+            .<Work<NodeInfo, NotTold>>map(
                 each -> () -> node(each.getKey(), each.getValue(), request.project(), room))
             .toList();
     List<NodeInfo> nodes = tasks.all("look-into-pods", looks);

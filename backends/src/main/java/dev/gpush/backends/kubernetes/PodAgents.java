@@ -11,6 +11,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
@@ -20,11 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -149,8 +146,10 @@ final class PodAgents {
           pipe.close();
         }
       }
-    } catch (IOException | GpushException failed) {
-      return unanswered(failed);
+    } catch (IOException broken) {
+      return unanswered(broken);
+    } catch (GpushException known) {
+      return unanswered(known);
     }
   }
 
@@ -203,44 +202,44 @@ final class PodAgents {
       Function<Json, List<String>> command,
       Duration limit)
       throws InterruptedException {
-    var asked = new TreeMap<Integer, Future<AgentAnswer>>();
-    pods.forEach(
-        (node, pod) -> {
-          Callable<AgentAnswer> one = () -> ask(pod, header.apply(node), command.apply(pod));
-          asked.put(node, tasks.fork("ask-agent-" + node, one));
-        });
-    long end = place.time().nanos() + limit.toNanos();
     var answers = new TreeMap<Integer, AgentAnswer>();
-    try {
+    try (Tasks asking = tasks.group("ask-agents")) {
+      var asked = new TreeMap<Integer, Task<AgentAnswer, IOException>>();
+      pods.forEach(
+          (node, pod) ->
+              asked.put(
+                  node,
+                  asking.fork(
+                      "node-" + node, () -> ask(pod, header.apply(node), command.apply(pod)))));
+      long end = place.time().nanos() + limit.toNanos();
       for (var each : asked.entrySet()) {
         answers.put(each.getKey(), awaited(each.getValue(), end, limit));
       }
-    } finally {
-      asked.values().forEach(future -> future.cancel(true));
     }
     return answers;
   }
 
-  private AgentAnswer awaited(Future<AgentAnswer> answer, long end, Duration limit)
+  private AgentAnswer awaited(Task<AgentAnswer, IOException> answer, long end, Duration limit)
       throws InterruptedException {
     try {
-      return answer.get(Math.max(0, end - place.time().nanos()), TimeUnit.NANOSECONDS);
+      return answer.get(Duration.ofNanos(end - place.time().nanos()));
     } catch (TimeoutException late) {
       return new AgentAnswer.Silent("no answer for " + DurationText.of(limit));
-    } catch (ExecutionException failed) {
-      return unanswered(failed.getCause() == null ? failed : failed.getCause());
+    } catch (IOException broken) {
+      return unanswered(broken);
+    } catch (GpushException known) {
+      return unanswered(known);
     }
   }
 
-  private static AgentAnswer unanswered(Throwable cause) {
-    return switch (cause) {
-      case GpushException known when known.failure() instanceof AgentFailure.NotThere ->
-          new AgentAnswer.NoAgent();
-      case GpushException known -> new AgentAnswer.Silent(words(known.failure()));
-      case IOException broken ->
-          new AgentAnswer.Silent(Text.clean(String.valueOf(broken.getMessage())));
-      case Throwable other -> throw Tasks.unchecked(other);
-    };
+  private static AgentAnswer unanswered(IOException broken) {
+    return new AgentAnswer.Silent(Text.clean(String.valueOf(broken.getMessage())));
+  }
+
+  private static AgentAnswer unanswered(GpushException known) {
+    return known.failure() instanceof AgentFailure.NotThere
+        ? new AgentAnswer.NoAgent()
+        : new AgentAnswer.Silent(words(known.failure()));
   }
 
   private static String words(Failure failure) {

@@ -21,9 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -130,16 +127,14 @@ final class LocalAgents {
   /** Asks one agent; throws with NotThere when there is none. */
   Json control(GangId gang, int node, Json.Obj what) throws InterruptedException {
     Duration limit = what.text("do").orElse("").equals("release") ? RELEASE_LIMIT : ANSWER_LIMIT;
-    Future<Json> answer = tasks.fork("control-" + node, () -> ask(gang, node, what));
     try {
-      return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+      return tasks.within(limit, "control-" + node, () -> ask(gang, node, what));
+    } catch (IOException broken) {
+      String detail = "node " + node + ": " + broken.getMessage();
+      throw new GpushException(new AgentFailure.Died(detail), broken);
     } catch (TimeoutException hangs) {
       String detail = "node " + node + " has not answered for " + DurationText.of(limit);
       throw new GpushException(new AgentFailure.Died(detail), hangs);
-    } finally {
-      answer.cancel(true);
     }
   }
 

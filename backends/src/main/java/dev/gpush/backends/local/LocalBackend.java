@@ -17,6 +17,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -27,7 +28,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 
 /**
  * This machine as N nodes: without GPUs asked any number of CPU nodes, with GPUs as many as the
@@ -196,10 +196,10 @@ public final class LocalBackend implements Backend {
           : new Observation.Exists();
     }
     // What is not listed may only be slow, or its folder gone and its name still there.
-    List<Callable<Observation>> looks =
+    List<Work<Observation, RuntimeException>> looks =
         gang.nodes().stream()
             .filter(node -> !listed.containsKey(node.index()))
-            .<Callable<Observation>>map(node -> () -> look(gang, node.index()))
+            .<Work<Observation, RuntimeException>>map(node -> () -> look(gang, node.index()))
             .toList();
     List<Observation> looked = tasks.all("observe", looks);
     Optional<Observation> unknown =
@@ -236,9 +236,9 @@ public final class LocalBackend implements Backend {
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     Json.Obj renew = terms.json().with("do", "renew");
-    List<Callable<Boolean>> questions =
+    List<Work<Boolean, RuntimeException>> questions =
         gang.nodes().stream()
-            .<Callable<Boolean>>map(node -> () -> renewed(gang, node.index(), renew))
+            .<Work<Boolean, RuntimeException>>map(node -> () -> renewed(gang, node.index(), renew))
             .toList();
     if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
       throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
@@ -316,9 +316,9 @@ public final class LocalBackend implements Backend {
   }
 
   /** For what cannot say that it was interrupted: the flag stays, and the caller gets a failure. */
-  private <T> T uninterrupted(Callable<T> work) {
+  private <T> T uninterrupted(Work<T, IOException> work) {
     try {
-      return work.call();
+      return work.run();
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new GpushException(new BackendFailure.ReserveFailed(name, "interrupted"), stop);
@@ -326,10 +326,6 @@ public final class LocalBackend implements Backend {
       String reason = String.valueOf(failed.getMessage());
       throw new GpushException(
           new BackendFailure.Unavailable(name, reason, "gpush doctor"), failed);
-    } catch (RuntimeException failed) {
-      throw failed;
-    } catch (Exception impossible) {
-      throw new IllegalStateException(impossible);
     }
   }
 }

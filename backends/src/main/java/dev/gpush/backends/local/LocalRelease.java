@@ -7,6 +7,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -17,10 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -60,20 +57,13 @@ final class LocalRelease {
 
   /** The kept paths, each with its node. */
   List<String> all(Gang gang, Duration limit) throws InterruptedException {
-    Future<List<String>> work = tasks.fork("release-" + gang.id(), () -> release(gang));
     try {
-      return work.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
-      if (cause instanceof Error bug) {
-        throw bug;
-      }
-      throw notReleased(gang, reason(cause), cause);
+      return tasks.within(limit, "release-" + gang.id(), () -> release(gang));
+    } catch (IOException | RuntimeException failed) {
+      throw notReleased(gang, reason(failed), failed);
     } catch (TimeoutException hangs) {
       String reason = "it is still there after " + DurationText.of(limit);
       throw notReleased(gang, reason, hangs);
-    } finally {
-      work.cancel(true);
     }
   }
 
@@ -96,8 +86,10 @@ final class LocalRelease {
 
   private List<String> release(Gang gang) throws IOException, InterruptedException {
     List<NodeInfo> nodes = nodes(gang);
-    List<Callable<List<String>>> each =
-        nodes.stream().<Callable<List<String>>>map(node -> () -> release(gang, node)).toList();
+    List<Work<List<String>, IOException>> each =
+        nodes.stream()
+            .<Work<List<String>, IOException>>map(node -> () -> release(gang, node))
+            .toList();
     var kept = new ArrayList<String>();
     tasks.all("release", each).forEach(kept::addAll);
     if (nodes.stream().anyMatch(NodeInfo::hasGpus)) {

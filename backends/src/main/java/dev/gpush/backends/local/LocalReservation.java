@@ -10,18 +10,14 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 /**
@@ -118,7 +114,7 @@ final class LocalReservation {
     }
   }
 
-  private void startCpuNodes(List<NodeInfo> nodes) throws InterruptedException {
+  private void startCpuNodes(List<NodeInfo> nodes) throws IOException, InterruptedException {
     List<NodeInfo> missing = new ArrayList<>();
     for (int index = 0; index < request.nodes(); index++) {
       int node = index;
@@ -130,12 +126,15 @@ final class LocalReservation {
       List<NodeInfo> some = missing.subList(from, Math.min(from + AT_ONCE, missing.size()));
       // Before they start: what fails half-way must be rolled back too.
       nodes.addAll(some);
-      finish(some.stream().<Callable<Boolean>>map(node -> () -> started(node, List.of())).toList());
+      finish(
+          some.stream()
+              .<Work<Boolean, IOException>>map(node -> () -> started(node, List.of()))
+              .toList());
     }
     nodes.sort((a, b) -> Integer.compare(a.index(), b.index()));
   }
 
-  private void startGpuNodes(List<NodeInfo> nodes) throws InterruptedException {
+  private void startGpuNodes(List<NodeInfo> nodes) throws IOException, InterruptedException {
     Map<String, String> environment = agents.environment(request.inherit());
     List<Gpu> all = LocalBackend.matching(inventory.stock(environment).gpus(), request);
     for (int index = 0; index < request.nodes(); index++) {
@@ -149,7 +148,7 @@ final class LocalReservation {
 
   private void startGpuNode(
       int index, List<Gpu> all, List<NodeInfo> nodes, Map<String, String> environment)
-      throws InterruptedException {
+      throws IOException, InterruptedException {
     int count = request.gpus().count();
     int missing = request.nodes() - nodes.size();
     List<String> holders = List.of();
@@ -188,34 +187,9 @@ final class LocalReservation {
   }
 
   /** Waits until every start has ended, well or badly; only then is an interruption told. */
-  private void finish(List<Callable<Boolean>> starts) throws InterruptedException {
-    List<Future<Boolean>> futures =
-        starts.stream().map(start -> tasks.fork("start", start)).toList();
-    Optional<Throwable> failure = Optional.empty();
-    boolean interrupted = Thread.interrupted();
-    for (Future<Boolean> future : futures) {
-      boolean ended = false;
-      while (!ended) {
-        try {
-          future.get();
-          ended = true;
-        } catch (ExecutionException failed) {
-          Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
-          failure = failure.isPresent() ? failure : Optional.of(cause);
-          ended = true;
-        } catch (InterruptedException stop) {
-          interrupted = true;
-        }
-      }
-    }
-    if (interrupted) {
-      throw new InterruptedException();
-    }
-    if (failure.isPresent()) {
-      throw failure.get() instanceof IOException broken
-          ? new UncheckedIOException(broken)
-          : Tasks.unchecked(failure.get());
-    }
+  private void finish(List<Work<Boolean, IOException>> starts)
+      throws IOException, InterruptedException {
+    tasks.finishAll("start", starts);
   }
 
   /**

@@ -8,9 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Runs a small program of this machine for what it prints; it may hang, or print without end. */
@@ -44,13 +41,8 @@ final class Question {
       return new Answer.NotInstalled();
     }
     try (pipe) {
-      Future<Answer> answer = tasks.fork("ask-" + command.getFirst(), () -> read(pipe));
-      try {
-        return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
-      } finally {
-        answer.cancel(true);
-      }
-    } catch (ExecutionException | IOException broken) {
+      return tasks.within(LIMIT, "ask-" + command.getFirst(), () -> read(pipe), pipe::close);
+    } catch (IOException broken) {
       return new Answer.Failed(String.valueOf(broken.getMessage()));
     } catch (TimeoutException hangs) {
       return new Answer.Failed("no answer within " + DurationText.of(LIMIT));

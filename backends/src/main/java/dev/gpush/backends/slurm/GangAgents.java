@@ -9,9 +9,11 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,9 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -107,19 +106,13 @@ final class GangAgents {
       throws InterruptedException {
     byte[] packet = agent.packet(header);
     var said = new StringBuilder();
-    String problem = "";
-    Future<String> asked = tasks.fork("ask-agents", () -> run(job, nodes, packet, said));
+    String problem;
     try {
-      problem = asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      problem = tasks.within(limit, "ask-agents", () -> run(job, nodes, packet, said));
     } catch (TimeoutException late) {
       problem = "no answer for " + DurationText.of(limit);
-    } catch (ExecutionException failed) {
-      if (!(failed.getCause() instanceof IOException broken)) {
-        throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
-      }
+    } catch (IOException broken) {
       problem = Text.clean(String.valueOf(broken.getMessage()));
-    } finally {
-      asked.cancel(true);
     }
     String text;
     synchronized (said) {
@@ -129,39 +122,39 @@ final class GangAgents {
   }
 
   /** What srun said when it could not do it. */
-  private String run(long job, int nodes, byte[] packet, StringBuilder said) throws Exception {
+  private String run(long job, int nodes, byte[] packet, StringBuilder said)
+      throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", TELL_STATUS, "sh"));
     command.addAll(agent.arguments(INTERPRETERS));
     try (Pipe pipe = steps.onAll(job, nodes, command)) {
-      Future<String> errors =
-          tasks.fork(
-              "ask-agents-errors",
-              () -> new String(pipe.errors().readNBytes(MOST_OUTPUT), StandardCharsets.UTF_8));
-      Future<Boolean> given =
-          tasks.fork(
-              "ask-agents-input",
-              () -> {
-                try (var input = pipe.input()) {
-                  input.write(packet);
-                }
-                return true;
-              });
-      read(pipe.output(), said);
-      int status = pipe.await();
-      given.cancel(true);
-      return status == 0 ? "" : said(errors);
+      List<Work<String, IOException>> streams =
+          List.of(
+              () -> give(pipe.input(), packet),
+              () -> read(pipe.output(), said),
+              () -> errors(pipe.errors()));
+      List<String> read = tasks.all("ask-agents-stream", streams, pipe::close);
+      return pipe.await() == 0 ? "" : read.getLast();
     }
   }
 
-  private static String said(Future<String> errors) throws InterruptedException {
+  private static String give(OutputStream to, byte[] packet) {
+    try (to) {
+      to.write(packet);
+    } catch (IOException notRead) {
+      // It may end without reading; what it says tells.
+    }
+    return "";
+  }
+
+  private static String errors(InputStream from) {
     try {
-      return Text.clean(errors.get());
-    } catch (ExecutionException broken) {
+      return Text.clean(new String(from.readNBytes(MOST_OUTPUT), StandardCharsets.UTF_8));
+    } catch (IOException broken) {
       return "the way to the login node broke";
     }
   }
 
-  private static void read(InputStream output, StringBuilder said) throws IOException {
+  private static String read(InputStream output, StringBuilder said) throws IOException {
     var piece = new byte[8 * 1024];
     for (int count = output.read(piece); count >= 0; count = output.read(piece)) {
       synchronized (said) {
@@ -170,6 +163,7 @@ final class GangAgents {
         }
       }
     }
+    return "";
   }
 
   /** Long lines come in pieces, each with the label. */

@@ -24,10 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -80,27 +76,18 @@ final class SlurmRelease {
    * @return what was kept, as {@code Backend.release} has it
    */
   List<String> all(Gang gang, Duration limit) throws InterruptedException {
-    Future<List<String>> released = tasks.fork("release", () -> release(gang, limit));
     String why;
     try {
-      return released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return tasks.within(limit, "release", () -> release(gang, limit));
     } catch (TimeoutException late) {
       why = "its job has not ended within " + DurationText.of(limit);
-    } catch (ExecutionException failed) {
-      why =
-          switch (failed.getCause()) {
-            case NotTold unknown -> unknown.words();
-            case IOException broken -> Text.clean(String.valueOf(broken.getMessage()));
-            case null -> throw new IllegalStateException(failed);
-            case Throwable other -> throw Tasks.unchecked(other);
-          };
-    } finally {
-      released.cancel(true);
+    } catch (NotTold unknown) {
+      why = unknown.words();
     }
     throw new GpushException(new BackendFailure.NotReleased(site.name(), gang.id().text(), why));
   }
 
-  private List<String> release(Gang gang, Duration limit) throws Exception {
+  private List<String> release(Gang gang, Duration limit) throws InterruptedException, NotTold {
     List<Job> jobs = site.queue().of(gang.id());
     String under = under(gang, jobs);
     var kept = new ArrayList<String>();
@@ -187,25 +174,21 @@ final class SlurmRelease {
 
   // ---- from the login node
 
-  private List<String> cleanFromLogin(GangId gang, String under) throws Exception {
+  private List<String> cleanFromLogin(GangId gang, String under)
+      throws InterruptedException, NotTold {
     Inquiry.Answer left =
         site.commands().ask(List.of("/bin/sh", "-c", LEFT, "sh", under), "", SlurmCommands.LIMIT);
-    List<Callable<List<String>>> works =
-        left.output()
-            .lines()
-            .map(STATE::matcher)
-            .filter(Matcher::matches)
-            .<Callable<List<String>>>map(
-                state ->
-                    () ->
-                        clean(
-                            gang,
-                            Integer.parseInt(state.group(1)),
-                            under + "/" + state.group(1) + "/" + state.group(2)))
-            .toList();
     var kept = new ArrayList<String>();
-    for (Callable<List<String>> work : works) {
-      kept.addAll(work.call());
+    try {
+      for (String state : left.output().lines().toList()) {
+        Matcher match = STATE.matcher(state);
+        if (match.matches()) {
+          String workspace = under + "/" + match.group(1) + "/" + match.group(2);
+          kept.addAll(clean(gang, Integer.parseInt(match.group(1)), workspace));
+        }
+      }
+    } catch (IOException broken) {
+      throw new NotTold(Text.clean(String.valueOf(broken.getMessage())), broken);
     }
     String folder = site.folder(site.login().facts(), gang);
     site.commands()

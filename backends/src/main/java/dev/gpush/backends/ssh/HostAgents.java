@@ -21,9 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -128,18 +125,13 @@ final class HostAgents {
   Json control(Machine machine, GangId gang, int node, Json.Obj what) throws InterruptedException {
     Duration limit = what.text("do").orElse("").equals("release") ? RELEASE_LIMIT : ANSWER_LIMIT;
     Json.Obj header = header("control", gang, node, "control", what);
-    Future<Json> answer = tasks.fork("control-" + node, () -> ask(machine, header));
     try {
-      return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      throw failed.getCause() instanceof IOException broken
-          ? new GpushException(died(node, String.valueOf(broken.getMessage())), broken)
-          : Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
+      return tasks.within(limit, "control-" + node, () -> ask(machine, header));
+    } catch (IOException broken) {
+      throw new GpushException(died(node, String.valueOf(broken.getMessage())), broken);
     } catch (TimeoutException hangs) {
       String detail = "no answer for " + DurationText.of(limit);
       throw new GpushException(died(node, detail), hangs);
-    } finally {
-      answer.cancel(true);
     }
   }
 

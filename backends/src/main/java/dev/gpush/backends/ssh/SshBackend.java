@@ -23,6 +23,7 @@ import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -32,7 +33,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 
 /**
  * Hosts that nobody schedules, as one place: a gang is as many hosts, each with the GPUs asked for,
@@ -174,9 +174,9 @@ public final class SshBackend implements Backend {
   }
 
   private Observation search(Gang gang) throws InterruptedException {
-    List<Callable<Optional<Observation>>> looks =
+    List<Work<Optional<Observation>, RuntimeException>> looks =
         place.hosts().stream()
-            .<Callable<Optional<Observation>>>map(host -> () -> search(gang, host))
+            .<Work<Optional<Observation>, RuntimeException>>map(host -> () -> search(gang, host))
             .toList();
     List<Observation> found =
         tasks.all("search", looks).stream().flatMap(Optional::stream).toList();
@@ -200,8 +200,10 @@ public final class SshBackend implements Backend {
   }
 
   private Observation look(Gang gang) throws InterruptedException {
-    List<Callable<Observation>> looks =
-        gang.nodes().stream().<Callable<Observation>>map(node -> () -> look(gang, node)).toList();
+    List<Work<Observation, RuntimeException>> looks =
+        gang.nodes().stream()
+            .<Work<Observation, RuntimeException>>map(node -> () -> look(gang, node))
+            .toList();
     List<Observation> looked = tasks.all("observe", looks);
     List<Integer> lost =
         looked.stream()
@@ -241,9 +243,9 @@ public final class SshBackend implements Backend {
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     Json.Obj renew = terms.json().with("do", "renew");
-    List<Callable<Boolean>> questions =
+    List<Work<Boolean, RuntimeException>> questions =
         gang.nodes().stream()
-            .<Callable<Boolean>>map(node -> () -> renewed(gang, node, renew))
+            .<Work<Boolean, RuntimeException>>map(node -> () -> renewed(gang, node, renew))
             .toList();
     if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
       throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
@@ -289,8 +291,10 @@ public final class SshBackend implements Backend {
    */
   @Override
   public List<Discovered> discover(String owner) {
-    List<Callable<List<Json>>> questions =
-        place.hosts().stream().<Callable<List<Json>>>map(host -> () -> listed(host)).toList();
+    List<Work<List<Json>, RuntimeException>> questions =
+        place.hosts().stream()
+            .<Work<List<Json>, RuntimeException>>map(host -> () -> listed(host))
+            .toList();
     var gangs = new LinkedHashMap<GangId, TreeMap<Integer, Json>>();
     for (List<Json> statuses : uninterrupted(() -> tasks.all("discover", questions))) {
       for (Json status : statuses) {
@@ -370,16 +374,12 @@ public final class SshBackend implements Backend {
   }
 
   /** For what cannot say that it was interrupted: the flag stays, and the caller gets a failure. */
-  private <T> T uninterrupted(Callable<T> work) {
+  private <T> T uninterrupted(Work<T, RuntimeException> work) {
     try {
-      return work.call();
+      return work.run();
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new GpushException(new BackendFailure.ReserveFailed(place.name(), "interrupted"), stop);
-    } catch (RuntimeException failed) {
-      throw failed;
-    } catch (Exception impossible) {
-      throw new IllegalStateException(impossible);
     }
   }
 }

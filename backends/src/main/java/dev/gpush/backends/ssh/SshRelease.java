@@ -10,16 +10,13 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -52,19 +49,12 @@ final class SshRelease {
 
   /** The kept paths, each with its node. */
   List<String> all(Gang gang, Duration limit) throws InterruptedException {
-    Future<List<String>> work = tasks.fork("release-" + gang.id(), () -> release(gang));
     try {
-      return work.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException failed) {
-      Throwable cause = Optional.ofNullable(failed.getCause()).orElse(failed);
-      if (cause instanceof Error bug) {
-        throw bug;
-      }
-      throw notReleased(gang, Words.of(cause), cause);
+      return tasks.within(limit, "release-" + gang.id(), () -> release(gang));
+    } catch (IOException | RuntimeException failed) {
+      throw notReleased(gang, Words.of(failed), failed);
     } catch (TimeoutException hangs) {
       throw notReleased(gang, "it is still there after " + DurationText.of(limit), hangs);
-    } finally {
-      work.cancel(true);
     }
   }
 
@@ -73,10 +63,10 @@ final class SshRelease {
         new BackendFailure.NotReleased(place.name(), gang.id().text(), reason), cause);
   }
 
-  private List<String> release(Gang gang) throws InterruptedException {
-    List<Callable<List<String>>> each =
+  private List<String> release(Gang gang) throws IOException, InterruptedException {
+    List<Work<List<String>, IOException>> each =
         nodes(gang).stream()
-            .<Callable<List<String>>>map(node -> () -> release(gang, node))
+            .<Work<List<String>, IOException>>map(node -> () -> release(gang, node))
             .toList();
     var kept = new ArrayList<String>();
     tasks.all("release", each).forEach(kept::addAll);
@@ -84,13 +74,13 @@ final class SshRelease {
   }
 
   /** Those that the caller knows; after a lost reply it knows none, the agents know themselves. */
-  private List<NodeInfo> nodes(Gang gang) throws InterruptedException {
+  private List<NodeInfo> nodes(Gang gang) throws IOException, InterruptedException {
     if (!gang.nodes().isEmpty()) {
       return gang.nodes();
     }
-    List<Callable<List<Json>>> questions =
+    List<Work<List<Json>, IOException>> questions =
         place.hosts().stream()
-            .<Callable<List<Json>>>map(host -> () -> agents.of(host.machine(), gang.id()))
+            .<Work<List<Json>, IOException>>map(host -> () -> agents.of(host.machine(), gang.id()))
             .toList();
     return tasks.all("find", questions).stream()
         .flatMap(List::stream)
@@ -99,8 +89,7 @@ final class SshRelease {
   }
 
   /** The agent names what it keeps from the workspace on; a folder that is all foreign as one. */
-  private List<String> release(Gang gang, NodeInfo node)
-      throws IOException, InterruptedException, TimeoutException {
+  private List<String> release(Gang gang, NodeInfo node) throws IOException, InterruptedException {
     Host host = host(node);
     Optional<Json> answer = ask(host, gang.id(), node, "release");
     while (ask(host, gang.id(), node, "status").isPresent()) {
@@ -150,12 +139,16 @@ final class SshRelease {
     }
   }
 
-  private boolean hasFiles(Host host, NodeInfo node)
-      throws IOException, InterruptedException, TimeoutException {
+  private boolean hasFiles(Host host, NodeInfo node) throws IOException, InterruptedException {
     List<String> command =
         List.of("sh", "-c", HAS_FILES, "sh", node.workspace(), node.state(), swept(node));
-    Answer answer = new Inquiry(host.machine(), tasks).ask(command, "", ANSWER_LIMIT);
-    return !answer.output().startsWith("no");
+    try {
+      Answer answer = new Inquiry(host.machine(), tasks).ask(command, "", ANSWER_LIMIT);
+      return !answer.output().startsWith("no");
+    } catch (TimeoutException hangs) {
+      String reason = host.name() + " has not answered for " + DurationText.of(ANSWER_LIMIT);
+      throw new IOException(reason, hangs);
+    }
   }
 
   /** {@code ~/gpush} was made by us; the user's scratch folder was not. */

@@ -11,8 +11,8 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,10 +21,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -89,7 +86,7 @@ final class SshReservation {
       }
       done = true;
       return gang(nodes);
-    } catch (UncheckedIOException broken) {
+    } catch (IOException broken) {
       throw new GpushException(
           new BackendFailure.ReserveFailed(place.name(), String.valueOf(broken.getMessage())),
           broken);
@@ -109,8 +106,10 @@ final class SshReservation {
    * agents, nobody will claim that, and it ends by itself.
    */
   private Map<Integer, NodeInfo> running() throws InterruptedException {
-    List<Callable<List<Json>>> questions =
-        place.hosts().stream().<Callable<List<Json>>>map(host -> () -> ofGang(host)).toList();
+    List<Work<List<Json>, RuntimeException>> questions =
+        place.hosts().stream()
+            .<Work<List<Json>, RuntimeException>>map(host -> () -> ofGang(host))
+            .toList();
     var nodes = new TreeMap<Integer, NodeInfo>();
     for (List<Json> found : tasks.all("find", questions)) {
       found.stream().map(HostAgents::info).forEach(info -> nodes.putIfAbsent(info.index(), info));
@@ -161,7 +160,8 @@ final class SshReservation {
     return place.host(node.host()).orElseThrow().machine();
   }
 
-  private void startMissing(NavigableMap<Integer, NodeInfo> nodes) throws InterruptedException {
+  private void startMissing(NavigableMap<Integer, NodeInfo> nodes)
+      throws IOException, InterruptedException {
     for (int attempt = 1; ; attempt++) {
       Map<Integer, NodeInfo> started = new TreeMap<>();
       Optional<AgentFailure.Held> met = start(seats(nodes), nodes, started);
@@ -195,7 +195,7 @@ final class SshReservation {
   /** Who was in the way, if somebody was; what was started is in {@code started} and in nodes. */
   private Optional<AgentFailure.Held> start(
       List<Seat> seats, NavigableMap<Integer, NodeInfo> nodes, Map<Integer, NodeInfo> started)
-      throws InterruptedException {
+      throws IOException, InterruptedException {
     int index = 0;
     for (Seat seat : seats) {
       while (nodes.containsKey(index)) {
@@ -226,30 +226,8 @@ final class SshReservation {
   }
 
   /** Waits until a start has ended, well or badly; only then is an interruption told. */
-  private void finish(Callable<Boolean> start) throws InterruptedException {
-    Future<Boolean> future = tasks.fork("start", start);
-    boolean interrupted = Thread.interrupted();
-    Optional<Throwable> failure = Optional.empty();
-    boolean ended = false;
-    while (!ended) {
-      try {
-        future.get();
-        ended = true;
-      } catch (ExecutionException failed) {
-        failure = Optional.of(Optional.ofNullable(failed.getCause()).orElse(failed));
-        ended = true;
-      } catch (InterruptedException stop) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      throw new InterruptedException();
-    }
-    if (failure.isPresent()) {
-      throw failure.get() instanceof IOException broken
-          ? new UncheckedIOException(broken)
-          : Tasks.unchecked(failure.get());
-    }
+  private void finish(Work<Boolean, IOException> start) throws IOException, InterruptedException {
+    tasks.finishAll("start", List.of(start));
   }
 
   /**

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -34,13 +34,11 @@ final class Surveys {
   /** For who is slower than enough others: a login over a slow line takes about that. */
   private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-  private static final Object PASSED_OVER = new Object();
-
   private static final int MOST_SHOWN = 200;
 
   private final SshPlace place;
   private final Tasks tasks;
-  private final Map<Host, CompletableFuture<Object>> open = new ConcurrentHashMap<>();
+  private final Map<Host, CompletableFuture<Heard>> open = new ConcurrentHashMap<>();
 
   Surveys(SshPlace place, Tasks tasks) {
     this.place = place;
@@ -49,6 +47,18 @@ final class Surveys {
 
   /** A host that could not be asked, and why. */
   record Silent(Host host, GpushException reason) {}
+
+  /** What came of one question. */
+  private sealed interface Heard {
+    record Told(Survey survey) implements Heard {}
+
+    record Mute(Silent host) implements Heard {}
+
+    record Broken(RuntimeException bug) implements Heard {}
+
+    /** The gateway ends. */
+    record Stopped() implements Heard {}
+  }
 
   /** What hosts said, in the inventory's order. */
   record Result(List<Survey> surveys, List<Silent> silent) {
@@ -72,16 +82,16 @@ final class Surveys {
    * over then is asked on, so that the next look does not begin with it again.
    */
   Result of(List<Host> hosts, Predicate<List<Survey>> isEnough) throws InterruptedException {
-    Map<Host, CompletableFuture<Object>> asked = new LinkedHashMap<>();
+    Map<Host, CompletableFuture<Heard>> asked = new LinkedHashMap<>();
     hosts.forEach(host -> asked.put(host, asked(host)));
-    Optional<CompletableFuture<Object>> patience = Optional.empty();
-    List<CompletableFuture<Object>> missing = missing(asked);
+    Optional<CompletableFuture<Boolean>> patience = Optional.empty();
+    List<CompletableFuture<Heard>> missing = missing(asked);
     while (!missing.isEmpty() && patience.stream().noneMatch(CompletableFuture::isDone)) {
       if (patience.isEmpty() && isEnough.test(answered(asked).surveys())) {
         patience =
             Optional.of(
-                new CompletableFuture<>()
-                    .completeOnTimeout(PASSED_OVER, PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
+                new CompletableFuture<Boolean>()
+                    .completeOnTimeout(true, PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
       }
       awaitOne(Stream.concat(missing.stream(), patience.stream()).toList());
       missing = missing(asked);
@@ -94,31 +104,31 @@ final class Surveys {
     return open.containsKey(host);
   }
 
-  private static List<CompletableFuture<Object>> missing(
-      Map<Host, CompletableFuture<Object>> asked) {
+  private static List<CompletableFuture<Heard>> missing(Map<Host, CompletableFuture<Heard>> asked) {
     return asked.values().stream().filter(answer -> !answer.isDone()).toList();
   }
 
-  private static void awaitOne(List<CompletableFuture<Object>> answers)
+  private static void awaitOne(List<? extends CompletableFuture<?>> answers)
       throws InterruptedException {
-    try {
-      CompletableFuture.anyOf(answers.toArray(CompletableFuture[]::new)).get();
-    } catch (ExecutionException failed) {
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
+    var one = new CountDownLatch(1);
+    for (CompletableFuture<?> answer : answers) {
+      var _ = answer.whenComplete((_, _) -> one.countDown());
     }
+    one.await();
   }
 
-  private Result answered(Map<Host, CompletableFuture<Object>> asked) {
+  private Result answered(Map<Host, CompletableFuture<Heard>> asked) throws InterruptedException {
     var surveys = new ArrayList<Survey>();
     var silent = new ArrayList<Silent>();
-    asked.forEach(
-        (host, answer) -> {
-          switch (answer.getNow(PASSED_OVER)) {
-            case Survey survey -> surveys.add(survey);
-            case Silent none -> silent.add(none);
-            default -> silent.add(new Silent(host, passedOver(host)));
-          }
-        });
+    for (var each : asked.entrySet()) {
+      Host host = each.getKey();
+      switch (each.getValue().getNow(new Heard.Mute(new Silent(host, passedOver(host))))) {
+        case Heard.Told(var survey) -> surveys.add(survey);
+        case Heard.Mute(var none) -> silent.add(none);
+        case Heard.Broken(var bug) -> throw bug;
+        case Heard.Stopped() -> throw new InterruptedException("no survey of " + host.name());
+      }
+    }
     return new Result(surveys, silent);
   }
 
@@ -128,33 +138,36 @@ final class Surveys {
   }
 
   /** One question at a time for each host: a second one would wait for the same. */
-  private CompletableFuture<Object> asked(Host host) {
-    var fresh = new CompletableFuture<Object>();
-    CompletableFuture<Object> earlier = open.putIfAbsent(host, fresh);
+  private CompletableFuture<Heard> asked(Host host) {
+    var fresh = new CompletableFuture<Heard>();
+    CompletableFuture<Heard> earlier = open.putIfAbsent(host, fresh);
     if (earlier != null) {
       return earlier;
     }
-    tasks.start(
-        "survey",
-        () -> {
-          try {
-            Object answer = answer(host);
-            open.remove(host);
-            fresh.complete(answer);
-          } catch (InterruptedException | RuntimeException failed) {
-            open.remove(host);
-            fresh.completeExceptionally(failed);
-          }
-        });
+    if (!tasks.start("survey", () -> answer(host, fresh))) {
+      answered(host, fresh, new Heard.Stopped());
+    }
     return fresh;
   }
 
-  private Object answer(Host host) throws InterruptedException {
+  private void answer(Host host, CompletableFuture<Heard> fresh) {
+    Heard heard = new Heard.Stopped();
     try {
-      return ask(host);
+      heard = new Heard.Told(ask(host));
     } catch (GpushException closed) {
-      return new Silent(host, closed);
+      heard = new Heard.Mute(new Silent(host, closed));
+    } catch (RuntimeException bug) {
+      heard = new Heard.Broken(bug);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } finally {
+      answered(host, fresh, heard);
     }
+  }
+
+  private void answered(Host host, CompletableFuture<Heard> fresh, Heard heard) {
+    open.remove(host);
+    fresh.complete(heard);
   }
 
   Survey ask(Host host) throws InterruptedException {

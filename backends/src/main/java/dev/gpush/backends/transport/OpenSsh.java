@@ -1,6 +1,7 @@
 package dev.gpush.backends.transport;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +12,6 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 
@@ -92,8 +92,10 @@ public final class OpenSsh implements Transport {
 
   @Override
   public void close() {
-    List<Callable<Boolean>> ends =
-        machines.values().stream().<Callable<Boolean>>map(machine -> machine::end).toList();
+    List<Work<Boolean, IOException>> ends =
+        machines.values().stream()
+            .<Work<Boolean, IOException>>map(machine -> machine::end)
+            .toList();
     try {
       tasks.all("close-ssh", ends);
       Files.deleteIfExists(settings.folder());

@@ -19,10 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -344,17 +341,10 @@ final class OpenSshMachine implements RemoteMachine {
   private Said run(List<String> command, Duration limit) throws IOException, InterruptedException {
     try (Pipe pipe = launch.start(command, commands.alone())) {
       pipe.input().close();
-      Future<Said> said = tasks.fork("ssh-" + name(), () -> said(pipe));
-      try {
-        return said.get(limit.toMillis(), TimeUnit.MILLISECONDS);
-      } catch (TimeoutException hangs) {
-        String reason = "Connection timed out: no login within " + DurationText.of(limit);
-        return new Said(255, "", reason);
-      } catch (ExecutionException failed) {
-        throw new IOException(failed);
-      } finally {
-        said.cancel(true);
-      }
+      return tasks.within(limit, "ssh-" + name(), () -> said(pipe), pipe::close);
+    } catch (TimeoutException hangs) {
+      String reason = "Connection timed out: no login within " + DurationText.of(limit);
+      return new Said(255, "", reason);
     } catch (NoSuchFileException noProgram) {
       throw new GpushException(new MachineFailure.NoSsh(name(), settings.program()), noProgram);
     }

@@ -11,13 +11,12 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -131,7 +130,8 @@ final class KubernetesGangsTest {
       }
       var heard = new LinkedBlockingQueue<String>();
       GangRequest request = place.request(2, BackendContract.LONG);
-      Future<Gang> waiting = tasks.fork("gang", () -> backend.reserve(request, heard::add));
+      Task<Gang, RuntimeException> waiting =
+          tasks.fork("gang", () -> backend.reserve(request, heard::add));
       try {
         KubernetesPlace.until(
             () -> heard.stream().anyMatch(word -> word.contains("of 2 pods found a place")));
@@ -146,7 +146,7 @@ final class KubernetesGangsTest {
         }
       }
 
-      Gang gang = waiting.get(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      Gang gang = waiting.get(BackendContract.LIMIT);
 
       assertEquals(2, gang.nodes().size());
       assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));

@@ -10,14 +10,13 @@ import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -112,11 +111,12 @@ final class KubernetesSchedulersTest {
       var heard = new LinkedBlockingQueue<String>();
       KubernetesBackend backend = place.with(Json.object("queue", "small"));
       GangRequest request = place.request(2, BackendContract.LONG);
-      Future<Gang> waiting = tasks.fork("gang", () -> backend.reserve(request, heard::add));
+      Task<Gang, RuntimeException> waiting =
+          tasks.fork("gang", () -> backend.reserve(request, heard::add));
 
       KubernetesPlace.until(
           () -> heard.stream().anyMatch(word -> word.contains(scheduler.small)), heard::toString);
-      waiting.cancel(true);
+      waiting.cancel();
 
       KubernetesPlace.until(() -> place.left().isEmpty());
     }
@@ -135,7 +135,8 @@ final class KubernetesSchedulersTest {
       for (String node : closed) {
         place.rig().kubectl("cordon", node);
       }
-      Future<Gang> waiting = tasks.fork("gang", () -> backend.reserve(request, heard::add));
+      Task<Gang, RuntimeException> waiting =
+          tasks.fork("gang", () -> backend.reserve(request, heard::add));
       try {
         KubernetesPlace.until(
             () -> heard.stream().anyMatch(word -> word.contains(scheduler.closed)),
@@ -149,7 +150,7 @@ final class KubernetesSchedulersTest {
         }
       }
 
-      Gang gang = waiting.get(LATER.toSeconds(), TimeUnit.SECONDS);
+      Gang gang = waiting.get(LATER);
 
       assertEquals(2, gang.nodes().size());
       assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));

@@ -12,6 +12,7 @@ import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.Ended;
@@ -19,9 +20,7 @@ import dev.gpush.testkit.rig.KubernetesRig;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -69,7 +68,8 @@ final class KubernetesTroubleTest {
       KubernetesBackend blind = place.with(Json.object("assembly", 3, "grows", true));
       var heard = new LinkedBlockingQueue<String>();
       GangRequest request = place.request(4, LONG);
-      Future<Gang> waiting = tasks.fork("gang", () -> blind.reserve(request, heard::add));
+      Task<Gang, RuntimeException> waiting =
+          tasks.fork("gang", () -> blind.reserve(request, heard::add));
       try {
         KubernetesPlace.until(
             () -> heard.stream().anyMatch(word -> word.contains("3 of 4 pods found a place")));
@@ -78,7 +78,7 @@ final class KubernetesTroubleTest {
         place.rig().kubectl("uncordon", "n4");
       }
 
-      Gang gang = waiting.get(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      Gang gang = waiting.get(BackendContract.LIMIT);
 
       assertEquals(4, gang.nodes().size());
       assertEquals(List.of(), blind.release(gang, BackendContract.LIMIT));
@@ -157,7 +157,8 @@ final class KubernetesTroubleTest {
       Gang gang = place.backend().reserve(place.request(3, LONG));
       GangRequest two = place.request(2, LONG);
       var heard = new LinkedBlockingQueue<String>();
-      Future<Gang> waiting = tasks.fork("gang", () -> place.again().reserve(two, heard::add));
+      Task<Gang, RuntimeException> waiting =
+          tasks.fork("gang", () -> place.again().reserve(two, heard::add));
       KubernetesPlace.until(
           () -> heard.stream().anyMatch(word -> word.contains("1 of its 2 nodes")));
       place.rig().off("apiserver");
@@ -171,7 +172,7 @@ final class KubernetesTroubleTest {
       KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Exists);
 
       assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
-      Gang second = waiting.get(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      Gang second = waiting.get(BackendContract.LIMIT);
       assertEquals(List.of(), place.backend().release(second, BackendContract.LIMIT));
       assertEquals(List.of(), place.leftovers());
     }

@@ -16,6 +16,7 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.testkit.contract.BackendContract;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +26,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,7 +51,7 @@ final class LocalGpusTest {
     try (LocalPlace first = place("first");
         LocalPlace second = place("second");
         Tasks tasks = Tasks.named("homes", (_, _) -> {})) {
-      List<Callable<Integer>> racers =
+      List<Work<Integer, Exception>> racers =
           List.of(
               () -> takeAndGive(first, new Random(seed), held),
               () -> takeAndGive(second, new Random(seed + 1), held));

@@ -3,10 +3,10 @@ package dev.gpush.backends.local;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
@@ -18,8 +18,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
@@ -58,11 +56,11 @@ final class SocketPipeTest {
   void bytesPassWholeBothWays() throws Exception {
     byte[] bytes = new byte[MUCH];
     new Random(1).nextBytes(bytes);
-    Future<Boolean> up = tasks.fork("up", () -> written(bytes));
+    Task<Boolean, IOException> up = tasks.fork("up", () -> written(bytes));
     assertArrayEquals(bytes, Channels.newInputStream(peer).readNBytes(MUCH));
     assertTrue(up.get());
 
-    Future<byte[]> down = tasks.fork("down", () -> pipe.output().readAllBytes());
+    Task<byte[], IOException> down = tasks.fork("down", () -> pipe.output().readAllBytes());
     Channels.newOutputStream(peer).write(bytes);
     peer.close();
     assertArrayEquals(bytes, down.get());
@@ -91,14 +89,14 @@ final class SocketPipeTest {
   @RepeatedTest(50)
   void whoWaitsIsToldThatThePipeWasClosed() throws Exception {
     var begun = new CountDownLatch(2);
-    Future<Integer> reads =
+    Task<Integer, IOException> reads =
         tasks.forkOnThread(
             "read",
             () -> {
               begun.countDown();
               return pipe.output().read();
             });
-    Future<Boolean> writes =
+    Task<Boolean, IOException> writes =
         tasks.forkOnThread(
             "write",
             () -> {
@@ -108,18 +106,16 @@ final class SocketPipeTest {
     begun.await();
     pipe.close();
 
-    assertInstanceOf(
-        IOException.class, assertThrows(ExecutionException.class, reads::get).getCause());
-    assertInstanceOf(
-        IOException.class, assertThrows(ExecutionException.class, writes::get).getCause());
+    assertThrows(IOException.class, reads::get);
+    assertThrows(IOException.class, writes::get);
     assertEquals(0, pipe.await());
     assertThrows(IOException.class, () -> pipe.offer(ByteBuffer.allocate(1)));
   }
 
   @Test
   void whoIsInterruptedStopsWaiting() {
-    Future<Integer> reads = tasks.forkOnThread("read", () -> pipe.output().read());
+    Task<Integer, IOException> reads = tasks.forkOnThread("read", () -> pipe.output().read());
     tasks.close();
-    assertThrows(ExecutionException.class, reads::get);
+    assertThrows(IOException.class, reads::get);
   }
 }

@@ -12,11 +12,11 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -51,7 +51,8 @@ final class SlurmLimitsTest {
       var heard = new LinkedBlockingQueue<String>();
 
       assertInstanceOf(Plan.Later.class, backend.plan(request));
-      Future<Gang> waiting = tasks.fork("reserve", () -> backend.reserve(request, heard::add));
+      Task<Gang, RuntimeException> waiting =
+          tasks.fork("reserve", () -> backend.reserve(request, heard::add));
       String said = "";
       while (!said.matches("(?s).*" + words + ".*")) {
         said = heard.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
@@ -59,7 +60,7 @@ final class SlurmLimitsTest {
       }
 
       assertTrue(said.startsWith("slurm job "), said);
-      waiting.cancel(true);
+      waiting.cancel();
       SlurmPlace.until(() -> place.leftovers().isEmpty());
       assertEquals(List.of(), backend.discover("alice"));
     }

@@ -12,6 +12,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,7 +25,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -78,7 +78,7 @@ final class BuiltinTest implements TransportContract {
                 rig.config().resolveSibling("known_hosts")));
     try (Bare few = new Bare(rig, "MaxSessions 2");
         Place place = new Place(config, Map.of())) {
-      List<Callable<String>> questions = new ArrayList<>();
+      List<Work<String, Exception>> questions = new ArrayList<>();
       for (int i = 0; i < 6; i++) {
         questions.add(() -> place.ask(place.machine(few.host()), "hostname").output());
       }
@@ -178,7 +178,7 @@ final class BuiltinTest implements TransportContract {
                     });
         rig.with("cut", "h3");
         try {
-          assertThrows(java.util.concurrent.ExecutionException.class, written::get);
+          assertThrows(IOException.class, written::get);
           assertEquals(255, pipe.await());
         } finally {
           rig.with("heal", "h3");

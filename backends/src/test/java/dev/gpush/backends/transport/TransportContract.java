@@ -11,6 +11,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
+import dev.gpush.core.task.Work;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
@@ -21,7 +22,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -90,7 +90,7 @@ interface TransportContract {
     try (TransportPlace place = open(rig)) {
       int before = rig.count("h3", "logins");
       RemoteMachine machine = place.machine("h3");
-      List<Callable<Answer>> questions = new ArrayList<>();
+      List<Work<Answer, Exception>> questions = new ArrayList<>();
       for (int i = 0; i < 6; i++) {
         questions.add(() -> place.ask(machine, "hostname"));
       }

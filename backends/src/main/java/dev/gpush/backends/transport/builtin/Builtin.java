@@ -5,6 +5,7 @@ import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.SshSettings;
 import dev.gpush.backends.transport.Transport;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
@@ -13,7 +14,6 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
@@ -140,8 +140,10 @@ public final class Builtin implements Transport {
 
   @Override
   public void close() {
-    List<Callable<Boolean>> ends =
-        machines.values().stream().<Callable<Boolean>>map(machine -> machine::end).toList();
+    List<Work<Boolean, RuntimeException>> ends =
+        machines.values().stream()
+            .<Work<Boolean, RuntimeException>>map(machine -> machine::end)
+            .toList();
     try {
       tasks.all("close-ssh", ends);
     } catch (InterruptedException stop) {

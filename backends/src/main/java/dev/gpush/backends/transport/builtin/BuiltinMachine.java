@@ -8,6 +8,7 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -18,8 +19,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
@@ -106,7 +105,7 @@ final class BuiltinMachine implements RemoteMachine {
     random.nextBytes(bytes);
     String marker = HexFormat.of().formatHex(bytes);
     Started started = started(CommandText.of(marker, arguments));
-    var pipe = new CommandPipe(started.channel(), new Errands(tasks));
+    var pipe = new CommandPipe(started.channel(), tasks);
     return new MarkedPipe(pipe, marker, started.wire()::giveBack);
   }
 
@@ -146,7 +145,7 @@ final class BuiltinMachine implements RemoteMachine {
    */
   private CommandChannel uninterrupted(Start start) throws IOException {
     var isUnwanted = new AtomicBoolean();
-    Future<CommandChannel> opened =
+    Task<CommandChannel, IOException> opened =
         tasks.fork(
             "ssh-command",
             () -> {
@@ -162,11 +161,6 @@ final class BuiltinMachine implements RemoteMachine {
       isUnwanted.set(true);
       Thread.currentThread().interrupt();
       throw (IOException) new InterruptedIOException("interrupted on the way").initCause(stop);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException broken) {
-        throw broken;
-      }
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.gpush.backends.transport.builtin;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -15,14 +16,14 @@ final class CommandPipe implements Pipe {
   private static final int BY_SIGNAL = 128;
 
   private final CommandChannel channel;
-  private final Errands errands;
+  private final Tasks tasks;
   private final OutputStream input;
   private final InputStream output;
   private final InputStream errors;
 
-  CommandPipe(CommandChannel channel, Errands errands) {
+  CommandPipe(CommandChannel channel, Tasks tasks) {
     this.channel = channel;
-    this.errands = errands;
+    this.tasks = tasks;
     this.input = channel.safeOutput();
     this.output = new ToTheEnd(channel.getInputStream());
     this.errors = new ToTheEnd(channel.getErrorStream());
@@ -57,7 +58,8 @@ final class CommandPipe implements Pipe {
   @Override
   public void close() {
     if (!channel.isOver()) {
-      errands.start("close-channel", this::sayEnd);
+      // A closed transport ends all its connections anyway.
+      tasks.start("close-channel", this::sayEnd);
     }
     channel.drop();
   }

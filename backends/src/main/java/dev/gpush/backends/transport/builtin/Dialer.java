@@ -6,6 +6,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.net.Socket;
@@ -13,10 +14,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import net.schmizz.sshj.Config;
 import net.schmizz.sshj.SSHClient;
@@ -157,20 +154,13 @@ final class Dialer {
   }
 
   /** Network and servers may let anybody wait for ever; the thread that waits is interrupted. */
-  private <T> T within(String name, Callable<T> work) throws IOException, InterruptedException {
-    Future<T> done = tasks.fork("ssh-" + name, work);
+  private <T> T within(String name, Work<T, IOException> work)
+      throws IOException, InterruptedException {
     try {
-      return done.get(limit().toMillis(), TimeUnit.MILLISECONDS);
+      return tasks.within(limit(), "ssh-" + name, work);
     } catch (TimeoutException hangs) {
       String reason = "Connection timed out: no login within " + DurationText.of(limit());
       throw new GpushException(new MachineFailure.Unreachable(name, reason), hangs);
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof IOException broken) {
-        throw broken;
-      }
-      throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());
-    } finally {
-      done.cancel(true);
     }
   }
 

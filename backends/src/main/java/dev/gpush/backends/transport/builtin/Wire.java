@@ -5,11 +5,9 @@ import java.io.IOException;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import net.schmizz.sshj.SSHClient;
+import net.schmizz.sshj.common.SSHRuntimeException;
 import net.schmizz.sshj.connection.Connection;
 import net.schmizz.sshj.connection.ConnectionException;
 
@@ -29,7 +27,6 @@ final class Wire {
   private final Duration silence;
   private final Duration unused;
   private final Tasks tasks;
-  private final Errands errands;
   private final Object lock = new Object();
 
   // guarded by lock: commands that may be on it at once, those that are, ways through it to other
@@ -67,12 +64,11 @@ final class Wire {
     this.silence = silence;
     this.unused = unused;
     this.tasks = tasks;
-    this.errands = new Errands(tasks);
   }
 
   /** Keeps it, until it has ended. */
   void keep() {
-    errands.start("ssh-keep", this::watch);
+    tasks.start("ssh-keep", this::watch);
     rest();
   }
 
@@ -168,7 +164,7 @@ final class Wire {
       }
       isResting = true;
     }
-    errands.start("ssh-rest", this::endWhenUnused);
+    tasks.start("ssh-rest", this::endWhenUnused);
   }
 
   private void endWhenUnused() {
@@ -225,15 +221,12 @@ final class Wire {
   }
 
   private boolean answers(Duration limit) throws InterruptedException {
-    Future<Boolean> asked = tasks.fork("ssh-keepalive", this::ask);
     try {
-      return asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return tasks.within(limit, "ssh-keepalive", this::ask, this::cut);
     } catch (TimeoutException silent) {
       return false;
-    } catch (ExecutionException gone) {
+    } catch (IOException | SSHRuntimeException gone) {
       return isAlive();
-    } finally {
-      asked.cancel(true);
     }
   }
 
@@ -263,13 +256,11 @@ final class Wire {
 
   /** Says the end to the server, if it can be said. */
   void end() throws InterruptedException {
-    Future<Boolean> ended = tasks.fork("ssh-end", this::disconnect);
     try {
-      ended.get(END_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException | ExecutionException silent) {
+      tasks.within(END_LIMIT, "ssh-end", this::disconnect, this::cut);
+    } catch (TimeoutException | IOException | SSHRuntimeException silent) {
       // Then without it.
     } finally {
-      ended.cancel(true);
       cut();
     }
   }
