@@ -12,6 +12,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,8 +24,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
@@ -165,7 +164,7 @@ final class Run {
   }
 
   /** Until it is done, dead, or has waited so long that its user kills it. */
-  private boolean await(Life life, Future<?> work, Duration patience) throws Exception {
+  private boolean await(Life life, Task<?, ?> work, Duration patience) throws Exception {
     long end = System.nanoTime() + patience.toNanos();
     while (!work.isDone() && !life.isDead() && System.nanoTime() < end) {
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
@@ -178,10 +177,10 @@ final class Run {
     try {
       work.get();
       counts.add("done");
-    } catch (ExecutionException ended) {
-      boolean isExpected = life.isDead() || ended.getCause() instanceof GpushException;
+    } catch (Exception | Error ended) {
+      boolean isExpected = life.isDead() || ended instanceof GpushException;
       if (!isExpected) {
-        throw new AssertionError(where, ended.getCause());
+        throw new AssertionError(where, ended);
       }
       counts.add(life.isDead() ? "killed" : "refused");
     }
