@@ -89,7 +89,7 @@ public final class Link implements AutoCloseable {
     Task<Boolean, RuntimeException> running =
         tasks.forkOnThread("read", () -> connector.run(answer));
     if (running.isDone()) {
-      // What has run has given its answer; a link that is closed runs nothing.
+      // Either it ran and has given its answer, or the link is closed and it never will.
       answer.completeExceptionally(new IOException("closed"));
     }
     try {

@@ -31,7 +31,7 @@ final class Opening {
               return true;
             });
     if (running.isDone()) {
-      // What has run has its result; a link that is closed opens nothing.
+      // Either it ran and has a result, or the link is closed and it never will.
       result.completeExceptionally(new InterruptedException("the link is closed"));
     }
   }

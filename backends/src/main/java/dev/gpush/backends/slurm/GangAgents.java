@@ -141,7 +141,7 @@ final class GangAgents {
     try (to) {
       to.write(packet);
     } catch (IOException notRead) {
-      // It may end without reading; what it says tells.
+      // It may end without reading; its output says why.
     }
     return "";
   }

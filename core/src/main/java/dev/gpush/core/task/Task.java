@@ -10,12 +10,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * Work that {@link Tasks} runs on a thread of its own, for those who wait for its result.
- * Thread-safe.
+ * Work that {@link Tasks} runs on a thread of its own, and its result. Thread-safe.
  *
- * <p>A failure of the work comes out of every {@link #get} as it was thrown. Work that was
- * interrupted, by {@link #cancel} or by the end of its group, has no result: its {@code get} throws
- * InterruptedException, too.
+ * <p>{@link #get} throws a failure of the work as it is, every time. Work that was interrupted, by
+ * {@link #cancel} or by the end of its group, has no result: get() throws InterruptedException.
  */
 public final class Task<T, E extends Exception> {
   private final Work<T, E> work;
@@ -72,7 +70,7 @@ public final class Task<T, E extends Exception> {
     }
   }
 
-  /** It is never run: its group is closed. */
+  /** Ends it without running it: its group is closed. */
   void refuse() {
     end();
   }
@@ -91,9 +89,9 @@ public final class Task<T, E extends Exception> {
   }
 
   /**
-   * Waits for the result, but no longer than that; the work goes on after the limit.
+   * Waits for the result, up to the limit. The work goes on after that.
    *
-   * @throws TimeoutException when there is no result in time
+   * @throws TimeoutException when the limit was reached
    */
   public T get(Duration limit) throws E, InterruptedException, TimeoutException {
     if (!isDone() && !ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) {
@@ -123,23 +121,20 @@ public final class Task<T, E extends Exception> {
     };
   }
 
-  /** Whether it has ended, in whatever way. */
+  /** Whether it has ended, with a result or without. */
   public boolean isDone() {
     return ended.getCount() == 0;
   }
 
-  /**
-   * Interrupts it; work that has not begun never will. Does not wait: the work ends when it answers
-   * the interrupt.
-   */
+  /** Interrupts it; work that has not begun yet never will. Does not wait for its end. */
   public void cancel() {
     isCancelled = true;
     thread.interrupt();
   }
 
   /**
-   * Waits until it has ended, however often the waiting thread is interrupted meanwhile; then that
-   * thread's flag is set again.
+   * Waits until it has ended, even if the waiting thread is interrupted; its interrupt flag is then
+   * set again.
    */
   public void join() {
     boolean isEnded = false;
@@ -149,7 +144,7 @@ public final class Task<T, E extends Exception> {
   }
 
   /**
-   * As {@link #join()}, but no longer than that.
+   * As {@link #join()}, up to the limit.
    *
    * @return whether it has ended
    */
@@ -172,9 +167,9 @@ public final class Task<T, E extends Exception> {
   }
 
   /**
-   * Waits for the end of its thread, too.
+   * Waits for the end of its thread, up to the limit.
    *
-   * @return whether it came in time
+   * @return whether the thread has ended
    */
   boolean awaitThread(Duration limit) throws InterruptedException {
     // A refused task's thread is never started.

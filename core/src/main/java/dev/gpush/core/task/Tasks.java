@@ -14,19 +14,20 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * A group of threads, virtual ones mostly, with one owner and one end: {@link #close} interrupts
- * all that still run and waits for them. A failure of a started task goes to the handler given at
- * the start; that of a forked one to those who wait for its {@link Task}. Thread-safe.
+ * A group of threads, mostly virtual, with one owner and one end: {@link #close} interrupts those
+ * that still run and waits for them. The failure of a started task goes to the group's handler;
+ * that of a forked task comes out of its {@link Task#get}. Thread-safe.
  *
- * <p>A closed group runs nothing more, and what is asked of it then ends as what ran in it did:
- * interrupted. {@link #start} returns false; the task of {@link #fork}, {@link #all} and {@link
- * #within} throw InterruptedException.
+ * <p>A closed group runs nothing more: {@link #start} returns false, and {@link #all}, {@link
+ * #finishAll}, {@link #within} and the get() of a forked task throw InterruptedException, as for
+ * tasks that ran when it was closed.
  *
- * <p>Where this class ends tasks, it interrupts them and waits for them, for a limited time: a
- * thread that does not answer is a bug, which the handler is told, but must not hang its owner.
+ * <p>When this class ends tasks it interrupts them and waits until they have ended, for a limited
+ * time. A thread that is still running then is a bug: the handler gets its name and stack, and the
+ * owner goes on.
  */
 public final class Tasks implements AutoCloseable {
-  /** Far longer than closing a connection takes that still exists. */
+  /** Far longer than the clean-up of any task takes. */
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
   private final String name;
@@ -38,15 +39,13 @@ public final class Tasks implements AutoCloseable {
   private final Set<Task<?, ?>> running = new HashSet<>();
   private boolean closed;
 
-  /** What a started task does; being interrupted is one way to end. */
+  /** What a started task does. It may end by being interrupted; that is no failure. */
   @FunctionalInterface
   public interface Action {
     void run() throws InterruptedException;
   }
 
-  /**
-   * Ends what an interrupt does not: a read from a process, a write to a connection that is dead.
-   */
+  /** Ends work that ignores interrupts: a read from a process, a write to a dead connection. */
   @FunctionalInterface
   public interface Abort {
     void run() throws IOException;
@@ -147,10 +146,9 @@ public final class Tasks implements AutoCloseable {
    * Runs all at once and waits for all.
    *
    * @return their results, in the order of the works
-   * @throws E the first failure, whichever work it is of; the others were interrupted then, and
-   *     have ended
-   * @throws InterruptedException likewise, when the waiting thread or one of the works was
-   *     interrupted
+   * @throws E the first failure of any of them; by then the others were interrupted and have ended
+   * @throws InterruptedException when the waiting thread or one of the works was interrupted; by
+   *     then all have ended
    */
   public <T, E extends Exception> List<T> all(String task, List<? extends Work<T, E>> works)
       throws E, InterruptedException {
@@ -160,7 +158,7 @@ public final class Tasks implements AutoCloseable {
   /**
    * As {@link #all(String, List)}.
    *
-   * @param abort called before it is waited for those that were interrupted
+   * @param abort called after the interrupts, before the wait for their end
    */
   public <T, E extends Exception> List<T> all(
       String task, List<? extends Work<T, E>> works, Abort abort) throws E, InterruptedException {
@@ -184,12 +182,12 @@ public final class Tasks implements AutoCloseable {
   }
 
   /**
-   * Runs all at once and waits until every one has ended, well or badly, also when it is
-   * interrupted meanwhile: for what must not be left half done.
+   * Runs all at once and waits until every one has ended, with a result or a failure, even if the
+   * waiting thread is interrupted meanwhile: for work that must not be left half done.
    *
-   * @throws E when none was interrupted, the failure of the first work in the list that failed
-   * @throws InterruptedException when the waiting thread was interrupted, before or meanwhile; this
-   *     goes before any failure
+   * @throws E the failure that comes first in the order of the works
+   * @throws InterruptedException when the waiting thread was interrupted, before or meanwhile; then
+   *     no failure is thrown
    */
   public <T, E extends Exception> List<T> finishAll(String task, List<? extends Work<T, E>> works)
       throws E, InterruptedException {
@@ -214,10 +212,11 @@ public final class Tasks implements AutoCloseable {
   }
 
   /**
-   * Runs it on a thread of its own and waits for its result, but no longer than that.
+   * Runs it on a thread of its own and waits for its result, up to the limit.
    *
-   * @throws TimeoutException when it took longer; it was interrupted then, and has ended
-   * @throws InterruptedException likewise, when the waiting thread or the work was interrupted
+   * @throws TimeoutException when the limit was reached; by then it was interrupted and has ended
+   * @throws InterruptedException when the waiting thread or the work was interrupted; by then it
+   *     has ended
    */
   public <T, E extends Exception> T within(Duration limit, String task, Work<T, E> work)
       throws E, InterruptedException, TimeoutException {
@@ -227,7 +226,7 @@ public final class Tasks implements AutoCloseable {
   /**
    * As {@link #within(Duration, String, Work)}.
    *
-   * @param abort called before it is waited for work that was interrupted
+   * @param abort called after the interrupt, before the wait for the end
    */
   public <T, E extends Exception> T within(
       Duration limit, String task, Work<T, E> work, Abort abort)
@@ -252,7 +251,7 @@ public final class Tasks implements AutoCloseable {
     awaitEnd(tasks);
   }
 
-  /** For those that were interrupted; an interrupt of the waiting thread ends this at once. */
+  /** Returns early if the waiting thread is interrupted. */
   private void awaitEnd(Collection<? extends Task<?, ?>> interrupted) {
     long end = clock.nanos() + patience.toNanos();
     try {
@@ -269,12 +268,15 @@ public final class Tasks implements AutoCloseable {
   private void reportStuck(Thread thread) {
     var stuck =
         new IllegalStateException(
-            thread.getName() + " runs on, " + DurationText.of(patience) + " after its interrupt");
+            thread.getName()
+                + " still runs, "
+                + DurationText.of(patience)
+                + " after it was interrupted");
     stuck.setStackTrace(thread.getStackTrace());
     handler.uncaughtException(thread, stuck);
   }
 
-  /** Whether its end has begun: what is interrupted from now on is not to be undone by its task. */
+  /** Whether its end has begun: a task that is interrupted from now on must not undo its work. */
   public synchronized boolean isClosed() {
     return closed;
   }
@@ -301,7 +303,7 @@ public final class Tasks implements AutoCloseable {
   public void close() {
     List<Task<?, ?>> others =
         end().stream().filter(task -> !task.thread().equals(Thread.currentThread())).toList();
-    // What has been started runs, if only to its end: others may wait for what it does there.
+    // A task that has not begun yet still runs, interrupted: others may wait for its clean-up.
     others.forEach(task -> task.thread().interrupt());
     awaitEnd(others);
   }

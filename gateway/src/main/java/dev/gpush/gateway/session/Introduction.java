@@ -47,7 +47,7 @@ final class Introduction {
         if (link.node() != 0
             && (fresh == 0 || link.node() == fresh)
             && !session.isLost(link.node())) {
-          // A gateway that ends leaves it to the next one.
+          // A gateway that ends leaves this to the next one.
           tasks.start("introduce", () -> tell(link, where));
         }
       }

@@ -68,7 +68,7 @@ final class Race {
   private void run(Bid bid, Work<Gang, RuntimeException> reserve) {
     running.add(tasks.fork("reserve-" + bid.backend(), () -> reserve(bid, reserve)));
     if (tasks.isClosed()) {
-      // It may not even have begun.
+      // The reservation may never begin, and tell nothing itself.
       news.add(new News.Stopped(bid));
     }
   }
@@ -94,7 +94,7 @@ final class Race {
         news.add(new News.Waits(bid, words));
       }
 
-      // Only the end of this gateway leaves it; whoever lost the race, or was given up, goes.
+      // Only when this gateway ends; a place that lost the race or was cancelled is given up.
       @Override
       public boolean leavesPlace() {
         return tasks.isClosed();

@@ -246,7 +246,7 @@ final class SessionLinks {
   /** Makes sure that a session whose links are not all up is looked at, by one thread. */
   void observeSoon(LiveSession session) {
     if (needsLook(session) && session.startObserving()) {
-      // A gateway that ends leaves the look to the next one.
+      // A gateway that ends leaves this to the next one.
       if (!tasks.start("observe", () -> observe(session))) {
         session.stopObserving();
       }

@@ -124,7 +124,7 @@ final class Tunnels implements LinkMaker.Through {
   }
 
   private void renew(int node) {
-    // A gateway that ends leaves tunnels to the next one, which makes them from the start.
+    // A gateway that ends does nothing here: the next one makes its own tunnels.
     tasks.start("tunnel-again", () -> session.link(node).renewPipe());
   }
 

@@ -136,7 +136,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (ReaderGone gone) {
-      // Whoever added the lines has seen it.
+      // line() has told its caller.
     } finally {
       tasks.close();
     }
