@@ -35,7 +35,6 @@ final class Composer {
 
   private final YAMLParser tokens;
   private final Source source;
-  private final ParserText text;
   private final List<Flaw> flaws = new ArrayList<>();
   private final Map<String, Yaml> anchors = new HashMap<>();
   private int values;
@@ -43,10 +42,9 @@ final class Composer {
   /** Every collection ends where it is, and the rest is not looked at. */
   private boolean isOver;
 
-  Composer(YAMLParser tokens, Source source, ParserText text) {
+  Composer(YAMLParser tokens, Source source) {
     this.tokens = tokens;
     this.source = source;
-    this.text = text;
   }
 
   List<Flaw> flaws() {
@@ -113,7 +111,7 @@ final class Composer {
   }
 
   private Yaml alias(Position at, String path) throws IOException {
-    return switch (anchors.get(text.original(tokens.getText()))) {
+    return switch (anchors.get(tokens.getText())) {
       case null -> {
         flaw(at, path, "refers to what is not above it");
         yield nothing(at);
@@ -129,7 +127,7 @@ final class Composer {
     int start = index(tokens.currentTokenLocation());
     Written written = source.written(start, index(tokens.currentLocation()));
     written.tag().ifPresent(tag -> tag(at, path, tag));
-    var scalar = new Scalar(at, text.original(tokens.getText()), written.isPlain());
+    var scalar = new Scalar(at, tokens.getText(), written.isPlain());
     written.anchor().ifPresent(name -> anchors.put(name, scalar));
     return scalar;
   }

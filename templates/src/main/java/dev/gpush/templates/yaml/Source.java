@@ -124,7 +124,7 @@ final class Source {
     return new Position(line, index - lineStart(index) + 1);
   }
 
-  int lineStart(int index) {
+  private int lineStart(int index) {
     int at = index;
     while (at > 0 && !isLineEnd(at - 1)) {
       at--;
@@ -132,7 +132,7 @@ final class Source {
     return at;
   }
 
-  int lineEnd(int index) {
+  private int lineEnd(int index) {
     int at = index;
     while (at < points.length && !isLineEnd(at)) {
       at++;
@@ -148,20 +148,17 @@ final class Source {
     return points[index];
   }
 
-  int[] points() {
-    return points.clone();
-  }
-
   String text(int start, int end) {
     return new String(points, start, end - start);
   }
 
-  boolean isBlank(int index) {
-    return isSpace(index) || isLineEnd(index);
+  /** False beyond the end. */
+  boolean isTab(int index) {
+    return index < points.length && points[index] == '\t';
   }
 
-  boolean isSpace(int index) {
-    return points[index] == ' ' || points[index] == '\t';
+  private boolean isBlank(int index) {
+    return points[index] == ' ' || points[index] == '\t' || isLineEnd(index);
   }
 
   private boolean isLineEnd(int index) {

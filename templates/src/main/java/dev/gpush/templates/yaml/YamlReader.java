@@ -26,9 +26,6 @@ public final class YamlReader {
   /** Nobody writes settings this long; what is longer is another file by mistake. */
   public static final int MOST_BYTES = 1 << 20;
 
-  /** After a refused tab a file is parsed again; so much is parsed of one file, a second's work. */
-  private static final long MOST_PARSED = 20L * MOST_BYTES;
-
   /** Our own limits hold first; the parser's would leave places and words to it. */
   private static final YAMLFactory PARSERS =
       YAMLFactory.builder()
@@ -76,21 +73,13 @@ public final class YamlReader {
   }
 
   private static Reading parse(Source source) {
-    var text = new ParserText(source);
-    long parsed = source.length();
-    while (true) {
-      try (YAMLParser tokens = PARSERS.createParser(text.toString())) {
-        var composer = new Composer(tokens, source, text);
-        return new Reading(composer.compose(), composer.flaws());
-      } catch (JacksonYAMLParseException refused) {
-        SyntaxError error = SyntaxError.of(refused);
-        parsed += source.length();
-        if (parsed > MOST_PARSED || !text.accept(error)) {
-          return broken(text.isTab(error.index()) ? error.tab() : error.flaw(text));
-        }
-      } catch (IOException impossible) {
-        throw new UncheckedIOException(impossible);
-      }
+    try (YAMLParser tokens = PARSERS.createParser(source.text(0, source.length()))) {
+      var composer = new Composer(tokens, source);
+      return new Reading(composer.compose(), composer.flaws());
+    } catch (JacksonYAMLParseException notYaml) {
+      return broken(SyntaxErrors.flaw(notYaml, source));
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
     }
   }
 
