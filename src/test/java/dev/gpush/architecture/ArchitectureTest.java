@@ -1,5 +1,6 @@
 package dev.gpush.architecture;
 
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysFalse;
 import static com.tngtech.archunit.base.DescribedPredicate.describe;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -144,6 +145,13 @@ final class ArchitectureTest {
   void sshClientLibraryStaysInItsTransport() {
     keeps("net.schmizz..", in("backends.transport.builtin"));
     keeps("com.hierynomus..", in("backends.transport.builtin"));
+  }
+
+  @Test
+  void onlyTheParserOfTheYamlLibraryIsUsedAndOnlyByItsReader() {
+    keeps("com.fasterxml.jackson..", in("templates.yaml"));
+    keeps("com.fasterxml.jackson.databind..", alwaysFalse());
+    keeps("org.yaml.snakeyaml..", alwaysFalse());
   }
 
   @Test

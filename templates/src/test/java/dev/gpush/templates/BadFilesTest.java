@@ -118,7 +118,7 @@ final class BadFilesTest {
         "- nodes | 1:1 must be keys with values, such as nodes: 2",
         "nodes | 1:1 must be keys with values, such as nodes: 2",
         "? [a]⏎: b | 1:3 a key must be a word",
-        "nodes: !!int 2 | 1:8 nodes: tags such as tag:yaml.org,2002:int are not used here",
+        "nodes: !!int 2 | 1:8 nodes: tags such as !!int are not used here",
         "nodes: *n | 1:8 nodes: refers to what is not above it",
         "nodes: 1⏎---⏎nodes: 2 | 2:1 a second document begins; one file holds one",
         "lease:⏎→for: 1h | 2:1 a tab; YAML is indented with spaces",

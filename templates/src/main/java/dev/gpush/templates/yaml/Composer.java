@@ -1,179 +1,243 @@
 package dev.gpush.templates.yaml;
 
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.dataformat.yaml.JacksonYAMLParseException;
+import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import dev.gpush.templates.yaml.Source.Written;
 import dev.gpush.templates.yaml.Yaml.Entry;
 import dev.gpush.templates.yaml.Yaml.Mapping;
 import dev.gpush.templates.yaml.Yaml.Scalar;
 import dev.gpush.templates.yaml.Yaml.Sequence;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.snakeyaml.engine.v2.events.AliasEvent;
-import org.snakeyaml.engine.v2.events.CollectionStartEvent;
-import org.snakeyaml.engine.v2.events.Event;
-import org.snakeyaml.engine.v2.events.MappingStartEvent;
-import org.snakeyaml.engine.v2.events.NodeEvent;
-import org.snakeyaml.engine.v2.events.ScalarEvent;
-import org.snakeyaml.engine.v2.events.SequenceStartEvent;
+import java.util.OptionalInt;
 
 /**
- * Makes the tree of one document from the engine's events. An alias shares the tree it names, so a
- * bomb of aliases costs nothing here; the schema has no nesting that could unfold it.
+ * Makes the tree of one document from the parser's tokens. What a token is taken for, a number or a
+ * date, is of no account: its text is kept. An alias shares the tree it names, so a bomb of aliases
+ * costs nothing here; the schema has no nesting that could unfold it.
  */
 final class Composer {
+  static final int MOST_VALUES = 10_000;
+
   /** Deeper than any setting, far from the end of a thread's stack. */
   private static final int MOST_LEVELS = 32;
-
-  private static final int MOST_VALUES = 10_000;
 
   /** A hundred mistakes are one mistake: the wrong file. */
   private static final int MOST_FLAWS = 100;
 
-  private static final Yaml NOTHING = new Scalar(Position.START, "", true);
-
+  private final YAMLParser tokens;
+  private final Source source;
   private final List<Flaw> flaws = new ArrayList<>();
   private final Map<String, Yaml> anchors = new HashMap<>();
   private int values;
+
+  /** Every collection ends where it is, and the rest is not looked at. */
+  private boolean isOver;
+
+  Composer(YAMLParser tokens, Source source) {
+    this.tokens = tokens;
+    this.source = source;
+  }
 
   List<Flaw> flaws() {
     return flaws;
   }
 
-  Optional<Mapping> compose(Iterator<Event> events) {
-    Optional<Mapping> content = Optional.empty();
-    int documents = 0;
-    while (events.hasNext() && values <= MOST_VALUES) {
-      Event event = events.next();
-      if (event.getEventId() == Event.ID.DocumentStart && ++documents > 1) {
-        flaw(event, "", "a second document begins; one file holds one");
-        return content;
-      }
-      if (event instanceof NodeEvent first) {
-        Yaml root = node(first, events, "", 0);
-        if (root instanceof Mapping mapping) {
-          content = Optional.of(mapping);
-        } else if (!(root instanceof Scalar scalar && scalar.isNothing())) {
-          flaw(event, "", "must be keys with values, such as nodes: 2");
-        }
-      }
+  /**
+   * The content, if it is a mapping; what is wrong in it is among the flaws.
+   *
+   * @throws JacksonYAMLParseException when the text is not YAML
+   */
+  Optional<Mapping> compose() throws IOException {
+    JsonToken first = next("");
+    if (first == JsonToken.NOT_AVAILABLE) {
+      noDirectives();
+      return Optional.empty();
     }
-    return content;
+    Position at = at();
+    Yaml root = node(first, "", 0);
+    if (!(root instanceof Mapping || (root instanceof Scalar scalar && scalar.isNothing()))) {
+      flaw(at, "", "must be keys with values, such as nodes: 2");
+    }
+    if (!isOver) {
+      noSecondDocument();
+    }
+    return root instanceof Mapping mapping ? Optional.of(mapping) : Optional.empty();
   }
 
-  private Yaml node(Event event, Iterator<Event> events, String path, int level) {
+  private void noDirectives() {
+    OptionalInt directive = source.nextDocument(0);
+    if (directive.isPresent() && !isOver) {
+      flaw(source.position(directive.getAsInt()), "", "a directive without a document");
+    }
+  }
+
+  /** Of a second document nothing is read, whatever is wrong in it. */
+  private void noSecondDocument() throws IOException {
+    String what = "a second document begins; one file holds one";
+    OptionalInt mark = source.nextDocument(index(tokens.currentLocation()));
+    if (mark.isPresent()) {
+      flaw(source.position(mark.getAsInt()), "", what);
+    } else if (next("") != JsonToken.NOT_AVAILABLE) {
+      flaw(at(), "", what);
+    }
+  }
+
+  private Yaml node(JsonToken token, String path, int level) throws IOException {
+    Position at = at();
     values++;
-    if (values > MOST_VALUES) {
-      if (values == MOST_VALUES + 1) {
-        flaw(event, path, "more than " + MOST_VALUES + " values in one file");
-      }
-      return NOTHING;
+    if (values > MOST_VALUES && !isOver) {
+      flaw(at, path, "more than " + MOST_VALUES + " values in one file");
+      isOver = true;
     }
-    Yaml node =
-        switch (event) {
-          case AliasEvent alias -> alias(alias, path);
-          case ScalarEvent scalar -> scalar(scalar, path);
-          case MappingStartEvent start -> mapping(start, events, path, level);
-          case SequenceStartEvent start -> sequence(start, events, path, level);
-          default -> throw new IllegalStateException("unexpected event " + event);
-        };
-    if (event instanceof NodeEvent named && !(event instanceof AliasEvent)) {
-      named.getAnchor().ifPresent(anchor -> anchors.put(anchor.getValue(), node));
+    if (isOver) {
+      return nothing(at);
     }
+    if (token.isScalarValue()) {
+      return tokens.isCurrentAlias() ? alias(at, path) : scalar(at, path);
+    }
+    Optional<String> anchor = Optional.ofNullable(tokens.getObjectId());
+    Yaml node = collection(token, at, path, level);
+    anchor.ifPresent(name -> anchors.put(name, node));
     return node;
   }
 
-  private Yaml alias(AliasEvent event, String path) {
-    Optional<Yaml> found =
-        event.getAnchor().flatMap(anchor -> Optional.ofNullable(anchors.get(anchor.getValue())));
-    if (found.isEmpty()) {
-      flaw(event, path, "refers to what is not above it");
-      return NOTHING;
-    }
-    Position at = at(event);
-    return switch (found.get()) {
+  private Yaml alias(Position at, String path) throws IOException {
+    return switch (anchors.get(tokens.getText())) {
+      case null -> {
+        flaw(at, path, "refers to what is not above it");
+        yield nothing(at);
+      }
       case Scalar(_, var text, var isPlain) -> new Scalar(at, text, isPlain);
       case Sequence(_, var items) -> new Sequence(at, items);
       case Mapping(_, var entries) -> new Mapping(at, entries);
     };
   }
 
-  private Yaml scalar(ScalarEvent event, String path) {
-    event
-        .getTag()
-        .ifPresent(tag -> flaw(event, path, "tags such as " + tag + " are not used here"));
-    return new Scalar(at(event), event.getValue(), event.isPlain());
+  /** A value, or a key. */
+  private Scalar scalar(Position at, String path) throws IOException {
+    int start = index(tokens.currentTokenLocation());
+    Written written = source.written(start, index(tokens.currentLocation()));
+    written.tag().ifPresent(tag -> tag(at, path, tag));
+    var scalar = new Scalar(at, tokens.getText(), written.isPlain());
+    written.anchor().ifPresent(name -> anchors.put(name, scalar));
+    return scalar;
   }
 
-  private Yaml sequence(SequenceStartEvent event, Iterator<Event> events, String path, int level) {
-    if (tooDeep(event, events, path, level)) {
-      return NOTHING;
+  private Yaml collection(JsonToken start, Position at, String path, int level) throws IOException {
+    if (tokens.getTypeId() != null) {
+      int index = index(tokens.currentTokenLocation());
+      tag(at, path, source.written(index, source.length()).tag().orElse(tokens.getTypeId()));
     }
+    if (level >= MOST_LEVELS) {
+      flaw(at, path, "is nested deeper than " + MOST_LEVELS + " levels");
+      pass(path);
+      return nothing(at);
+    }
+    return start == JsonToken.START_ARRAY ? sequence(at, path, level) : mapping(at, path, level);
+  }
+
+  private Sequence sequence(Position at, String path, int level) throws IOException {
     var items = new ArrayList<Yaml>();
-    for (Event next = events.next(); !ends(next); next = events.next()) {
-      items.add(node(next, events, path, level + 1));
+    for (JsonToken next = next(path); !ends(next); next = next(path)) {
+      items.add(node(next, path, level + 1));
     }
-    return new Sequence(at(event), items);
+    return new Sequence(at, items);
   }
 
-  private Yaml mapping(MappingStartEvent event, Iterator<Event> events, String path, int level) {
-    if (tooDeep(event, events, path, level)) {
-      return NOTHING;
-    }
+  private Mapping mapping(Position start, String path, int level) throws IOException {
     var entries = new LinkedHashMap<String, Entry>();
-    for (Event next = events.next(); !ends(next); next = events.next()) {
-      Yaml key = node(next, events, path, level + 1);
-      Position at = at(next);
-      String name = key instanceof Scalar scalar ? scalar.text() : "";
+    for (JsonToken next = next(path); !ends(next); next = next(path)) {
+      values++;
+      Position at = at();
+      String name = scalar(at, path).text();
       String below = path.isEmpty() ? name : path + "." + name;
-      if (!(key instanceof Scalar)) {
-        flaw(next, path, "a key must be a word");
+      Yaml value = node(next(below), below, level + 1);
+      if (isOver && value instanceof Scalar) {
+        break; // Not its value: nothing more was read.
       }
-      Yaml value = node(events.next(), events, below, level + 1);
       Entry first = entries.putIfAbsent(name, new Entry(at, name, value));
-      if (first != null && key instanceof Scalar && values <= MOST_VALUES) {
-        flaw(next, below, "is given twice, first in line " + first.at().line());
+      if (first != null) {
+        flaw(at, below, "is given twice, first in line " + first.at().line());
       }
     }
-    return new Mapping(at(event), List.copyOf(entries.values()));
+    return new Mapping(start, List.copyOf(entries.values()));
   }
 
-  /** Says so and passes over what is inside. */
-  private boolean tooDeep(
-      CollectionStartEvent event, Iterator<Event> events, String path, int level) {
-    event
-        .getTag()
-        .ifPresent(tag -> flaw(event, path, "tags such as " + tag + " are not used here"));
-    if (level < MOST_LEVELS) {
-      return false;
-    }
-    flaw(event, path, "is nested deeper than " + MOST_LEVELS + " levels");
+  /** Passes over what is inside the collection that begins. */
+  private void pass(String path) throws IOException {
     int open = 1;
-    while (open > 0 && values++ <= MOST_VALUES) {
-      Event next = events.next();
-      open += next instanceof CollectionStartEvent ? 1 : ends(next) ? -1 : 0;
+    while (open > 0 && !isOver) {
+      JsonToken next = next(path);
+      open += next.isStructStart() ? 1 : next.isStructEnd() ? -1 : 0;
+      values++;
+      isOver = isOver || values > MOST_VALUES;
     }
-    return true;
   }
 
-  /**
-   * Once there are too many values every collection ends where it is: the rest is not looked at.
-   */
-  private boolean ends(Event event) {
-    return values > MOST_VALUES
-        || event.getEventId() == Event.ID.MappingEnd
-        || event.getEventId() == Event.ID.SequenceEnd;
+  private boolean ends(JsonToken token) {
+    return isOver || token.isStructEnd();
   }
 
-  private void flaw(Event event, String path, String what) {
+  /** {@code NOT_AVAILABLE} at the end of the file, and when this is over. */
+  private JsonToken next(String path) throws IOException {
+    if (isOver) {
+      return JsonToken.NOT_AVAILABLE;
+    }
+    try {
+      JsonToken token = tokens.nextToken();
+      if (token != null) {
+        return token;
+      }
+      if (!tokens.isClosed()) {
+        odd(path);
+      }
+    } catch (JacksonYAMLParseException notYaml) {
+      throw notYaml;
+    } catch (JsonProcessingException notJson) {
+      odd(path);
+    }
+    return JsonToken.NOT_AVAILABLE;
+  }
+
+  /** The parser cannot go on at a key that is no word, and at a tag whose text does not fit. */
+  private void odd(String path) {
+    Position at = at();
+    source
+        .written(index(tokens.currentTokenLocation()), source.length())
+        .tag()
+        .ifPresentOrElse(tag -> tag(at, path, tag), () -> flaw(at, path, "a key must be a word"));
+    isOver = true;
+  }
+
+  private void tag(Position at, String path, String tag) {
+    flaw(at, path, "tags such as " + tag + " are not used here");
+  }
+
+  private void flaw(Position at, String path, String what) {
     if (flaws.size() < MOST_FLAWS) {
-      flaws.add(new Flaw(at(event), path, what));
+      flaws.add(new Flaw(at, path, what));
     }
   }
 
-  private static Position at(Event event) {
-    return event.getStartMark().map(YamlReader::position).orElse(Position.START);
+  private static Yaml nothing(Position at) {
+    return new Scalar(at, "", true);
+  }
+
+  private Position at() {
+    JsonLocation start = tokens.currentTokenLocation();
+    return new Position(start.getLineNr(), start.getColumnNr());
+  }
+
+  private static int index(JsonLocation location) {
+    return (int) location.getCharOffset();
   }
 }

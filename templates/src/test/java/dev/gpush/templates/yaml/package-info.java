@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.templates.yaml;
+
+import org.jspecify.annotations.NullMarked;
