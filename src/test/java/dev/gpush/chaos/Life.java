@@ -10,12 +10,12 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.gateway.session.Identity;
 import dev.gpush.gateway.session.SessionService;
-import dev.gpush.gateway.session.Timing;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.link.AgentImage;
 import dev.gpush.link.LinkTiming;
-import dev.gpush.sync.GitPlaces;
+import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import java.io.Closeable;
 import java.io.IOException;
@@ -92,7 +92,7 @@ final class Life implements AutoCloseable {
     Backend backend = new WatchedBackend(scene.backend(this), this, scene);
     this.service =
         new SessionService(
-            new Identity(
+            new GatewayIdentity(
                 owner,
                 new Holder(owner + "@here"),
                 HexFormat.of().formatHex(incarnation),
@@ -103,11 +103,11 @@ final class Life implements AutoCloseable {
             new YamlConfigs(home, home.resolve("no-site.yaml")),
             agent,
             GitPlaces.of(Map.of("HOME", home.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
-            new Timing(
+            new SessionTiming(
                 LOOK_AGAIN,
-                Timing.usual().settle(),
-                Timing.usual().answer(),
-                Timing.usual().grace(),
+                SessionTiming.usual().settle(),
+                SessionTiming.usual().answer(),
+                SessionTiming.usual().grace(),
                 LinkTiming.usual()),
             Clock.system(),
             random,

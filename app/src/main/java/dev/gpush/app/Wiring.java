@@ -12,16 +12,16 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.gateway.session.Identity;
 import dev.gpush.gateway.session.SessionService;
-import dev.gpush.gateway.session.Timing;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.SshGateway;
-import dev.gpush.gateway.ssh.SshSettings;
+import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.link.AgentImage;
 import dev.gpush.shell.command.Services;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.render.Ticker;
-import dev.gpush.sync.GitPlaces;
+import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -82,8 +82,8 @@ final class Wiring implements AutoCloseable {
         new Transports(folder.path().resolve("ssh"), environment, host::spawn, random, tasks);
     String words = System.getProperty("user.name") + "@" + host.name() + ":" + home.path();
     HolderFile holder = HolderFile.take(home, words, MachineId.current(random), random);
-    Identity identity = identity(home, holder.holder(), host.name(), configs, random);
-    Timing timing = timing(environment);
+    GatewayIdentity identity = identity(home, holder.holder(), host.name(), configs, random);
+    SessionTiming timing = timing(environment);
     var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
         new ConfiguredBackends(
@@ -140,18 +140,18 @@ final class Wiring implements AutoCloseable {
   }
 
   /** For tests, and for networks that are worse than usual. */
-  private static Timing timing(Map<String, String> environment) {
+  private static SessionTiming timing(Map<String, String> environment) {
     String contact = environment.getOrDefault("GPUSH_LINK_CONTACT", "");
     return contact.isEmpty()
-        ? Timing.usual()
-        : Timing.usual().withContact(DurationText.parse("GPUSH_LINK_CONTACT", contact));
+        ? SessionTiming.usual()
+        : SessionTiming.usual().withContact(DurationText.parse("GPUSH_LINK_CONTACT", contact));
   }
 
-  private static Identity identity(
+  private static GatewayIdentity identity(
       Home home, Holder holder, String host, Configs configs, SecureRandom random) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
-    return new Identity(
+    return new GatewayIdentity(
         owner(configs, home).orElse(System.getProperty("user.name")),
         holder,
         HexFormat.of().formatHex(incarnation),
@@ -169,8 +169,8 @@ final class Wiring implements AutoCloseable {
     }
   }
 
-  private static SshSettings sshSettings(Home home, Map<String, String> environment) {
-    return new SshSettings(
+  private static SshServerSettings sshSettings(Home home, Map<String, String> environment) {
+    return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
         Path.of(System.getProperty("user.home"), ".ssh", "config"));

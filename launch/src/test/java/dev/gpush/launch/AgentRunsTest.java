@@ -9,6 +9,7 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Task;
+import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;

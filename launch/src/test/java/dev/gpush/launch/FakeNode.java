@@ -3,6 +3,7 @@ package dev.gpush.launch;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.launch.node.NodeCalls;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,7 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** A node whose runs do what the test says. Thread-safe. */
-final class FakeNode implements NodeCalls {
+public final class FakeNode implements NodeCalls {
   private final Object lock = new Object();
 
   // guarded by lock

@@ -1,14 +1,15 @@
 package dev.gpush.launch;
 
+import dev.gpush.launch.journal.RunJournal;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** Writes what supervisors write. */
-final class Journals {
+public final class Journals {
   private Journals() {}
 
-  static byte[] record(int rank, int channel, byte[] payload) {
+  public static byte[] record(int rank, int channel, byte[] payload) {
     return ByteBuffer.allocate(RunJournal.HEADER + payload.length)
         .putInt(payload.length)
         .putShort((short) rank)
@@ -19,7 +20,7 @@ final class Journals {
         .array();
   }
 
-  static byte[] out(int rank, String text) {
+  public static byte[] out(int rank, String text) {
     return record(rank, 0, text.getBytes(StandardCharsets.UTF_8));
   }
 
@@ -27,11 +28,11 @@ final class Journals {
     return record(rank, 1, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  static byte[] event(String json) {
+  public static byte[] event(String json) {
     return record(RunJournal.LAUNCHER, RunJournal.EVENT, json.getBytes(StandardCharsets.UTF_8));
   }
 
-  static byte[] records(byte[]... records) {
+  public static byte[] records(byte[]... records) {
     var all = new ByteArrayOutputStream();
     for (byte[] record : records) {
       all.writeBytes(record);

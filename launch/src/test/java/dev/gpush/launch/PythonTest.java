@@ -4,6 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.launch.node.NodeCalls;
+import dev.gpush.launch.plan.TorchImport;
+import dev.gpush.launch.python.PythonChoice;
+import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.python.Resources;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

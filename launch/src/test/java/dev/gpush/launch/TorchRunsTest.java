@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.testkit.fixture.Asked;
 import java.util.List;
 import java.util.Map;

@@ -2,6 +2,11 @@ package dev.gpush.sync;
 
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeLost;
+import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,13 +39,14 @@ final class Conversations implements AutoCloseable {
   }
 
   /** Starts opening those that are not open. It must be finished or abandoned. */
-  Opening open(List<SyncNode> nodes) {
+  OpeningConversations open(List<SyncNode> nodes) {
     List<SyncNode> closed = nodes.stream().filter(node -> !open.containsKey(node)).toList();
-    return new Opening(closed, session, known, tasks);
+    return new OpeningConversations(closed, session, known, tasks);
   }
 
   /** Waits until all are open, and returns those that were opened: what they hold is new. */
-  List<NodeConversation> finish(Opening opening) throws InterruptedException, NodeLost {
+  List<NodeConversation> finish(OpeningConversations opening)
+      throws InterruptedException, NodeLost {
     List<Exception> failures;
     try {
       failures = opening.await();
@@ -54,12 +60,12 @@ final class Conversations implements AutoCloseable {
   }
 
   /** They are not wanted for now; those that are open already are kept for the next time. */
-  void abandon(Opening opening) {
+  void abandon(OpeningConversations opening) {
     opening.abandon();
     keep(opening);
   }
 
-  private List<NodeConversation> keep(Opening opening) {
+  private List<NodeConversation> keep(OpeningConversations opening) {
     List<NodeConversation> fresh = opening.arrived();
     fresh.forEach(conversation -> open.put(conversation.node(), conversation));
     return fresh;

@@ -1,6 +1,7 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.sync.tree.Generation;
 import java.util.List;
 import java.util.Optional;
 

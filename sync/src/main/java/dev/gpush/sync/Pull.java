@@ -6,6 +6,12 @@ import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.git.IgnoreStack;
+import dev.gpush.sync.node.Blobs;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.SyncMessages;
+import dev.gpush.sync.tree.Entry;
+import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
@@ -240,10 +246,10 @@ final class Pull {
   private static String hash(Path file) throws IOException {
     MessageDigest digest = Hashes.digest();
     try (var in = Files.newInputStream(file)) {
-      byte[] piece = in.readNBytes(Wire.MAX_PIECE);
+      byte[] piece = in.readNBytes(SyncMessages.MAX_PIECE);
       while (piece.length > 0) {
         digest.update(piece);
-        piece = in.readNBytes(Wire.MAX_PIECE);
+        piece = in.readNBytes(SyncMessages.MAX_PIECE);
       }
     }
     return Hashes.hex(digest.digest());

@@ -6,6 +6,14 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeLost;
+import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.scan.TreeScan;
+import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Scan;
+import dev.gpush.sync.tree.TreeChanged;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -86,7 +94,7 @@ public final class WorkspaceSync implements AutoCloseable {
   private Generation attempt(
       List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
       throws InterruptedException, NodeLost, TreeChanged, Push.Moved {
-    Opening opening = conversations.open(nodes);
+    OpeningConversations opening = conversations.open(nodes);
     Scan found;
     try {
       found = scan.scan(talk);

@@ -2,6 +2,8 @@ package dev.gpush.sync;
 
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.sync.node.Duplex;
+import dev.gpush.sync.node.SyncNode;
 import dev.gpush.testkit.fake.Interpreters;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;

@@ -9,21 +9,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Remembers what was said and asked; answers as it was told to. */
-final class FakeTalk implements Talk {
-  enum Answer {
+public final class FakeTalk implements Talk {
+  public enum Answer {
     YES,
     NO,
     NOBODY
   }
 
-  final List<String> said = new CopyOnWriteArrayList<>();
-  final List<String> asked = new CopyOnWriteArrayList<>();
-  volatile Answer answer = Answer.NOBODY;
+  public final List<String> said = new CopyOnWriteArrayList<>();
+  public final List<String> asked = new CopyOnWriteArrayList<>();
+  public volatile Answer answer = Answer.NOBODY;
 
   /** Run when the next step of this beginning is shown: a moment in the middle of the work. */
   private final Map<String, Runnable> atStep = new ConcurrentHashMap<>();
 
-  void onceAt(String beginning, Runnable action) {
+  public void onceAt(String beginning, Runnable action) {
     atStep.put(beginning, action);
   }
 

@@ -11,6 +11,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;

@@ -6,6 +6,11 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.scan.ScanLimits;
+import dev.gpush.sync.scan.TreeScan;
+import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,12 +23,12 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A working tree, some nodes, and a sync between them. */
-class SyncFixture {
-  @TempDir Path base;
-  final FakeTalk talk = new FakeTalk();
+public class SyncFixture {
+  @TempDir public Path base;
+  public final FakeTalk talk = new FakeTalk();
   final List<FakeNode> nodes = new ArrayList<>();
-  WorkFolder laptop;
-  WorkspaceSync sync;
+  public WorkFolder laptop;
+  public WorkspaceSync sync;
   private Tasks tasks;
 
   @BeforeEach

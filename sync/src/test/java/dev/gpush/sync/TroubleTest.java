@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.sync.tree.Generation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,6 @@
 package dev.gpush.sync;
 
+import dev.gpush.sync.tree.Hashes;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,12 +19,12 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /** A folder that a test writes to, looks at as a map, and runs git in. */
-record WorkFolder(Path path) {
-  WorkFolder write(String name, String text) {
+public record WorkFolder(Path path) {
+  public WorkFolder write(String name, String text) {
     return write(name, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  WorkFolder write(String name, byte[] bytes) {
+  public WorkFolder write(String name, byte[] bytes) {
     try {
       Path file = path.resolve(name);
       Files.createDirectories(file.getParent());
@@ -34,19 +35,19 @@ record WorkFolder(Path path) {
     }
   }
 
-  void executable(String name, boolean is) throws IOException {
+  public void executable(String name, boolean is) throws IOException {
     Files.setPosixFilePermissions(
         path.resolve(name), PosixFilePermissions.fromString(is ? "rwxr-xr-x" : "rw-r--r--"));
   }
 
-  WorkFolder link(String name, String target) throws IOException {
+  public WorkFolder link(String name, String target) throws IOException {
     Path link = path.resolve(name);
     Files.createDirectories(link.getParent());
     Files.createSymbolicLink(link, Path.of(target));
     return this;
   }
 
-  WorkFolder delete(String name) throws IOException {
+  public WorkFolder delete(String name) throws IOException {
     Path file = path.resolve(name);
     if (Files.isDirectory(file, LinkOption.NOFOLLOW_LINKS)) {
       Files.walkFileTree(
@@ -72,12 +73,12 @@ record WorkFolder(Path path) {
     return this;
   }
 
-  String read(String name) throws IOException {
+  public String read(String name) throws IOException {
     return Files.readString(path.resolve(name));
   }
 
   /** path → "x" or "-" and the content's hash, or "→" and the target; the .git folder left out. */
-  Map<String, String> tree() throws IOException {
+  public Map<String, String> tree() throws IOException {
     var found = new TreeMap<String, String>();
     if (!Files.exists(path)) {
       return found;
@@ -106,7 +107,7 @@ record WorkFolder(Path path) {
   }
 
   /** Runs git with a home of its own; returns what it printed, split at NUL. */
-  List<String> git(Path home, String... arguments) throws IOException, InterruptedException {
+  public List<String> git(Path home, String... arguments) throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("git", "-c", "protocol.file.allow=always"));
     command.addAll(List.of(arguments));
     var builder = new ProcessBuilder(command).directory(path.toFile());
@@ -129,7 +130,7 @@ record WorkFolder(Path path) {
     return Stream.of(text.split("\0")).filter(part -> !part.isEmpty()).toList();
   }
 
-  static boolean exists(Path file) {
+  public static boolean exists(Path file) {
     return Files.exists(file, LinkOption.NOFOLLOW_LINKS);
   }
 }

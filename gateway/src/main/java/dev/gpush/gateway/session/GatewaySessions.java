@@ -19,6 +19,33 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.SessionFiles;
+import dev.gpush.gateway.session.lifecycle.Adoption;
+import dev.gpush.gateway.session.lifecycle.PendingReleases;
+import dev.gpush.gateway.session.lifecycle.PendingRequests;
+import dev.gpush.gateway.session.lifecycle.PythonChange;
+import dev.gpush.gateway.session.lifecycle.RequestFollowing;
+import dev.gpush.gateway.session.lifecycle.SessionEndings;
+import dev.gpush.gateway.session.lifecycle.UnknownGangs;
+import dev.gpush.gateway.session.lifecycle.UnreportedFailures;
+import dev.gpush.gateway.session.links.LinkMaker;
+import dev.gpush.gateway.session.links.SessionLinks;
+import dev.gpush.gateway.session.live.ConfiguredOutputs;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.PendingRequest;
+import dev.gpush.gateway.session.live.SessionRegistry;
+import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.gateway.session.placement.AttachedPlacement;
+import dev.gpush.gateway.session.placement.Placement;
+import dev.gpush.gateway.session.placement.Preferences;
+import dev.gpush.gateway.session.placement.RequestBuilder;
+import dev.gpush.gateway.session.placement.ResolvedUp;
+import dev.gpush.gateway.session.views.Doctor;
+import dev.gpush.gateway.session.views.SessionViews;
 import dev.gpush.link.LinkState;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -36,36 +63,36 @@ import java.util.function.Predicate;
  * told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
-  private final Identity identity;
+  private final GatewayIdentity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
   private final SessionFiles files;
-  private final SessionBook book;
-  private final Requests requests;
-  private final Borrowing borrowing;
+  private final SessionRegistry book;
+  private final RequestBuilder requests;
+  private final AttachedPlacement borrowing;
   private final Placement placement;
-  private final Leftovers leftovers;
-  private final Endings endings;
-  private final EndedRequests ended;
+  private final PendingReleases leftovers;
+  private final SessionEndings endings;
+  private final UnreportedFailures ended;
   private final PendingRequests pending;
   private final RequestFollowing following;
   private final SessionLinks linker;
   private final SessionViews views;
   private final Preferences preferences;
-  private final Strangers strangers;
+  private final UnknownGangs strangers;
   private final Adoption adoption;
   private final Clock clock;
   private final Runnable changed;
 
   GatewaySessions(
-      Identity identity,
+      GatewayIdentity identity,
       Ledger ledger,
       Backends backends,
       Configs configs,
       LinkMaker links,
       SessionLinks.WorkMaker works,
-      Timing timing,
+      SessionTiming timing,
       SessionViews views,
       Preferences preferences,
       Clock clock,
@@ -77,16 +104,16 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.backends = backends;
     this.configs = configs;
     this.files = new SessionFiles(identity.home());
-    this.book = new SessionBook(files, changed);
-    this.requests = new Requests(identity, backends, clock, random);
-    this.borrowing = new Borrowing(requests);
+    this.book = new SessionRegistry(files, changed);
+    this.requests = new RequestBuilder(identity, backends, clock, random);
+    this.borrowing = new AttachedPlacement(requests);
     this.placement = new Placement(requests, backends, timing, clock, tasks);
-    this.leftovers = new Leftovers(backends, timing.observePause(), tasks);
-    this.endings = new Endings(book, leftovers, changed);
+    this.leftovers = new PendingReleases(backends, timing.observePause(), tasks);
+    this.endings = new SessionEndings(book, leftovers, changed);
     this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
     this.views = views;
     this.preferences = preferences;
-    this.ended = new EndedRequests(ledger);
+    this.ended = new UnreportedFailures(ledger);
     this.pending =
         new PendingRequests(
             placement,
@@ -101,7 +128,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             changed);
     this.following = new RequestFollowing(clock);
     this.clock = clock;
-    this.strangers = new Strangers(identity, ledger, backends, configs);
+    this.strangers = new UnknownGangs(identity, ledger, backends, configs);
     this.adoption = new Adoption(identity, strangers, backends, book, ledger, requests, linker);
     this.changed = changed;
   }
@@ -124,8 +151,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     Config config = configs.load(request.folder());
     ConfiguredOutputs.requireSupported(config);
     while (true) {
-      Wish wish = borrowing.of(request, config, preferences.wish(request, config));
-      SessionBook.Entered entered = enter(request, config, wish, talk);
+      ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
+      SessionRegistry.Entered entered = enter(request, config, wish, talk);
       LiveSession session = entered.session();
       if (entered.turn().isEmpty()) {
         if (joined(session, request, config, wish, talk, isEnough)) {
@@ -168,7 +195,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       LiveSession session,
       UpRequest request,
       Config config,
-      Wish wish,
+      ResolvedUp wish,
       Talk talk,
       Predicate<LiveSession> isEnough)
       throws InterruptedException {
@@ -215,7 +242,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   /** Gives back what differs, if that was asked for. */
   private boolean replaced(
-      LiveSession session, UpRequest request, Config config, Wish wish, Talk talk)
+      LiveSession session, UpRequest request, Config config, ResolvedUp wish, Talk talk)
       throws InterruptedException {
     if (!differs(session, request, config, wish)) {
       return false;
@@ -229,7 +256,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
    *
    * @throws GpushException unless it may be replaced by what can be had
    */
-  private boolean differs(LiveSession session, UpRequest request, Config config, Wish wish)
+  private boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
       throws InterruptedException {
     List<SessionFailure.Difference> differences =
         request.attachOnly() ? List.of() : wish.differences(session.entry(), request.natives());
@@ -251,7 +278,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
   }
 
-  private void attach(LiveSession session, UpRequest request, Wish wish, Talk talk)
+  private void attach(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk)
       throws InterruptedException {
     if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
       // The gang is there and this link is not: a new one is made.
@@ -279,8 +306,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
-  private SessionBook.Entered enter(UpRequest request, Config config, Wish wish, Talk talk)
-      throws InterruptedException {
+  private SessionRegistry.Entered enter(
+      UpRequest request, Config config, ResolvedUp wish, Talk talk) throws InterruptedException {
     return book.enter(
         request.name(),
         config.root(),
@@ -293,7 +320,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /** At the first backend that may be asked; which one it is to be is found out later. */
-  private LedgerEntry intent(SessionName name, Config config, Wish wish, UpRequest request) {
+  private LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, UpRequest request) {
     Backend first = requests.candidates(config, wish).getFirst();
     return requests.intent(name, config, wish, first, request);
   }
@@ -302,7 +329,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.folder());
     ConfiguredOutputs.requireSupported(config);
-    Wish wish = borrowing.of(request, config, preferences.wish(request, config));
+    ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
     return placement.outlook(intent(name, config, wish, request), request, config, wish);
   }
@@ -324,7 +351,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         : book.of(configs.load(folder).root());
   }
 
-  LiveSession find(SessionName name) {
+  public LiveSession find(SessionName name) {
     return book.named(name);
   }
 
@@ -448,7 +475,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return views.of(session, false);
   }
 
-  Leftovers leftovers() {
+  PendingReleases leftovers() {
     return leftovers;
   }
 
@@ -458,12 +485,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /** What an earlier gateway has found out while nobody was there to hear it. */
-  EndedRequests endedRequests() {
+  UnreportedFailures endedRequests() {
     return ended;
   }
 
   /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */
-  SessionBook.Taken adopt(LedgerEntry entry, Backend backend) {
+  SessionRegistry.Taken adopt(LedgerEntry entry, Backend backend) {
     return book.adopt(entry, backend, ledger);
   }
 

@@ -11,6 +11,20 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.lifecycle.PendingReleases;
+import dev.gpush.gateway.session.lifecycle.PendingRequests;
+import dev.gpush.gateway.session.lifecycle.SessionEndings;
+import dev.gpush.gateway.session.lifecycle.UnreportedFailures;
+import dev.gpush.gateway.session.links.SessionLinks;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionRegistry;
+import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.gateway.session.placement.PlaceText;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,27 +46,27 @@ final class Recovery {
 
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
-  private final Identity identity;
+  private final GatewayIdentity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final SessionLinks linker;
-  private final Leftovers leftovers;
+  private final PendingReleases leftovers;
   private final PendingRequests pending;
-  private final EndedRequests ended;
+  private final UnreportedFailures ended;
   private final Duration settle;
   private final Duration pause;
   private final Tasks tasks;
   private final Runnable changed;
 
   Recovery(
-      Identity identity,
+      GatewayIdentity identity,
       Ledger ledger,
       Backends backends,
       SessionLinks linker,
-      Leftovers leftovers,
+      PendingReleases leftovers,
       PendingRequests pending,
-      EndedRequests ended,
-      Timing timing,
+      UnreportedFailures ended,
+      SessionTiming timing,
       Tasks tasks,
       Runnable changed) {
     this.identity = identity;
@@ -76,7 +90,7 @@ final class Recovery {
     for (LedgerEntry entry : ledger.load()) {
       if (entry.state().isOver()) {
         book.clean(entry);
-        if (EndedRequests.isOne(entry)) {
+        if (UnreportedFailures.isOne(entry)) {
           ended.add(entry);
         }
         continue;
@@ -91,7 +105,7 @@ final class Recovery {
       if (isOfAnotherMachine(entry, backend.get())) {
         continue;
       }
-      SessionBook.Taken taken = book.adopt(kept(entry), backend.get());
+      SessionRegistry.Taken taken = book.adopt(kept(entry), backend.get());
       boolean isStarted =
           tasks.start(
               "recover-" + taken.session().name(),
@@ -184,7 +198,7 @@ final class Recovery {
       if (isHeld(session) && !Thread.currentThread().isInterrupted()) {
         return false;
       }
-      why = Endings.why(failed);
+      why = SessionEndings.why(failed);
       return true;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -228,7 +242,7 @@ final class Recovery {
       }
     } catch (GpushException unknown) {
       requireQueue(session.backend(), unknown);
-      session.waits(PlaceWords.failed(unknown.failure()));
+      session.waits(PlaceText.failed(unknown.failure()));
       return;
     }
     if (found.isEmpty()) {
@@ -277,7 +291,7 @@ final class Recovery {
           System.Logger.Level.INFO,
           "nothing to sweep of an intent, gang={0} why={1}",
           session.entry().gang(),
-          Endings.why(failed));
+          SessionEndings.why(failed));
     }
   }
 

@@ -3,9 +3,14 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.gateway.ssh.NodeName;
-import dev.gpush.gateway.ssh.Route;
-import dev.gpush.gateway.ssh.Routes;
+import dev.gpush.gateway.session.links.SessionLinks;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.Nearest;
+import dev.gpush.gateway.session.live.SessionEnvironment;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.gateway.ssh.route.NodeName;
+import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.route.Routes;
 import java.util.List;
 import java.util.Optional;
 

@@ -8,9 +8,17 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.gateway.ssh.PublishedSession;
-import dev.gpush.gateway.ssh.Routes;
-import dev.gpush.sync.GitPlaces;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.links.LinkMaker;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.gateway.session.live.SessionWorks;
+import dev.gpush.gateway.session.placement.Preferences;
+import dev.gpush.gateway.session.views.SessionViews;
+import dev.gpush.gateway.ssh.route.PublishedSession;
+import dev.gpush.gateway.ssh.route.Routes;
+import dev.gpush.sync.git.GitPlaces;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,12 +34,12 @@ public final class SessionService implements AutoCloseable {
    * @param changed told on a command's thread whenever sessions come or go: the ssh config follows
    */
   public SessionService(
-      Identity identity,
+      GatewayIdentity identity,
       Backends backends,
       Configs configs,
       AgentProgram agent,
       GitPlaces gitPlaces,
-      Timing timing,
+      SessionTiming timing,
       Clock clock,
       SecureRandom random,
       Tasks tasks,

@@ -5,6 +5,19 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.channel.ChannelKinds;
+import dev.gpush.gateway.ssh.connection.ClientLimits;
+import dev.gpush.gateway.ssh.files.HomeIdentity;
+import dev.gpush.gateway.ssh.files.JdkEd25519;
+import dev.gpush.gateway.ssh.files.KeyFiles;
+import dev.gpush.gateway.ssh.files.OwnKey;
+import dev.gpush.gateway.ssh.files.PortMemory;
+import dev.gpush.gateway.ssh.files.SshConfigFiles;
+import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.gateway.ssh.forward.GlobalRequests;
+import dev.gpush.gateway.ssh.route.Connections;
+import dev.gpush.gateway.ssh.route.PublishedSession;
+import dev.gpush.gateway.ssh.route.Routes;
 import dev.gpush.gateway.ssh.socket.LoginListener;
 import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
@@ -29,9 +42,9 @@ public final class SshGateway implements AutoCloseable {
 
   private final SshServer server;
   private final Tasks tasks;
-  private final SshConfig config;
+  private final SshConfigFiles config;
 
-  private SshGateway(SshServer server, Tasks tasks, SshConfig config) {
+  private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
     this.server = server;
     this.tasks = tasks;
     this.config = config;
@@ -43,7 +56,8 @@ public final class SshGateway implements AutoCloseable {
    *
    * @throws GpushException when the home cannot be used or no port is free
    */
-  public static SshGateway start(SshSettings settings, Routes routes, Tasks tasks, Clock clock) {
+  public static SshGateway start(
+      SshServerSettings settings, Routes routes, Tasks tasks, Clock clock) {
     JdkEd25519.register();
     var keys = new KeyFiles(settings.home());
     KeyPair host = keys.hostKey();
@@ -53,10 +67,10 @@ public final class SshGateway implements AutoCloseable {
     Tasks own = tasks.group("ssh");
     for (int port : ports.candidates()) {
       SshServer server = server(identity, host, user, new Connections(own, routes));
-      server.setIoServiceFactoryFactory(new SocketServices(own, clock, Limits.LOGINS));
+      server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
-        var config = new SshConfig(settings, keys.userKeyFile(), identity, port);
+        var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, port);
         return new SshGateway(server, own, config);
       }
     }

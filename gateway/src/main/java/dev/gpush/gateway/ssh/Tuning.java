@@ -1,5 +1,7 @@
 package dev.gpush.gateway.ssh;
 
+import dev.gpush.gateway.ssh.connection.ClientLimits;
+import dev.gpush.gateway.ssh.files.HomeIdentity;
 import java.time.Duration;
 import org.apache.sshd.core.CoreModuleProperties;
 import org.apache.sshd.server.SshServer;
@@ -16,14 +18,14 @@ final class Tuning {
 
     // Nobody is sent away for being quiet, asleep or slow; a dead client's socket closes by itself.
     CoreModuleProperties.IDLE_TIMEOUT.set(server, Duration.ZERO);
-    CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(server, Limits.NEVER);
-    CoreModuleProperties.CHANNEL_CLOSE_TIMEOUT.set(server, Limits.NEVER);
+    CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(server, ClientLimits.NEVER);
+    CoreModuleProperties.CHANNEL_CLOSE_TIMEOUT.set(server, ClientLimits.NEVER);
 
-    CoreModuleProperties.AUTH_TIMEOUT.set(server, Limits.LOGIN);
-    CoreModuleProperties.MAX_AUTH_REQUESTS.set(server, Limits.AUTHENTICATION_ATTEMPTS);
+    CoreModuleProperties.AUTH_TIMEOUT.set(server, ClientLimits.LOGIN);
+    CoreModuleProperties.MAX_AUTH_REQUESTS.set(server, ClientLimits.AUTHENTICATION_ATTEMPTS);
 
-    CoreModuleProperties.WINDOW_SIZE.set(server, Limits.WINDOW_BYTES);
-    CoreModuleProperties.MAX_PACKET_SIZE.set(server, (long) Limits.PACKET_BYTES);
+    CoreModuleProperties.WINDOW_SIZE.set(server, ClientLimits.WINDOW_BYTES);
+    CoreModuleProperties.MAX_PACKET_SIZE.set(server, (long) ClientLimits.PACKET_BYTES);
     // Noise against traffic analysis has no use on the loopback interface.
     CoreModuleProperties.IGNORE_MESSAGE_FREQUENCY.set(server, 0L);
   }

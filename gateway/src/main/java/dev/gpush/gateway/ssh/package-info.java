@@ -3,13 +3,13 @@
  * host of its own, so that any ssh client and any editor works with it.
  *
  * <p>A connection passes a chain of small parts: limits ({@link dev.gpush.gateway.ssh.Arrivals}),
- * authentication ({@link dev.gpush.gateway.ssh.OwnKey}), route ({@link
- * dev.gpush.gateway.ssh.Routes}: the user name picks the node), kind of channel ({@link
- * dev.gpush.gateway.ssh.SessionChannel}, {@link dev.gpush.gateway.ssh.DialChannel}, {@link
- * dev.gpush.gateway.ssh.ReturnChannel}), and a stream of the node's link ({@link
- * dev.gpush.gateway.ssh.Inlet} and {@link dev.gpush.gateway.ssh.Outlet} join the two). {@link
- * dev.gpush.gateway.ssh.SshGateway} puts it together; {@link dev.gpush.gateway.ssh.SshConfig}
- * writes what ssh clients read.
+ * authentication ({@link dev.gpush.gateway.ssh.files.OwnKey}), route ({@link
+ * dev.gpush.gateway.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
+ * dev.gpush.gateway.ssh.channel.SessionChannel}, {@link dev.gpush.gateway.ssh.channel.DialChannel},
+ * {@link dev.gpush.gateway.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link
+ * dev.gpush.gateway.ssh.channel.Inlet} and {@link dev.gpush.gateway.ssh.channel.Outlet} join the
+ * two). {@link dev.gpush.gateway.ssh.SshGateway} puts it together; {@link
+ * dev.gpush.gateway.ssh.files.SshConfigFiles} writes what ssh clients read.
  *
  * <p>Threads: SSHD calls from the two threads of a connection and a link from its reading thread;
  * nothing here blocks them. Only routes are looked up on virtual threads of their own.

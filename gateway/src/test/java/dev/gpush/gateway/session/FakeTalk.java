@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /** Remembers what was said, answers questions, and does something at each moment. */
-final class FakeTalk implements Talk {
+public final class FakeTalk implements Talk {
   private final Predicate<String> answer;
   private final boolean isThere;
   private final Runnable moment;
@@ -27,12 +27,12 @@ final class FakeTalk implements Talk {
     this.moment = moment;
   }
 
-  static FakeTalk answering(boolean answer) {
+  public static FakeTalk answering(boolean answer) {
     return new FakeTalk(answer, () -> {});
   }
 
   /** Of a command with {@code --yes} and nobody at a terminal. */
-  static FakeTalk unattended() {
+  public static FakeTalk unattended() {
     return new FakeTalk("--yes"::equals, false, () -> {});
   }
 
@@ -42,7 +42,7 @@ final class FakeTalk implements Talk {
   }
 
   /** From now on the user has said stop. */
-  synchronized void cancel() {
+  public synchronized void cancel() {
     isCancelled = true;
   }
 
@@ -51,7 +51,7 @@ final class FakeTalk implements Talk {
     return isCancelled;
   }
 
-  synchronized List<String> lines() {
+  public synchronized List<String> lines() {
     return List.copyOf(lines);
   }
 

@@ -15,13 +15,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A backend that gives one pipe to a gang, and what it was asked for. */
-record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backend {
-  FewPipes(Backend beneath) {
+public record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backend {
+  public FewPipes(Backend beneath) {
     this(beneath, new ConcurrentLinkedQueue<>());
   }
 
   /** The nodes that have had a pipe, each once. */
-  List<Integer> nodes() {
+  public List<Integer> nodes() {
     return spawned.stream().distinct().sorted().toList();
   }
 

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Gangs that are there and in no ledger: what doctor says of them, and what it may end. */
 @Execution(ExecutionMode.CONCURRENT)
-final class ForgottenTest {
-  static void loseLedger(SessionRig rig) throws Exception {
+public final class ForgottenTest {
+  public static void loseLedger(SessionRig rig) throws Exception {
     try (var files = Files.walk(rig.home().resolve("ledger"))) {
       for (Path file : files.filter(Files::isRegularFile).toList()) {
         Files.delete(file);

@@ -26,6 +26,8 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Work;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
@@ -619,7 +621,8 @@ final class GatewaySessionsTest {
     assertInstanceOf(
         SessionFailure.Leaked.class,
         failure(() -> sessions.extend(DEVBOX, Optional.of(Duration.ofHours(1)))));
-    assertInstanceOf(dev.gpush.gateway.ssh.Route.Refused.class, gateway.routes().route("devbox"));
+    assertInstanceOf(
+        dev.gpush.gateway.ssh.route.Route.Refused.class, gateway.routes().route("devbox"));
 
     down(DEVBOX);
     rig.assertNothingLeft(gateway);

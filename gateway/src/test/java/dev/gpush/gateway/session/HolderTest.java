@@ -18,6 +18,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,6 +7,8 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -18,14 +20,14 @@ import java.util.Optional;
 import java.util.Random;
 
 /** Entries for tests, from a seed. */
-final class LedgerEntries {
+public final class LedgerEntries {
   private final Random random;
 
-  LedgerEntries(long seed) {
+  public LedgerEntries(long seed) {
     this.random = new Random(seed);
   }
 
-  LedgerEntry any(SessionState state) {
+  public LedgerEntry any(SessionState state) {
     GangId gang = GangId.of(bytes(8));
     int nodes = 1 + random.nextInt(3);
     return new LedgerEntry(

@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /** Pretended sites of eight GPUs each, by name; others may fill and free them. */
-final class Places {
+public final class Places {
   private static final int GPUS = 8;
 
   private record Place(FakeSite site, FakeTrouble trouble) {}
@@ -34,7 +34,7 @@ final class Places {
   private final Map<String, Place> places = new LinkedHashMap<>();
   private final Map<String, Gang> hogs = new HashMap<>();
 
-  Places(SessionRig rig) throws IOException {
+  public Places(SessionRig rig) throws IOException {
     this.rig = rig;
     this.project = rig.project("project");
   }
@@ -49,19 +49,19 @@ final class Places {
         });
   }
 
-  FakeSite site(String name) {
+  public FakeSite site(String name) {
     return place(name).site();
   }
 
-  FakeTrouble trouble(String name) {
+  public FakeTrouble trouble(String name) {
     return place(name).trouble();
   }
 
-  Backend plain(String name) {
+  public Backend plain(String name) {
     return FakeBackend.withAgents(name, site(name), rig.agent());
   }
 
-  Backend queueing(String name) {
+  public Backend queueing(String name) {
     return queueing(name, () -> true);
   }
 
@@ -70,7 +70,7 @@ final class Places {
   }
 
   /** Somebody else has all of it. */
-  void fill(String name) throws InterruptedException {
+  public void fill(String name) throws InterruptedException {
     var request =
         new GangRequest(
             new GangId("%016x".formatted(name.hashCode() & 0xffffffffL)),
@@ -87,7 +87,7 @@ final class Places {
   }
 
   /** And gives it back. */
-  void free(String name) throws InterruptedException {
+  public void free(String name) throws InterruptedException {
     Optional<Gang> hog = Optional.ofNullable(hogs.remove(name));
     if (hog.isPresent()) {
       FakeBackend.bare(name, site(name)).release(hog.get(), Duration.ofSeconds(9));
@@ -99,11 +99,11 @@ final class Places {
     site(name).cancel(gang);
   }
 
-  UpRequest ask() {
+  public UpRequest ask() {
     return ask(GPUS);
   }
 
-  UpRequest ask(int gpus) {
+  public UpRequest ask(int gpus) {
     UpRequest asked = SessionRig.ask(project, 1);
     return new UpRequest(
         asked.name(),
@@ -137,7 +137,7 @@ final class Places {
     return held;
   }
 
-  void assertNothingHeld() {
+  public void assertNothingHeld() {
     held().forEach((name, gangs) -> assertEquals(List.of(), gangs, name));
     places.forEach((name, place) -> assertEquals(List.of(), place.site().waiting(), name));
   }

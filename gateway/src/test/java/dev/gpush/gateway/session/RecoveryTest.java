@@ -15,6 +15,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;

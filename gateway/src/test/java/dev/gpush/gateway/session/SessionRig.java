@@ -19,9 +19,12 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.link.AgentImage;
 import dev.gpush.link.LinkTiming;
-import dev.gpush.sync.GitPlaces;
+import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
@@ -46,17 +49,17 @@ import java.util.stream.Stream;
  * One home, one pretended site with real agents, and as many gateways over them as a test starts,
  * one after the other. What is still held at the end is released.
  */
-final class SessionRig implements AutoCloseable {
+public final class SessionRig implements AutoCloseable {
   /** Ends a test that hangs; no machine that works is so slow. */
-  static final Duration DEADLINE = Duration.ofMinutes(2);
+  public static final Duration DEADLINE = Duration.ofMinutes(2);
 
-  static final SessionName DEVBOX = new SessionName("devbox");
+  public static final SessionName DEVBOX = new SessionName("devbox");
 
   /** The configuration's only backend; that it is pretended is nobody's business. */
   static final String BACKEND = "local";
 
   private static final Duration LOOK_AGAIN = Duration.ofMillis(5);
-  static final Duration SHORT = Duration.ofMillis(50);
+  public static final Duration SHORT = Duration.ofMillis(50);
 
   private final Path folder;
   private final Tasks tasks = Tasks.named("rig", (_, failure) -> failure.printStackTrace());
@@ -85,7 +88,7 @@ final class SessionRig implements AutoCloseable {
     Files.createDirectories(home());
   }
 
-  static SessionRig calm() throws IOException {
+  public static SessionRig calm() throws IOException {
     return new SessionRig(FakeTrouble.none(1));
   }
 
@@ -93,7 +96,7 @@ final class SessionRig implements AutoCloseable {
     return folder.resolve("home");
   }
 
-  Path path(String name) {
+  public Path path(String name) {
     return folder.resolve(name);
   }
 
@@ -101,11 +104,11 @@ final class SessionRig implements AutoCloseable {
     return trouble;
   }
 
-  FakeSite site() {
+  public FakeSite site() {
     return site;
   }
 
-  FakeBackend backend() {
+  public FakeBackend backend() {
     return backend;
   }
 
@@ -113,16 +116,16 @@ final class SessionRig implements AutoCloseable {
     return configs;
   }
 
-  Tasks tasks() {
+  public Tasks tasks() {
     return tasks;
   }
 
-  Ledger ledger() {
+  public Ledger ledger() {
     return new Ledger(home().resolve("ledger"));
   }
 
   /** A gateway that is closed at the end at the latest. */
-  SessionService gateway() {
+  public SessionService gateway() {
     SessionService service = gateway(home(), List.of(backend), tasks);
     started.add(service);
     return service;
@@ -133,7 +136,7 @@ final class SessionRig implements AutoCloseable {
    *
    * @param grace that others get once one of them could grant now
    */
-  SessionService gateway(List<Backend> all, Duration grace) {
+  public SessionService gateway(List<Backend> all, Duration grace) {
     SessionService service = gateway(home(), "me@here", all, tasks, grace);
     started.add(service);
     return service;
@@ -144,7 +147,7 @@ final class SessionRig implements AutoCloseable {
   }
 
   /** The same for another home, as of another laptop. */
-  SessionService gateway(Path home, String holder) {
+  public SessionService gateway(Path home, String holder) {
     SessionService service = gateway(home, holder, List.of(backend), tasks);
     started.add(service);
     return service;
@@ -170,20 +173,22 @@ final class SessionRig implements AutoCloseable {
     return service;
   }
 
-  private Identity identity(Path home, Holder holder, String boot) {
+  private GatewayIdentity identity(Path home, Holder holder, String boot) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
-    return new Identity("me", holder, HexFormat.of().formatHex(incarnation), "here", boot, home);
+    return new GatewayIdentity(
+        "me", holder, HexFormat.of().formatHex(incarnation), "here", boot, home);
   }
 
-  private SessionService gateway(Identity identity, List<Backend> all, Tasks its, Duration grace) {
+  private SessionService gateway(
+      GatewayIdentity identity, List<Backend> all, Tasks its, Duration grace) {
     return new SessionService(
         identity,
         new Given(all),
         configs,
         agent,
         GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
-        new Timing(SHORT, SHORT, DEADLINE, grace, LinkTiming.usual()),
+        new SessionTiming(SHORT, SHORT, DEADLINE, grace, LinkTiming.usual()),
         Clock.system(),
         random,
         its,
@@ -209,14 +214,14 @@ final class SessionRig implements AutoCloseable {
   }
 
   /** A project folder with one file. */
-  Path project(String name) throws IOException {
+  public Path project(String name) throws IOException {
     Path project = folder.resolve(name);
     Files.createDirectories(project);
     Files.writeString(project.resolve("train.py"), "print('hello')\n");
     return project;
   }
 
-  static UpRequest ask(Path project) {
+  public static UpRequest ask(Path project) {
     return new UpRequest(
         Optional.empty(),
         project,
@@ -235,16 +240,16 @@ final class SessionRig implements AutoCloseable {
         Optional.empty());
   }
 
-  static UpRequest ask(Path project, int nodes) {
+  public static UpRequest ask(Path project, int nodes) {
     UpRequest asked = ask(project);
     return with(asked, Optional.of(nodes), asked.hardEnd(), asked.idle(), asked.replace());
   }
 
-  static UpRequest replacing(UpRequest asked) {
+  public static UpRequest replacing(UpRequest asked) {
     return with(asked, asked.nodes(), asked.hardEnd(), asked.idle(), true);
   }
 
-  static UpRequest discarding(UpRequest asked) {
+  public static UpRequest discarding(UpRequest asked) {
     return new UpRequest(
         asked.name(),
         asked.folder(),
@@ -316,7 +321,7 @@ final class SessionRig implements AutoCloseable {
   }
 
   /** What the site holds; asked until the answer is not a pretended failure. */
-  List<Discovered> held() {
+  public List<Discovered> held() {
     while (true) {
       try {
         return backend.discover("me");
@@ -329,7 +334,7 @@ final class SessionRig implements AutoCloseable {
   }
 
   /** No gang, no session, no entry that is not over, no files of one. */
-  void assertNothingLeft(SessionService gateway) {
+  public void assertNothingLeft(SessionService gateway) {
     assertEquals(List.of(), held().stream().map(Discovered::gang).toList());
     assertEquals(List.of(), gateway.sessions().list());
     assertEquals(List.of(), ledger().load().stream().filter(e -> !e.state().isOver()).toList());
@@ -337,11 +342,11 @@ final class SessionRig implements AutoCloseable {
     assertEquals(List.of(), files == null ? List.of() : List.of(files));
   }
 
-  void assertOneGang() {
+  public void assertOneGang() {
     assertEquals(1, held().size());
   }
 
-  GangId gang(SessionView view) {
+  public GangId gang(SessionView view) {
     return ledger().load().stream()
         .filter(entry -> entry.id().equals(view.id()))
         .findFirst()
@@ -349,7 +354,7 @@ final class SessionRig implements AutoCloseable {
         .gang();
   }
 
-  static void until(String what, BooleanSupplier isTrue) {
+  public static void until(String what, BooleanSupplier isTrue) {
     long start = System.nanoTime();
     while (!isTrue.getAsBoolean()) {
       if (System.nanoTime() - start > DEADLINE.toNanos()) {
@@ -359,12 +364,12 @@ final class SessionRig implements AutoCloseable {
     }
   }
 
-  static List<SessionState> states(SessionService gateway) {
+  public static List<SessionState> states(SessionService gateway) {
     return gateway.sessions().list().stream().map(SessionView::state).toList();
   }
 
   /** Every session is ready, leaked or gone. */
-  static void awaitSettled(SessionService gateway) {
+  public static void awaitSettled(SessionService gateway) {
     until(
         "all sessions are ready or leaked",
         () ->

@@ -9,6 +9,8 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Streams;
+import dev.gpush.gateway.session.lifecycle.SessionEndings;
+import dev.gpush.gateway.session.live.Nearest;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,7 +90,8 @@ final class SmallPartsTest {
   void whyAPlaceCannotBeAskedIsInWords() {
     assertEquals(
         "cannot be found: no such name",
-        Endings.why(new GpushException(new MachineFailure.UnknownHost("hpc", "no such name"))));
+        SessionEndings.why(
+            new GpushException(new MachineFailure.UnknownHost("hpc", "no such name"))));
   }
 
   private static Optional<Integer> status(String code) {

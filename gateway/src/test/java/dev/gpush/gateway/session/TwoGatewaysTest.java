@@ -19,7 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Two homes that know the same session: one has it, the other looks on, and nobody fights. */
-final class TwoGatewaysTest {
+public final class TwoGatewaysTest {
   @Test
   void whoComesLaterLooksOnUntilSomebodyWantsItThere() throws Exception {
     try (var rig = SessionRig.calm()) {
@@ -83,7 +83,7 @@ final class TwoGatewaysTest {
     void run() throws InterruptedException;
   }
 
-  static Path copyOfHome(SessionRig rig, String name) throws Exception {
+  public static Path copyOfHome(SessionRig rig, String name) throws Exception {
     Path copy = rig.path(name);
     try (var files = Files.walk(rig.home())) {
       for (Path file : files.toList()) {

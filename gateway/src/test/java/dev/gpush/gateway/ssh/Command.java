@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * One program to run, its input given beforehand; output and errors go to files, so nothing blocks.
  */
-final class Command {
+public final class Command {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int LIMIT_SECONDS = 300;
 

@@ -9,6 +9,11 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.connection.ClientLimits;
+import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.gateway.ssh.route.PublishedSession;
+import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.route.Routes;
 import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.net.BindException;
@@ -55,15 +60,15 @@ class GatewayTest {
     return Files.createDirectories(folder.resolve("a home"));
   }
 
-  private SshSettings settings(String... launcher) throws IOException {
-    return new SshSettings(home(), List.of(launcher), folder.resolve("config"));
+  private SshServerSettings settings(String... launcher) throws IOException {
+    return new SshServerSettings(home(), List.of(launcher), folder.resolve("config"));
   }
 
-  private SshGateway start(SshSettings settings) {
+  private SshGateway start(SshServerSettings settings) {
     return start(settings, Clock.system());
   }
 
-  private SshGateway start(SshSettings settings, Clock clock) {
+  private SshGateway start(SshServerSettings settings, Clock clock) {
     Routes nowhere =
         user ->
             new Route.Refused(
@@ -197,11 +202,11 @@ class GatewayTest {
     var silent = new ArrayList<Socket>();
     var clock = new ManualClock();
     try (var gateway = start(settings("false"), clock)) {
-      for (int i = 0; i < 3 * Limits.LOGINS.served(); i++) {
+      for (int i = 0; i < 3 * ClientLimits.LOGINS.served(); i++) {
         silent.add(new Socket(InetAddress.getLoopbackAddress(), gateway.port()));
       }
       assertEquals('S', silent.getFirst().getInputStream().read());
-      clock.advance(Limits.LOGINS.silence());
+      clock.advance(ClientLimits.LOGINS.silence());
 
       assertIn(ssh("devbox", "true").run());
 
@@ -252,7 +257,7 @@ class GatewayTest {
     var refused =
         assertThrows(
             GpushException.class,
-            () -> new SshSettings(Path.of("/a\"b"), List.of("gpush"), Path.of("config")));
+            () -> new SshServerSettings(Path.of("/a\"b"), List.of("gpush"), Path.of("config")));
 
     assertTrue(refused.failure().toString().contains("ssh_config cannot hold"));
   }
@@ -282,7 +287,7 @@ class GatewayTest {
         """
             .formatted(wanted, served));
     Files.setPosixFilePermissions(launcher, PosixFilePermissions.fromString("rwx------"));
-    SshSettings settings = settings(launcher.toString());
+    SshServerSettings settings = settings(launcher.toString());
     start(settings).close();
     var asked =
         tasks.fork(

@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
  * {@code all}, {@code canonical} and {@code final}; one that is not known does not match. {@code
  * exec} is true.
  */
-final class PlainReader {
+public final class PlainReader {
   private static final List<String> ALONE = List.of("all", "canonical", "final");
 
   private PlainReader() {}
 
-  static Map<String, String> compute(String config, String host) {
+  public static Map<String, String> compute(String config, String host) {
     var values = new LinkedHashMap<String, String>();
     boolean applies = true;
     for (String line : config.lines().map(String::strip).toList()) {

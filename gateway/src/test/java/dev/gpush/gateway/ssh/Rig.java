@@ -7,6 +7,10 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.gateway.ssh.route.NodeName;
+import dev.gpush.gateway.ssh.route.PublishedSession;
+import dev.gpush.gateway.ssh.route.Route;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -55,8 +59,8 @@ final class Rig implements AutoCloseable {
         new UsageFailure.UnknownSession(user, List.of("devbox"), List.of("devbox")));
   }
 
-  SshSettings settings() {
-    return new SshSettings(home(), List.of("true"), folder.resolve("dot ssh/config"));
+  SshServerSettings settings() {
+    return new SshServerSettings(home(), List.of("true"), folder.resolve("dot ssh/config"));
   }
 
   Path home() {

@@ -3,6 +3,9 @@ package dev.gpush.gateway.ssh;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.session.SessionName;
+import dev.gpush.gateway.ssh.channel.TerminalModes;
+import dev.gpush.gateway.ssh.files.WakeScript;
+import dev.gpush.gateway.ssh.route.NodeName;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;

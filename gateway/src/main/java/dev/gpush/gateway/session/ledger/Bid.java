@@ -1,0 +1,34 @@
+package dev.gpush.gateway.session.ledger;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.json.Json;
+import java.util.List;
+
+/**
+ * One backend's part in a request of which several were asked. It is in the ledger from before the
+ * backend hears of it until it is proved that nothing is held there.
+ *
+ * @param isWanted false once another one has the gang, or this one failed: only to be given back
+ */
+public record Bid(String backend, GangId gang, boolean isWanted) {
+  Bid unwanted() {
+    return new Bid(backend, gang, false);
+  }
+
+  /** What is to be released, whatever is there. */
+  public Gang whateverIsThere() {
+    return new Gang(gang, backend, List.of(), "");
+  }
+
+  Json.Obj json() {
+    return Json.object("backend", backend, "gang", gang.text(), "wanted", isWanted);
+  }
+
+  static Bid from(Json json) {
+    return new Bid(
+        json.text("backend").orElseThrow(() -> new IllegalArgumentException("no backend")),
+        new GangId(json.text("gang").orElse("")),
+        json.flag("wanted"));
+  }
+}

@@ -1,0 +1,157 @@
+package dev.gpush.gateway.session.ledger;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * One small file per session, written whole, fsynced and renamed, before any remote call: whatever
+ * kills this process, the next one finds either the old entry or the new one. A file that cannot be
+ * read is put aside under another name, never deleted.
+ *
+ * <p>Thread-safe: entries of one session are only written under that session's lock.
+ */
+public final class Ledger {
+  /** Ended sessions are kept for {@code doctor}; this many are proof enough. */
+  private static final int MAX_ENDED = 200;
+
+  /** An entry is a page; a larger file is not ours. */
+  private static final long MAX_BYTES = 1 << 20;
+
+  private final Path folder;
+
+  public Ledger(Path folder) {
+    this.folder = folder;
+  }
+
+  public void put(LedgerEntry entry) {
+    Path file = file(entry);
+    try {
+      Files.createDirectories(folder);
+      Path temporary = folder.resolve("." + entry.id() + ".new");
+      try (var channel =
+          FileChannel.open(
+              temporary,
+              StandardOpenOption.CREATE,
+              StandardOpenOption.TRUNCATE_EXISTING,
+              StandardOpenOption.WRITE)) {
+        var bytes =
+            ByteBuffer.wrap((entry.json().pretty() + "\n").getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+          channel.write(bytes);
+        }
+        channel.force(true);
+      }
+      Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+      syncFolder();
+    } catch (IOException failed) {
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
+    }
+  }
+
+  /** A request that came to nothing leaves no trace. */
+  public void forget(LedgerEntry entry) {
+    try {
+      if (Files.deleteIfExists(file(entry))) {
+        syncFolder();
+      }
+    } catch (IOException failed) {
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(file(entry).toString(), reason(failed)), failed);
+    }
+  }
+
+  /**
+   * All entries, oldest first; what cannot be read is put aside and returned by {@link #damaged}.
+   */
+  public List<LedgerEntry> load() {
+    var entries = new ArrayList<LedgerEntry>();
+    for (Path file : files(".json")) {
+      try {
+        if (Files.size(file) > MAX_BYTES) {
+          throw new IllegalArgumentException("larger than a ledger entry can be");
+        }
+        LedgerEntry entry = LedgerEntry.from(Json.parse(Files.readString(file)));
+        if (!file.equals(file(entry))) {
+          // A copy would be a second session with the same gang.
+          throw new IllegalArgumentException("the entry of " + entry.id());
+        }
+        entries.add(entry);
+      } catch (NoSuchFileException forgotten) {
+        // A request that came to nothing meanwhile.
+      } catch (RuntimeException | IOException unreadable) {
+        putAside(file);
+      }
+    }
+    entries.sort(Comparator.comparing(LedgerEntry::created));
+    prune(entries);
+    return entries;
+  }
+
+  /** Files that were put aside. */
+  public List<Path> damaged() {
+    return files(".damaged");
+  }
+
+  private void prune(List<LedgerEntry> entries) {
+    List<LedgerEntry> ended = entries.stream().filter(entry -> entry.state().isOver()).toList();
+    for (LedgerEntry old : ended.subList(0, Math.max(0, ended.size() - MAX_ENDED))) {
+      forget(old);
+      entries.remove(old);
+    }
+  }
+
+  private void putAside(Path file) {
+    Path aside = file.resolveSibling(file.getFileName() + ".damaged");
+    for (int again = 2; Files.exists(aside); again++) {
+      aside = file.resolveSibling(file.getFileName() + "." + again + ".damaged");
+    }
+    try {
+      Files.move(file, aside);
+    } catch (IOException failed) {
+      throw new GpushException(
+          new GatewayFailure.LedgerDamaged(file.toString(), reason(failed)), failed);
+    }
+  }
+
+  private List<Path> files(String ending) {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.filter(file -> file.getFileName().toString().endsWith(ending)).sorted().toList();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  /** The rename itself must survive a power cut too. */
+  private void syncFolder() throws IOException {
+    try (var channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+      channel.force(true);
+    }
+  }
+
+  private Path file(LedgerEntry entry) {
+    return folder.resolve(entry.id() + ".json");
+  }
+
+  private static String reason(IOException failed) {
+    return failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
+  }
+}

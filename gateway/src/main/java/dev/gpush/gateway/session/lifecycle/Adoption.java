@@ -1,0 +1,172 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.links.SessionLinks;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionRegistry;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.gateway.session.placement.RequestBuilder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * Makes a session of this home of a gang that is there: one that another home of the same owner
+ * has, because its laptop was lost or sleeps, or one whose ledger was lost here. Nothing is asked
+ * for and nothing is sent; a failure leaves the gang as it was.
+ */
+public final class Adoption {
+  private final GatewayIdentity identity;
+  private final UnknownGangs strangers;
+  private final Backends backends;
+  private final SessionRegistry book;
+  private final Ledger ledger;
+  private final RequestBuilder requests;
+  private final SessionLinks linker;
+
+  public Adoption(
+      GatewayIdentity identity,
+      UnknownGangs strangers,
+      Backends backends,
+      SessionRegistry book,
+      Ledger ledger,
+      RequestBuilder requests,
+      SessionLinks linker) {
+    this.identity = identity;
+    this.strangers = strangers;
+    this.backends = backends;
+    this.book = book;
+    this.ledger = ledger;
+    this.requests = requests;
+    this.linker = linker;
+  }
+
+  /**
+   * Takes a session over: on return this home keeps its gang and its nodes are linked.
+   *
+   * @param which the session's name, or the gang's id; empty: the only one that there is
+   * @param take also from another home, which may be at work with it
+   * @param idle until somebody says something else
+   */
+  public LiveSession adopt(
+      Optional<String> which, boolean take, Config config, Duration idle, Talk talk)
+      throws InterruptedException {
+    UnknownGangs.Stranger stranger = choose(which, config);
+    Discovered found = stranger.found();
+    if (!take && !strangers.isForgotten(found)) {
+      throw new GpushException(
+          new SessionFailure.HeldElsewhere(found.session(), words(found), which.isPresent()));
+    }
+    requireWhole(stranger);
+    LedgerEntry entry =
+        requests.adopted(
+            SessionName.parse(found.session()), config, stranger.backend(), found.gang(), idle);
+    SessionRegistry.Taken taken = book.adopt(entry, stranger.backend(), ledger);
+    LiveSession session = taken.session();
+    try (TurnQueue.Turn _ = taken.turn()) {
+      boolean isOurs = false;
+      try {
+        session.move(session.entry());
+        connect(session, config, talk);
+        isOurs = true;
+      } finally {
+        if (!isOurs) {
+          // It stays whose it was: this home forgets that it ever wanted it.
+          session.unlink();
+          session.forget();
+          book.remove(session);
+        }
+      }
+      session.move(leased(session).in(SessionState.READY, ""));
+    }
+    linker.observeSoon(session);
+    return session;
+  }
+
+  private UnknownGangs.Stranger choose(Optional<String> which, Config config) {
+    var problems = new ArrayList<Finding>();
+    List<UnknownGangs.Stranger> all =
+        strangers.look(backends.of(config), new HashSet<>(), problems);
+    Predicate<UnknownGangs.Stranger> isMeant =
+        stranger ->
+            which.isEmpty()
+                || stranger.found().session().equals(which.get())
+                || stranger.found().gang().id().text().equals(which.get());
+    List<UnknownGangs.Stranger> meant = all.stream().filter(isMeant).toList();
+    if (meant.size() == 1) {
+      return meant.getFirst();
+    }
+    throw new GpushException(
+        new UsageFailure.WhichGang(
+            which.orElse(""),
+            (meant.isEmpty() ? all : meant)
+                .stream()
+                    .map(
+                        stranger ->
+                            new UsageFailure.Adoptable(
+                                stranger.found().gang().id().text(),
+                                stranger.found().session(),
+                                stranger.backend().name(),
+                                words(stranger.found())))
+                    .toList(),
+            problems.stream().map(finding -> finding.what() + " " + finding.detail()).toList()));
+  }
+
+  private static String words(Discovered found) {
+    return new Holder(found.holder()).words();
+  }
+
+  private static void requireWhole(UnknownGangs.Stranger stranger) {
+    Discovered found = stranger.found();
+    if (!found.complete()) {
+      Backend backend = stranger.backend();
+      throw new GpushException(
+          new SessionFailure.CannotAdopt(
+              found.session(),
+              backend.hasQueue()
+                  ? "it is still waiting for its nodes on " + backend.name()
+                  : "not all of its nodes are there any more on " + backend.name()));
+    }
+  }
+
+  private void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
+    try {
+      linker.connect(session, config, talk);
+    } catch (GpushException refused) {
+      if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
+        throw refused;
+      }
+      // Terms are what agents go by; who said that it may be taken has said so above.
+      session.takeFrom(other, identity.holder());
+      linker.connect(session, config, talk);
+    }
+  }
+
+  /** The lease that it has, as node 0 knows it. */
+  private static LedgerEntry leased(LiveSession session) throws InterruptedException {
+    LedgerEntry entry = session.entry();
+    Json status = session.link(0).call("status", Json.object());
+    return entry.leased(
+        new LeaseTerms(status.number("hard_left_s").map(Duration::ofSeconds), entry.idle()));
+  }
+}

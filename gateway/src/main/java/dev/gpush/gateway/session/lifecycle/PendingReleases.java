@@ -1,0 +1,114 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.TurnQueue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What other backends may still hold of a session that has its gang, or gives it back. A bid leaves
+ * the ledger only when its backend has confirmed that nothing is held; until then it is asked again
+ * and again, by this gateway or the next.
+ */
+public final class PendingReleases {
+  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
+
+  private final Backends backends;
+  private final Duration pause;
+  private final Tasks tasks;
+
+  public PendingReleases(Backends backends, Duration pause, Tasks tasks) {
+    this.backends = backends;
+    this.pause = pause;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Gives the gang back, and all that others may hold; whoever calls it has the turn.
+   *
+   * @return the kept paths
+   */
+  public List<String> releaseAll(LiveSession session) throws InterruptedException {
+    var failures = new ArrayList<GpushException>();
+    var kept = new ArrayList<String>();
+    try {
+      kept.addAll(session.backend().release(session.whateverIsThere(), RELEASE_LIMIT));
+    } catch (GpushException stillThere) {
+      failures.add(stillThere);
+    }
+    for (Bid bid : session.entry().others()) {
+      try {
+        release(bid);
+        session.moveAnyway(session.entry().without(bid));
+      } catch (GpushException stillThere) {
+        failures.add(stillThere);
+      }
+    }
+    if (!failures.isEmpty()) {
+      throw failures.getFirst();
+    }
+    return kept;
+  }
+
+  private void release(Bid bid) throws InterruptedException {
+    Optional<Backend> backend = backends.named(bid.backend());
+    if (backend.isEmpty()) {
+      throw new GpushException(
+          new BackendFailure.NotReleased(
+              bid.backend(),
+              bid.gang().text(),
+              "backend " + bid.backend() + " is not configured any more"));
+    }
+    backend.get().release(bid.whateverIsThere(), RELEASE_LIMIT);
+  }
+
+  /**
+   * Sees to it on a thread of its own; returns at once.
+   *
+   * @param before done first: what is still asking has to end
+   */
+  public void sweepSoon(LiveSession session, Runnable before) {
+    if (session.entry().others().isEmpty()) {
+      return;
+    }
+    tasks.start(
+        "sweep-" + session.name(),
+        () -> {
+          before.run();
+          try {
+            while (!isSwept(session)) {
+              Thread.sleep(pause);
+            }
+          } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+          }
+        });
+  }
+
+  private boolean isSwept(LiveSession session) throws InterruptedException {
+    List<Bid> unwanted = session.entry().others().stream().filter(bid -> !bid.isWanted()).toList();
+    for (Bid bid : unwanted) {
+      try {
+        // Without the turn: a backend that is away must not keep the session from its user.
+        release(bid);
+        try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
+          if (!session.isOver() && !session.isClosed()) {
+            session.move(session.entry().without(bid));
+          }
+        }
+      } catch (GpushException stillThere) {
+        // Asked again; ps and doctor name it meanwhile.
+      }
+    }
+    return session.isOver() || session.isClosed() || session.entry().others().isEmpty();
+  }
+}

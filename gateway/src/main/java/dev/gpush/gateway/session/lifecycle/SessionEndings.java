@@ -1,0 +1,170 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.GivenBack;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionRegistry;
+import dev.gpush.gateway.session.live.SessionWork;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.gateway.session.placement.PlaceText;
+import java.util.List;
+
+/**
+ * How sessions end: given back, undone half-way, or gone by themselves. Each ends out of the book,
+ * or leaked and in it.
+ */
+public final class SessionEndings {
+  /** Answers the question about runs: to end them is what the user asked for. */
+  private static final String YES = "--yes";
+
+  /** Answers the question about files, where {@code --yes} is not enough, and that about runs. */
+  private static final String DISCARD = "--discard";
+
+  private final SessionRegistry book;
+  private final PendingReleases leftovers;
+  private final Runnable changed;
+
+  public SessionEndings(SessionRegistry book, PendingReleases leftovers, Runnable changed) {
+    this.book = book;
+    this.leftovers = leftovers;
+    this.changed = changed;
+  }
+
+  /**
+   * Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the
+   * entry goes. The first failure is the one that is told.
+   */
+  void undo(LiveSession session, boolean isAsked) {
+    boolean isInterrupted = Thread.interrupted();
+    boolean isGone = false;
+    String why = "giving it back failed";
+    try (session) {
+      session.stop();
+      if (isAsked) {
+        leftovers.releaseAll(session);
+      }
+      isGone = true;
+    } catch (GpushException stillThere) {
+      why = why(stillThere);
+    } catch (InterruptedException again) {
+      isInterrupted = true;
+      why = "interrupted while giving it back";
+    } finally {
+      if (isGone) {
+        session.forget();
+        book.remove(session);
+      } else {
+        session.leak(why);
+      }
+      if (isInterrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** What a ledger entry or a finding says of a failure; whole sentences are the shell's. */
+  public static String why(GpushException failed) {
+    return switch (failed.failure()) {
+      case BackendFailure.NotReleased(_, _, var reason) -> reason;
+      case BackendFailure.Unavailable(_, var reason, _) -> reason;
+      case Failure other -> PlaceText.failed(other);
+    };
+  }
+
+  /**
+   * Gives a session back because the user asked for it, directly or by replacing it: runs in
+   * progress and files that exist only on the nodes are asked about first. Every command that ends
+   * a session which is still there comes through here. Whoever calls it has the turn.
+   *
+   * @param isDiscarding the answer was given beforehand, by {@value #DISCARD}
+   * @return the runs that this has stopped, and what was kept because it is not ours
+   */
+  public GivenBack giveBackAsked(
+      LiveSession session, String reason, boolean isDiscarding, Talk talk)
+      throws InterruptedException {
+    // What leaked was asked about when it was given back for the first time.
+    if (!isDiscarding && session.entry().state() != SessionState.LEAKED) {
+      confirmRuns(session, talk);
+      UnsavedFiles.confirm(session, talk, DISCARD);
+    }
+    return giveBack(session, reason, talk);
+  }
+
+  /** Names the runs that would be ended, and asks. */
+  private static void confirmRuns(LiveSession session, Talk talk) {
+    List<String> running = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
+    if (!running.isEmpty()) {
+      talk.confirm(
+          String.join(", ", running)
+              + (running.size() == 1 ? " is" : " are")
+              + " in progress on "
+              + session.name()
+              + "; stop "
+              + (running.size() == 1 ? "it" : "them")
+              + " and give the nodes back?",
+          YES);
+    }
+  }
+
+  /**
+   * Gives a session back without a question. Whoever calls it has the turn.
+   *
+   * @param reason why it ended by itself; empty when it was asked for
+   * @return the runs that this has stopped, and what was kept because it is not ours
+   */
+  public GivenBack giveBack(LiveSession session, String reason, Talk talk)
+      throws InterruptedException {
+    boolean isGone = false;
+    String why = "giving it back failed";
+    List<Integer> running =
+        session.workIfAny().map(SessionWork::running).orElse(List.of()).stream()
+            .map(RunView::number)
+            .toList();
+    List<String> words = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
+    try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
+      session
+          .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
+          .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
+      changed.run();
+      session.stop();
+      List<String> kept = leftovers.releaseAll(session);
+      isGone = true;
+      words.forEach(run -> talk.say("stopped " + run));
+      return new GivenBack(running, kept);
+    } catch (GpushException failed) {
+      why = why(failed);
+      throw failed;
+    } catch (InterruptedException stop) {
+      why = "interrupted while giving it back";
+      throw stop;
+    } finally {
+      session.close();
+      if (isGone) {
+        session.moveAnyway(session.entry().in(SessionState.RELEASED, reason));
+        book.remove(session);
+      } else {
+        session.leak(why);
+        changed.run();
+      }
+    }
+  }
+
+  /**
+   * The gang went away by itself (lease over, killed from outside): what is left of it is cleaned,
+   * the session ends with the reason.
+   */
+  public void ended(LiveSession session, String reason) throws InterruptedException {
+    try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
+      if (!session.isOver() && !session.isClosed()) {
+        giveBack(session, reason, Talk.silent());
+      }
+    } catch (GpushException leaked) {
+      // The session says so wherever it is shown.
+    }
+  }
+}

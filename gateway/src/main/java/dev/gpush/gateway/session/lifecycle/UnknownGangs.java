@@ -1,0 +1,102 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Gangs of this owner that no ledger entry of this home knows: another home's, or forgotten. */
+public final class UnknownGangs {
+  private final GatewayIdentity identity;
+  private final Ledger ledger;
+  private final Backends backends;
+  private final Configs configs;
+
+  public UnknownGangs(GatewayIdentity identity, Ledger ledger, Backends backends, Configs configs) {
+    this.identity = identity;
+    this.ledger = ledger;
+    this.backends = backends;
+    this.configs = configs;
+  }
+
+  /** A gang that is there and in no ledger of this home. */
+  public record Stranger(Backend backend, Discovered found) {
+    public String what() {
+      return "gang " + found.gang().id() + " on " + backend.name();
+    }
+  }
+
+  /**
+   * This home alone could renew it, and does not know it. What another home holds may be somebody's
+   * work of this minute.
+   */
+  public boolean isForgotten(Discovered found) {
+    return found.owner().equals(identity.owner()) && identity.hasHeld(new Holder(found.holder()));
+  }
+
+  /** All that one session has asked for, in several queues perhaps. */
+  public static List<String> gangs(LedgerEntry entry) {
+    return Stream.concat(Stream.of(entry.gang()), entry.others().stream().map(Bid::gang))
+        .map(GangId::text)
+        .toList();
+  }
+
+  /**
+   * What is there first, the ledger after it: an intent is written before anything is asked for, so
+   * whatever is being reserved meanwhile is known.
+   *
+   * @param known gangs that are none, more are added
+   * @param findings gets what could not be asked
+   */
+  public List<Stranger> look(Set<String> known, List<Finding> findings) {
+    Config config;
+    try {
+      config = configs.load(identity.home());
+    } catch (GpushException invalid) {
+      findings.add(
+          new Finding(
+              "bad",
+              "configuration",
+              "cannot be read, so backends are not asked: " + invalid.failure().kind(),
+              Optional.of("gpush config")));
+      return List.of();
+    }
+    return look(backends.of(config), known, findings);
+  }
+
+  List<Stranger> look(List<Backend> asked, Set<String> known, List<Finding> findings) {
+    var there = new ArrayList<Stranger>();
+    for (Backend backend : asked) {
+      try {
+        backend
+            .discover(identity.owner())
+            .forEach(found -> there.add(new Stranger(backend, found)));
+      } catch (GpushException failed) {
+        findings.add(
+            new Finding(
+                "warn",
+                "backend " + backend.name(),
+                "cannot list: " + SessionEndings.why(failed),
+                Optional.empty()));
+      }
+    }
+    ledger.load().forEach(entry -> known.addAll(gangs(entry)));
+    return there.stream()
+        .filter(stranger -> !known.contains(stranger.found().gang().id().text()))
+        .toList();
+  }
+}

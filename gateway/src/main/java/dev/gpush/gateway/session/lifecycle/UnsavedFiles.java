@@ -1,0 +1,84 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionAgents;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What exists on the nodes alone, where their disks go with them: nobody is to lose it unasked. */
+final class UnsavedFiles {
+  private static final List<String> UNITS = List.of("bytes", "kB", "MB", "GB", "TB");
+  private static final int STEP = 1000;
+  private static final int MOST_NAMED = 3;
+
+  /** An agent looks for 20 s at most. */
+  private static final Duration LIMIT = Duration.ofSeconds(40);
+
+  private UnsavedFiles() {}
+
+  /** Asks before it is lost; whoever calls it has the turn. */
+  static void confirm(LiveSession session, Talk talk, String flag) throws InterruptedException {
+    if (session.backend().keepsFiles() || session.entry().grant().isEmpty()) {
+      return;
+    }
+    List<Integer> nodes =
+        session.gang().nodes().stream()
+            .map(NodeInfo::index)
+            .filter(node -> !session.isLost(node))
+            .toList();
+    Map<Integer, Json> said =
+        new SessionAgents(session)
+            .ask(session.gang().id(), nodes, Json.object("do", "alone"), LIMIT);
+    long files = 0;
+    long bytes = 0;
+    var named = new ArrayList<String>();
+    var silent = new ArrayList<String>();
+    for (int node : nodes) {
+      Json there = said.getOrDefault(node, Json.object());
+      files += there.number("files").orElse(0L);
+      bytes += there.number("bytes").orElse(0L);
+      there.texts("paths").forEach(path -> named.add("node " + node + ": " + path));
+      if (!there.flag("whole")) {
+        silent.add(Integer.toString(node));
+      }
+    }
+    if (files > 0 || !silent.isEmpty()) {
+      talk.confirm(question(session, files, bytes, named, silent), flag);
+    }
+  }
+
+  private static String question(
+      LiveSession session, long files, long bytes, List<String> named, List<String> silent) {
+    var words = new StringBuilder();
+    if (files > 0) {
+      words.append(files).append(files == 1 ? " file, " : " files, ").append(size(bytes));
+      words.append(files == 1 ? ", exists" : ", exist").append(" only on the nodes of ");
+      words.append(session.name()).append(" and would be gone (");
+      words.append(String.join(", ", named.stream().limit(MOST_NAMED).toList()));
+      words.append(named.size() > MOST_NAMED || files > named.size() ? ", …)" : ")");
+    }
+    if (!silent.isEmpty()) {
+      words.append(files > 0 ? "; " : "").append("what is only on node ");
+      words.append(String.join(", ", silent)).append(" cannot be told");
+    }
+    return words.append("; give the nodes back?").toString();
+  }
+
+  static String size(long bytes) {
+    double value = bytes;
+    int unit = 0;
+    while (value >= STEP && unit < UNITS.size() - 1) {
+      value /= STEP;
+      unit++;
+    }
+    return unit == 0
+        ? bytes + " " + UNITS.getFirst()
+        : String.format(Locale.ROOT, "%.1f %s", value, UNITS.get(unit));
+  }
+}

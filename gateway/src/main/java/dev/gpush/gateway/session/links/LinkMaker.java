@@ -1,0 +1,160 @@
+package dev.gpush.gateway.session.links;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkListener;
+import dev.gpush.link.LinkTiming;
+import dev.gpush.link.PipeSource;
+import dev.gpush.link.tunnel.TunnelCertificate;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Makes the link to one node: the backend spawns a relay to the agent there, and the link speaks
+ * through it.
+ */
+public final class LinkMaker {
+  private static final List<String> CAPABILITIES =
+      List.of("exec", "pty", "dial", "listen", "files", "runs");
+
+  private final AgentProgram agent;
+  private final GatewayIdentity identity;
+  private final LinkTiming timing;
+  private final Clock clock;
+  private final SecureRandom random;
+  private final Tasks tasks;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private Optional<TunnelCertificate> certificate = Optional.empty();
+
+  /** Another way to a node than a pipe of its own. */
+  @FunctionalInterface
+  interface Through {
+    /** Empty: it needs a pipe of its own. Blocks; stops promptly when interrupted. */
+    Optional<Pipe> open(int node) throws IOException, InterruptedException;
+  }
+
+  public LinkMaker(
+      AgentProgram agent,
+      GatewayIdentity identity,
+      LinkTiming timing,
+      Clock clock,
+      SecureRandom random,
+      Tasks tasks) {
+    this.timing = timing;
+    this.agent = agent;
+    this.identity = identity;
+    this.clock = clock;
+    this.random = random;
+    this.tasks = tasks;
+  }
+
+  Link make(
+      Backend backend,
+      Gang gang,
+      NodeInfo node,
+      LedgerEntry entry,
+      Through through,
+      LinkListener listener) {
+    // Agents compare the whole text, so a session keeps the one that it was made with.
+    Holder holder = identity.keeps(entry) ? entry.holder() : identity.holder();
+    var who =
+        new LinkIdentity(
+            node.index(), holder.text(), identity.incarnation(), entry.term(), CAPABILITIES);
+    Tasks group = tasks.group(gang.id().text().substring(0, 6));
+    PipeSource pipes = pipes(backend, gang, node, through);
+    return new Link(who, pipes, group, clock, random, timing, listener);
+  }
+
+  /** For a gang that is larger than its backend gives pipes to. */
+  Tunnels tunnels(LiveSession session) {
+    return new Tunnels(session, certificate(), timing.contact().multipliedBy(2), clock, tasks);
+  }
+
+  /** One for all sessions of this process, made when the first is so large. */
+  private TunnelCertificate certificate() {
+    lock.lock();
+    try {
+      if (certificate.isEmpty()) {
+        certificate = Optional.of(TunnelCertificate.create(random));
+      }
+      return certificate.orElseThrow();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private PipeSource pipes(Backend backend, Gang gang, NodeInfo node, Through through) {
+    return _ -> {
+      Optional<Pipe> straight = backend.straight(gang, node.index());
+      if (straight.isPresent()) {
+        return straight.get();
+      }
+      Optional<Pipe> tunnel = through.open(node.index());
+      if (tunnel.isPresent()) {
+        return tunnel.get();
+      }
+      List<String> interpreters = backend.interpreters(gang);
+      Pipe relay =
+          backend.spawn(
+              gang, node.index(), agent.relayArguments(interpreters, gang.id(), node.index()));
+      if (begins(relay, () -> agent.beginRelay(relay))) {
+        return relay;
+      }
+      // Not to be found at a glance: the loader knows where else to look, and why it is not there.
+      Pipe loader = backend.spawn(gang, node.index(), agent.arguments(interpreters));
+      Json.Obj header =
+          Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index());
+      begins(
+          loader,
+          () -> {
+            agent.begin(loader, header);
+            return true;
+          });
+      return loader;
+    };
+  }
+
+  /** A pipe is left open only if something began on it. */
+  private static boolean begins(Pipe pipe, Beginning beginning) throws IOException {
+    boolean begun = false;
+    try {
+      begun = beginning.begin();
+      return begun;
+    } finally {
+      if (!begun) {
+        closeQuietly(pipe);
+      }
+    }
+  }
+
+  @FunctionalInterface
+  private interface Beginning {
+    boolean begin() throws IOException;
+  }
+
+  /** The first failure is the one that is told. */
+  private static void closeQuietly(Pipe pipe) {
+    try {
+      pipe.close();
+    } catch (IOException alreadyGone) {
+      // The relay is ended in any case.
+    }
+  }
+}

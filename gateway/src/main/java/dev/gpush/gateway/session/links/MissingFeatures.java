@@ -1,0 +1,52 @@
+package dev.gpush.gateway.session.links;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What agents cannot do where they are, in sentences: the rest goes on without it. */
+final class MissingFeatures {
+  /** Text from a node is not longer than a line. */
+  private static final int MOST = 200;
+
+  private MissingFeatures() {}
+
+  static List<String> of(List<Link> links) {
+    var sentences = new ArrayList<String>();
+    for (Link link : links) {
+      if (link.state() instanceof LinkState.Up(var welcome, _)) {
+        for (Json lack : welcome.items("cannot")) {
+          sentences.add("node " + link.node() + ": " + sentence(lack));
+        }
+      }
+    }
+    return sentences;
+  }
+
+  private static String sentence(Json lack) {
+    Json facts = lack.object("facts");
+    String code = lack.text("code").orElse("");
+    return switch (code) {
+      case "no-state" ->
+          "no runs, because %s cannot be written (%s)"
+              .formatted(text(facts, "path"), text(facts, "errno"));
+      case "no-environment" ->
+          "the login shell %s gives no environment (%s); a plain one is used"
+              .formatted(text(facts, "shell"), text(facts, "reason"));
+      case "few-files", "no-descriptors" ->
+          "few things at once, because the limit of open files is low (ulimit -n)";
+      default -> clean(code + " " + facts.write());
+    };
+  }
+
+  private static String text(Json facts, String key) {
+    return clean(facts.text(key).orElse("?"));
+  }
+
+  private static String clean(String text) {
+    String line = text.replaceAll("\\p{Cntrl}", " ").strip();
+    return line.substring(0, Math.min(MOST, line.length()));
+  }
+}

@@ -1,0 +1,71 @@
+package dev.gpush.gateway.session.links;
+
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.link.Link;
+
+/**
+ * Tells the nodes of a gang where node 0 listens for them, so that they judge idleness as one and
+ * stop a run together when no gateway lives. They share a secret since they were started; what
+ * nobody could know then is the port. Told again after every restart of a gateway: who knows it
+ * already does nothing.
+ */
+final class PeerSetup {
+  private PeerSetup() {}
+
+  /** Nobody waits for it: a link that is cut meanwhile has it done when it is back. */
+  static void start(LiveSession session, Tasks tasks) {
+    if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
+      tasks.start("introduce", () -> introduce(session, tasks));
+    }
+  }
+
+  /** The same when a node has a new agent, which knows nothing of the others. */
+  static void again(LiveSession session, int node, Tasks tasks) {
+    if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
+      tasks.start("introduce", () -> introduce(session, node, tasks));
+    }
+  }
+
+  private static void introduce(LiveSession session, Tasks tasks) {
+    introduce(session, 0, tasks);
+  }
+
+  /** Node 0 to all others, or to the one that is new. */
+  private static void introduce(LiveSession session, int fresh, Tasks tasks) {
+    try {
+      Json status = session.link(0).call("status", Json.object());
+      int port = status.object("peers").number("port").orElse(0L).intValue();
+      if (port == 0) {
+        // All are on one host and find one another there.
+        return;
+      }
+      Json.Obj where = PeerSecret.nodeZero(session.gang().nodes().getFirst().address(), port);
+      for (Link link : session.links()) {
+        if (link.node() != 0
+            && (fresh == 0 || link.node() == fresh)
+            && !session.isLost(link.node())) {
+          // A gateway that ends leaves this to the next one.
+          tasks.start("introduce", () -> tell(link, where));
+        }
+      }
+    } catch (GpushException over) {
+      // Node 0 is gone: what is left of the gang ends by its own idle time.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static void tell(Link link, Json.Obj where) {
+    try {
+      link.call("peers", where);
+    } catch (GpushException over) {
+      // As above.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

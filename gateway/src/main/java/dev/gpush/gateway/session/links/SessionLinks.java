@@ -1,0 +1,306 @@
+package dev.gpush.gateway.session.links;
+
+import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.RestartedAgents;
+import dev.gpush.gateway.session.live.SessionWork;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Opens the links of a session and watches over them: a cut link is unknown, only the backend says
+ * that the gang is gone.
+ */
+public final class SessionLinks {
+  /** All agents are there already; a link that is not up by then will not come. */
+  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
+
+  private static final LinkMaker.Through NO_TUNNEL = _ -> Optional.empty();
+
+  private final LinkMaker maker;
+  private final WorkMaker works;
+  private final Duration observePause;
+  private final Tasks tasks;
+  private final Ended ended;
+
+  /** Told on a thread of its own when a gang has gone away by itself. */
+  @FunctionalInterface
+  public interface Ended {
+    void ended(LiveSession session, String reason) throws InterruptedException;
+  }
+
+  /** Makes sync and launch for a session whose links are up. */
+  @FunctionalInterface
+  public interface WorkMaker {
+    SessionWork make(LiveSession session, List<Link> links, Optional<Config> config);
+  }
+
+  /**
+   * @param observePause between two looks at a gang whose link is cut
+   */
+  public SessionLinks(
+      LinkMaker maker, WorkMaker works, Duration observePause, Tasks tasks, Ended ended) {
+    this.maker = maker;
+    this.works = works;
+    this.observePause = observePause;
+    this.tasks = tasks;
+    this.ended = ended;
+  }
+
+  /**
+   * Links all nodes; on return all are up. Config is empty when a session is taken over without a
+   * client.
+   */
+  public void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
+    Optional<Tunnels> tunnels;
+    try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+      tunnels = connect(session, Optional.of(config), CONNECT_LIMIT);
+    }
+    tunnels.map(Tunnels::sentences).ifPresent(all -> all.forEach(talk::say));
+    MissingFeatures.of(session.links()).forEach(talk::say);
+  }
+
+  /** Whatever was opened beside pipes to single nodes comes back, for what is to be said of it. */
+  public Optional<Tunnels> connect(LiveSession session, Optional<Config> config, Duration limit)
+      throws InterruptedException {
+    Optional<Tunnels> tunnels =
+        session.gang().nodes().size() > session.backend().mostPipes()
+            ? Optional.of(maker.tunnels(session))
+            : Optional.empty();
+    boolean isDone = false;
+    try {
+      connectAll(session, tunnels, config, limit);
+      isDone = true;
+    } finally {
+      if (!isDone) {
+        // Half-made links would look like links that are cut, and be waited for.
+        session.unlink();
+      }
+    }
+    // What was cut while the session was not ready yet has been overlooked.
+    observeSoon(session);
+    return tunnels;
+  }
+
+  private void connectAll(
+      LiveSession session, Optional<Tunnels> tunnels, Optional<Config> config, Duration limit)
+      throws InterruptedException {
+    LinkMaker.Through through = tunnels.<LinkMaker.Through>map(all -> all).orElse(NO_TUNNEL);
+    Gang gang = session.gang();
+    var links = new ArrayList<Link>();
+    for (NodeInfo node : gang.nodes()) {
+      links.add(
+          maker.make(
+              session.backend(),
+              gang,
+              node,
+              session.entry(),
+              through,
+              state -> {
+                tunnels.ifPresent(all -> all.changed(node.index(), state));
+                watch(session, node.index(), state);
+              }));
+    }
+    session.linked(links, works.make(session, links, config));
+    session.lost().ifPresent(session::lose);
+    var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
+    for (Link link : links) {
+      if (session.isLost(link.node())) {
+        continue;
+      }
+      connecting.put(link.node(), tasks.fork("connect", link::connect));
+    }
+    try {
+      for (var link : connecting.entrySet()) {
+        await(link.getValue(), link.getKey(), limit);
+      }
+      PeerSetup.start(session, tasks);
+      session.work().launcher().attach();
+    } finally {
+      connecting.values().forEach(Task::cancel);
+    }
+  }
+
+  private static void await(Task<Json.Obj, IOException> connecting, int node, Duration limit)
+      throws InterruptedException {
+    try {
+      connecting.get(limit);
+    } catch (IOException broken) {
+      throw new GpushException(
+          new AgentFailure.LinkOver(node, String.valueOf(broken.getMessage())), broken);
+    } catch (TimeoutException late) {
+      throw new GpushException(
+          new AgentFailure.LinkOver(node, "no answer for " + DurationText.of(limit)), late);
+    }
+  }
+
+  /** Before a command uses the whole gang; see {@link #linked}. */
+  public void ensure(LiveSession session, Talk talk) throws InterruptedException {
+    linked(session, talk);
+    session.requireWhole();
+    requireLinks(session, session.links());
+  }
+
+  /** Before a command uses some of the nodes; see {@link #linked}. */
+  public void ensure(LiveSession session, List<Integer> nodes, Talk talk)
+      throws InterruptedException {
+    linked(session, talk);
+    if (nodes.stream().anyMatch(session::isLost)) {
+      session.requireWhole();
+    }
+    requireLinks(session, nodes.stream().map(session::link).toList());
+  }
+
+  /**
+   * A session that is taken over may still be linking; one that is over says why. Whoever calls it
+   * has the session's turn, or the session has links.
+   */
+  public void linked(LiveSession session, Talk talk) throws InterruptedException {
+    session.requireUsable();
+    session
+        .superseded()
+        .ifPresent(
+            other -> {
+              throw new GpushException(other);
+            });
+    if (session.links().isEmpty()) {
+      try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
+        connect(session, Optional.empty(), CONNECT_LIMIT);
+      }
+    }
+  }
+
+  private static void requireLinks(LiveSession session, List<Link> links) {
+    for (Link link : links) {
+      switch (link.state()) {
+        case LinkState.Over(var reason) ->
+            throw new GpushException(new SessionFailure.Gone(session.name().text(), reason));
+        case LinkState.Refused(var failure) -> throw new GpushException(failure);
+        case LinkState.Up _, LinkState.Cut _, LinkState.Idle _ -> {}
+      }
+    }
+  }
+
+  /** Called on the link's own thread for every state, also for each try of a link that is cut. */
+  private void watch(LiveSession session, int node, LinkState state) {
+    switch (state) {
+      case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
+      case LinkState.Up(var welcome, var resumed) -> {
+        session
+            .workIfAny()
+            .map(SessionWork::replaced)
+            .ifPresent(all -> anew(session, node, all, welcome));
+        if (!resumed && session.entry().state() == SessionState.READY) {
+          PeerSetup.again(session, node, tasks);
+        }
+      }
+      case LinkState.Idle _ -> {}
+    }
+  }
+
+  /** An agent that was another before: the place may know what became of that, and of the node. */
+  private void anew(LiveSession session, int node, RestartedAgents replaced, Json welcome) {
+    if (replaced.welcomed(node, welcome)) {
+      tasks.start("anew", () -> anew(session, node, replaced));
+    }
+  }
+
+  private static void anew(LiveSession session, int node, RestartedAgents replaced) {
+    Anew anew;
+    try {
+      anew = session.backend().anew(session.gang(), node);
+    } catch (GpushException nobodyKnows) {
+      return;
+    }
+    if (!anew.why().isEmpty()) {
+      replaced.because(node, anew.why());
+    }
+    if (anew.now().equals(session.gang().nodes().get(node))) {
+      return;
+    }
+    // Whoever starts a run has the turn, and counts on nodes that stay what they are meanwhile.
+    try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
+      if (!session.isOver() && session.entry().grant().isPresent()) {
+        session.moveAnyway(session.entry().with(anew.now()));
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Makes sure that a session whose links are not all up is looked at, by one thread. */
+  public void observeSoon(LiveSession session) {
+    if (needsLook(session) && session.startObserving()) {
+      // A gateway that ends leaves this to the next one.
+      if (!tasks.start("observe", () -> observe(session))) {
+        session.stopObserving();
+      }
+    }
+  }
+
+  private static boolean needsLook(LiveSession session) {
+    return !session.isClosed()
+        && session.entry().state() == SessionState.READY
+        && (session.superseded().isPresent()
+            || session.links().stream()
+                .filter(link -> !session.isLost(link.node()))
+                .map(Link::state)
+                .anyMatch(
+                    state -> state instanceof LinkState.Cut || state instanceof LinkState.Over));
+  }
+
+  /** Looks until the links are back or the backend says that the gang is gone. */
+  private void observe(LiveSession session) {
+    try {
+      while (needsLook(session)) {
+        switch (look(session)) {
+          case Observation.Gone(var reason) -> {
+            // A command that waits for a link to come back has the turn that the clean-up needs.
+            session.lose(reason);
+            ended.ended(session, reason);
+            return;
+          }
+          case Observation.Partly partly -> session.lose(partly);
+          case Observation.Exists _, Observation.CannotTell _ -> {}
+        }
+        Thread.sleep(observePause);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return;
+    } finally {
+      session.stopObserving();
+    }
+    // A link may have been cut between the last look and the end of it.
+    observeSoon(session);
+  }
+
+  private static Observation look(LiveSession session) {
+    try {
+      return session.backend().observe(session.gang());
+    } catch (GpushException failed) {
+      return new Observation.CannotTell(String.valueOf(failed.getMessage()));
+    }
+  }
+}

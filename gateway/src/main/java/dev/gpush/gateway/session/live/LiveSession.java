@@ -1,0 +1,496 @@
+package dev.gpush.gateway.session.live;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * One session in this process: its ledger entry, its backend, its links and its work. Commands that
+ * change it take {@link #begin}, so they are one after the other; everything else only reads.
+ */
+public final class LiveSession implements AutoCloseable {
+  private final Ledger ledger;
+  private final SessionAgents agents = new SessionAgents(this);
+
+  private final TurnQueue turns = new TurnQueue();
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
+  // isClosed, isObserved
+  private Backend backend;
+  private LedgerEntry entry;
+  private List<Link> links = List.of();
+  private Optional<SessionWork> work = Optional.empty();
+  private Optional<Observation.Partly> lost = Optional.empty();
+  private Optional<String> gone = Optional.empty();
+  private Optional<PendingRequest> pending = Optional.empty();
+  private Optional<AgentFailure.Superseded> refused = Optional.empty();
+  private boolean isForgotten;
+  private boolean isClosed;
+  private boolean isObserved;
+
+  public LiveSession(LedgerEntry entry, Backend backend, Ledger ledger) {
+    this.entry = entry;
+    this.backend = backend;
+    this.ledger = ledger;
+  }
+
+  /**
+   * Waits for its turn; the command that is at work is named while waiting. Whoever has the turn
+   * does not ask for it again.
+   */
+  public TurnQueue.Turn begin(String what, Talk talk) throws InterruptedException {
+    return turns.take(what, name().text(), talk);
+  }
+
+  /** As {@link #begin}; empty when there is a {@link #pending} request instead. */
+  public Optional<TurnQueue.Turn> beginOrJoin(String what, Talk talk) throws InterruptedException {
+    return turns.takeOrJoin(what, name().text(), talk);
+  }
+
+  /** The first turn of a session that nobody else knows yet. */
+  TurnQueue.Turn beginFirst(String what) {
+    return turns.takeFirst(what);
+  }
+
+  /** The caller's turn goes on in this request, which ends it. */
+  public void pending(PendingRequest request) {
+    lock.lock();
+    try {
+      pending = Optional.of(request);
+    } finally {
+      lock.unlock();
+    }
+    turns.joinable("up");
+  }
+
+  /** The request that makes this session, until it is over. */
+  public Optional<PendingRequest> pending() {
+    lock.lock();
+    try {
+      return pending.filter(request -> !request.isOver());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The ledger first, then this process. */
+  public void move(LedgerEntry next) {
+    ledger.put(next);
+    lock.lock();
+    try {
+      entry = next;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** As {@link #move}, to another backend than before. */
+  public void move(LedgerEntry next, Backend with) {
+    ledger.put(next);
+    lock.lock();
+    try {
+      entry = next;
+      backend = with;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * For what happens on the way out: a full disk must not keep a gang. Where the ledger cannot be
+   * written, the older entry in it leads the next gateway to the same gang.
+   *
+   * @return why the ledger does not have it
+   */
+  public Optional<GpushException> moveAnyway(LedgerEntry next) {
+    Optional<GpushException> problem = Optional.empty();
+    try {
+      ledger.put(next);
+    } catch (GpushException unwritten) {
+      problem = Optional.of(unwritten);
+    }
+    lock.lock();
+    try {
+      entry = next;
+    } finally {
+      lock.unlock();
+    }
+    return problem;
+  }
+
+  /** The backend has it in its queue, with these words about it. */
+  public void waits(String words) {
+    LedgerEntry now = entry();
+    if (now.state() != SessionState.QUEUED || !now.detail().equals(words)) {
+      moveAnyway(now.in(SessionState.QUEUED, words));
+    }
+  }
+
+  /** Asked for and not granted: whoever says {@code up} waits with it. */
+  public boolean isWaiting() {
+    LedgerEntry now = entry();
+    return now.state() == SessionState.QUEUED && now.grant().isEmpty();
+  }
+
+  /** For what would wait for as long as the queue is. */
+  public void requireNodes() {
+    LedgerEntry now = entry();
+    if (isWaiting()) {
+      throw new GpushException(new SessionFailure.Queued(now.name().text(), now.detail()));
+    }
+  }
+
+  /** It could not be confirmed that the gang is gone. */
+  public void leak(String why) {
+    moveAnyway(entry().in(SessionState.LEAKED, why));
+  }
+
+  /** The request came to nothing: no trace stays. */
+  public void forget() {
+    lock.lock();
+    try {
+      isForgotten = true;
+    } finally {
+      lock.unlock();
+    }
+    try {
+      ledger.forget(entry());
+    } catch (GpushException unwritten) {
+      // The next gateway finds the entry and no gang, and forgets it then.
+    }
+  }
+
+  /** True when a command that waited for its turn must look for the session again. */
+  public boolean isOver() {
+    lock.lock();
+    try {
+      return isForgotten || entry.state().isOver();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  public void linked(List<Link> made, SessionWork with) {
+    lock.lock();
+    try {
+      links = List.copyOf(made);
+      work = Optional.of(with);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Another gateway has the gang: links are not made any more, until somebody wants it back. */
+  public void lookOn(AgentFailure.Superseded by) {
+    lock.lock();
+    try {
+      refused = Optional.of(by);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Who has the gang, when it is not this gateway. */
+  public Optional<AgentFailure.Superseded> superseded() {
+    Optional<AgentFailure.Superseded> found = Optional.empty();
+    for (Link link : links()) {
+      if (link.state() instanceof LinkState.Refused(AgentFailure.Superseded by)) {
+        found = Optional.of(by);
+      }
+    }
+    lock.lock();
+    try {
+      return found.or(() -> refused);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** From now on this holder's, under a term that wins; the old links end. */
+  public void takeFrom(AgentFailure.Superseded other, Holder by) {
+    unlink();
+    moveAnyway(entry().keptBy(by, Math.max(entry().term(), other.term()) + 1));
+    lock.lock();
+    try {
+      refused = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The backend says that these nodes are gone for good: their links end, the others go on. */
+  public void lose(Observation.Partly seen) {
+    List<Link> all;
+    lock.lock();
+    try {
+      lost = Optional.of(seen);
+      all = links;
+    } finally {
+      lock.unlock();
+    }
+    seen.lost().stream()
+        .filter(node -> node < all.size())
+        .map(all::get)
+        .filter(link -> !(link.state() instanceof LinkState.Over))
+        .forEach(link -> link.gone(seen.reason()));
+  }
+
+  /**
+   * The same of all nodes. Commands that hear of it from their links can tell why, before the entry
+   * says so.
+   */
+  public void lose(String reason) {
+    lock.lock();
+    try {
+      gone = Optional.of(reason);
+    } finally {
+      lock.unlock();
+    }
+    links().forEach(link -> link.gone(reason));
+  }
+
+  /** Why its gang is gone. */
+  public Optional<String> gone() {
+    return locked(() -> gone);
+  }
+
+  public boolean isLost(int node) {
+    return lost().map(seen -> seen.lost().contains(node)).orElse(false);
+  }
+
+  public Optional<Observation.Partly> lost() {
+    return locked(() -> lost);
+  }
+
+  /** For what needs the whole gang. */
+  public void requireWhole() {
+    lost()
+        .ifPresent(
+            seen -> {
+              throw new GpushException(
+                  new SessionFailure.NodesLost(
+                      name().text(), seen.nodes(), gang().nodes().size(), seen.reason()));
+            });
+  }
+
+  public LedgerEntry entry() {
+    return locked(() -> entry);
+  }
+
+  public SessionName name() {
+    return entry().name();
+  }
+
+  /** Asks the agents of this session over its links where it can. */
+  public Backend backend() {
+    return locked(() -> backend.asking(agents));
+  }
+
+  public Gang gang() {
+    LedgerEntry now = entry();
+    return now.grant().orElseThrow(() -> notReached(0, now.state().word()));
+  }
+
+  /** What is to be released: the grant, or, when the reply was lost, the gang by its id alone. */
+  public Gang whateverIsThere() {
+    LedgerEntry now = entry();
+    return now.grant().orElseGet(() -> new Gang(now.gang(), now.backend(), List.of(), ""));
+  }
+
+  public List<Link> links() {
+    return locked(() -> links);
+  }
+
+  /**
+   * A session that is being given back, or whose end could not be confirmed, does nothing any more.
+   *
+   * @throws GpushException with {@code Leaked}, {@code Busy} or {@code Gone}
+   */
+  public void requireUsable() {
+    LedgerEntry now = entry();
+    if (isOver()) {
+      String reason = now.detail().isEmpty() ? "it was given back" : now.detail();
+      throw new GpushException(new SessionFailure.Gone(now.name().text(), reason));
+    }
+    switch (now.state()) {
+      case LEAKED ->
+          throw new GpushException(
+              new SessionFailure.Leaked(now.name().text(), now.backend(), now.detail()));
+      case RELEASING ->
+          throw new GpushException(new SessionFailure.Busy(now.name().text(), "down"));
+      case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED, RELEASED -> {}
+    }
+  }
+
+  /** The link of a node, whatever its state; while it is cut, streams wait. */
+  public Link link(int node) {
+    List<Link> all = links();
+    if (all.isEmpty()) {
+      throw notReached(node, entry().state().word());
+    }
+    if (node < 0 || node >= all.size()) {
+      throw new GpushException(new SessionFailure.UnknownNode(name().text(), node, all.size()));
+    }
+    return all.get(node);
+  }
+
+  public NodeInfo node(int index) {
+    link(index);
+    return gang().nodes().get(index);
+  }
+
+  public SessionWork work() {
+    lock.lock();
+    try {
+      return work.orElseThrow(() -> notReached(0, entry.state().word()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  public Optional<SessionWork> workIfAny() {
+    return locked(() -> work);
+  }
+
+  private GpushException notReached(int node, String state) {
+    return new GpushException(new SessionFailure.NotReached(entry().name().text(), node, state));
+  }
+
+  /**
+   * What people see: a session whose link is not up is degraded, however ready the ledger says it
+   * is.
+   */
+  public SessionState shownState() {
+    LedgerEntry now = entry();
+    if (now.state() != SessionState.READY) {
+      return now.state();
+    }
+    boolean isWhole = workIfAny().map(work -> !work.replaced().hasBare()).orElse(true);
+    return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
+  }
+
+  /** In the book of a new gateway, not linked yet, and somebody is at it. */
+  public boolean isBeingTakenOver() {
+    lock.lock();
+    try {
+      return entry.state() == SessionState.READY && links.isEmpty() && turns.isTaken();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Until the command that has the turn is done with it, or the limit. */
+  public void awaitTurn(Duration limit) {
+    turns.await(limit);
+  }
+
+  public boolean allUp() {
+    List<Link> all = links();
+    return !all.isEmpty() && all.stream().allMatch(link -> link.state() instanceof LinkState.Up);
+  }
+
+  private <T> T locked(Supplier<T> look) {
+    lock.lock();
+    try {
+      return look.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** One observer is enough; true for the one that is to begin. */
+  public boolean startObserving() {
+    lock.lock();
+    try {
+      boolean isFirst = !isObserved && !isClosed;
+      isObserved = isObserved || isFirst;
+      return isFirst;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  public void stopObserving() {
+    lock.lock();
+    try {
+      isObserved = false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  public boolean isClosed() {
+    return locked(() -> isClosed);
+  }
+
+  /**
+   * Nothing is begun any more, because its gang is given back. Links end too, except where its
+   * agents are asked to let go over them.
+   */
+  public void stop() {
+    boolean isAsked;
+    lock.lock();
+    try {
+      isClosed = true;
+      isAsked = !backend.asking(agents).equals(backend);
+    } finally {
+      lock.unlock();
+    }
+    if (isAsked) {
+      workIfAny().ifPresent(SessionWork::close);
+    } else {
+      endLinks();
+    }
+  }
+
+  /** Ends links and work so that new ones can be made. */
+  public void unlink() {
+    endLinks();
+    lock.lock();
+    try {
+      links = List.of();
+      work = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void endLinks() {
+    try {
+      workIfAny().ifPresent(SessionWork::close);
+    } finally {
+      // Node 0 last: others may be reached through it.
+      links().reversed().forEach(Link::close);
+    }
+  }
+
+  /** For good. What was known of runs can still be read. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      isClosed = true;
+    } finally {
+      lock.unlock();
+    }
+    endLinks();
+  }
+}

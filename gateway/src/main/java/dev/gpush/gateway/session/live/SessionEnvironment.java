@@ -1,0 +1,39 @@
+package dev.gpush.gateway.session.live;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.Config;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * The variables that every shell, command, kernel and rank of a session sees, beyond the node's
+ * own.
+ */
+public final class SessionEnvironment {
+  private SessionEnvironment() {}
+
+  /** Known before the grant: what the configuration gives and who this is. */
+  public static Map<String, String> base(Config config, LedgerEntry entry) {
+    var variables = new TreeMap<String, String>();
+    config.value("env").ifPresent(env -> variables.putAll(env.textMap()));
+    variables.put("GPUSH_SESSION", entry.name().text());
+    variables.put("PYTHONUNBUFFERED", "1");
+    return variables;
+  }
+
+  /** Known once the gang is there; goes over {@link #base}. */
+  public static Map<String, String> onNode(LedgerEntry entry, Gang gang, NodeInfo node) {
+    var variables = new TreeMap<String, String>();
+    variables.put("GPUSH_SESSION", entry.name().text());
+    variables.put("GPUSH_NODE", Integer.toString(node.index()));
+    variables.put("GPUSH_NODES", Integer.toString(gang.nodes().size()));
+    variables.put(
+        "GPUSH_NODE_ADDRS",
+        gang.nodes().stream().map(NodeInfo::address).collect(Collectors.joining(",")));
+    variables.put("GPUSH_WORKSPACE", node.workspace());
+    return variables;
+  }
+}

@@ -1,0 +1,165 @@
+package dev.gpush.gateway.session.live;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.SessionFiles;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/** The sessions of this process by name and by workspace. Its lock is held for moments only. */
+public final class SessionRegistry {
+  private final SessionFiles files;
+  private final Runnable changed;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock: live
+  private final Map<SessionName, LiveSession> live = new LinkedHashMap<>();
+
+  /**
+   * @param changed told after a session went out of the book
+   */
+  public SessionRegistry(SessionFiles files, Runnable changed) {
+    this.files = files;
+    this.changed = changed;
+  }
+
+  /** A session with its turn. */
+  public record Taken(LiveSession session, TurnQueue.Turn turn) {}
+
+  /**
+   * A session for {@code up}.
+   *
+   * @param turn empty: it has a request under way instead, which is to be joined
+   */
+  public record Entered(LiveSession session, Optional<TurnQueue.Turn> turn, boolean isNew) {}
+
+  /**
+   * The session of this name, or of this folder when no name is given, once its turn has come or
+   * its request can be joined; else a new one, whose turn is taken before anybody else hears of it.
+   */
+  public Entered enter(
+      Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker, Talk talk)
+      throws InterruptedException {
+    LiveSession found;
+    lock.lock();
+    try {
+      Optional<LiveSession> there = there(name, root);
+      if (there.isEmpty()) {
+        LiveSession made = maker.apply(name.orElseGet(this::freeName));
+        var entered = new Entered(made, Optional.of(made.beginFirst("up")), true);
+        live.put(made.name(), made);
+        return entered;
+      }
+      found = there.get();
+    } finally {
+      lock.unlock();
+    }
+    return new Entered(found, found.beginOrJoin("up", talk), false);
+  }
+
+  /** This folder's session, or the only one that there is. */
+  public LiveSession of(Path root) {
+    lock.lock();
+    try {
+      Optional<LiveSession> here = there(Optional.empty(), root);
+      if (here.isEmpty() && live.size() == 1) {
+        return live.values().iterator().next();
+      }
+      return here.orElseThrow(
+          () -> new GpushException(new UsageFailure.WhichSession(List.copyOf(names()))));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  public LiveSession named(SessionName name) {
+    lock.lock();
+    try {
+      LiveSession session = live.get(name);
+      if (session == null) {
+        throw new GpushException(
+            new UsageFailure.UnknownSession(
+                name.text(), Nearest.one(name.text(), names()).stream().toList(), names()));
+      }
+      return session;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Every session, over or not. */
+  public List<LiveSession> all() {
+    lock.lock();
+    try {
+      return List.copyOf(live.values());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts in what an earlier gateway left; where the name is taken by now, under a free one. */
+  public Taken adopt(LedgerEntry entry, Backend backend, Ledger ledger) {
+    Taken taken;
+    lock.lock();
+    try {
+      boolean isFree = !live.containsKey(entry.name());
+      LedgerEntry unique = isFree ? entry : entry.named(freeName());
+      var session = new LiveSession(unique, backend, ledger);
+      taken = new Taken(session, session.beginFirst("recovery"));
+      live.put(session.name(), session);
+    } finally {
+      lock.unlock();
+    }
+    if (!taken.session().name().equals(entry.name())) {
+      taken.session().moveAnyway(taken.session().entry());
+    }
+    return taken;
+  }
+
+  /** Takes out a session that is over; its files go with it. */
+  public void remove(LiveSession session) {
+    files.forget(session.entry());
+    lock.lock();
+    try {
+      live.remove(session.name(), session);
+    } finally {
+      lock.unlock();
+    }
+    changed.run();
+  }
+
+  // holds lock
+  private Optional<LiveSession> there(Optional<SessionName> name, Path root) {
+    if (name.isPresent()) {
+      return Optional.ofNullable(live.get(name.get()));
+    }
+    return live.values().stream()
+        .filter(session -> session.entry().root().equals(root))
+        .findFirst();
+  }
+
+  // holds lock
+  private SessionName freeName() {
+    for (int number = 1; ; number++) {
+      var name = new SessionName(number == 1 ? "devbox" : "devbox" + number);
+      if (!live.containsKey(name)) {
+        return name;
+      }
+    }
+  }
+
+  // holds lock
+  private List<String> names() {
+    return live.keySet().stream().map(SessionName::text).sorted().toList();
+  }
+}

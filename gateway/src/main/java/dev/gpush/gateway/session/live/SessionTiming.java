@@ -1,0 +1,30 @@
+package dev.gpush.gateway.session.live;
+
+import dev.gpush.link.LinkTiming;
+import java.time.Duration;
+
+/**
+ * The waits of sessions, so that no test waits for a real minute.
+ *
+ * @param observePause between two looks at a gang whose link is cut
+ * @param settle how long a start that a dead gateway had under way may still take to show an agent
+ * @param link the waits of every link
+ * @param answer how long a backend may take to say what it could grant, where others are asked too
+ * @param grace what is left of that once one of them could grant now
+ */
+public record SessionTiming(
+    Duration observePause, Duration settle, Duration answer, Duration grace, LinkTiming link) {
+  public static SessionTiming usual() {
+    return new SessionTiming(
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(2),
+        Duration.ofSeconds(20),
+        Duration.ofSeconds(5),
+        LinkTiming.usual());
+  }
+
+  /** With another contact limit for every link. */
+  public SessionTiming withContact(Duration limit) {
+    return new SessionTiming(observePause, settle, answer, grace, link.withContact(limit));
+  }
+}

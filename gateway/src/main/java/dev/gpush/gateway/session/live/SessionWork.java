@@ -1,0 +1,165 @@
+package dev.gpush.gateway.session.live;
+
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.launch.Launcher;
+import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunWarning;
+import dev.gpush.sync.PushOptions;
+import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.tree.Generation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What a linked session does: its files and its runs. */
+public final class SessionWork implements AutoCloseable {
+  private final LiveSession session;
+  private final WorkspaceSync sync;
+  private final List<SyncNode> nodes;
+  private final Launcher launcher;
+  private final Configs configs;
+  private final Clock clock;
+  private final Tasks tasks;
+  private final AtomicLong generation = new AtomicLong();
+  private final AtomicInteger lastWithOtherPython = new AtomicInteger();
+  private final RestartedAgents replaced = new RestartedAgents();
+
+  SessionWork(
+      LiveSession session,
+      WorkspaceSync sync,
+      List<SyncNode> nodes,
+      Launcher launcher,
+      Configs configs,
+      Clock clock,
+      Tasks tasks) {
+    this.session = session;
+    this.sync = sync;
+    this.nodes = List.copyOf(nodes);
+    this.launcher = launcher;
+    this.configs = configs;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  public Launcher launcher() {
+    return launcher;
+  }
+
+  /** Brings the workspace to all nodes or to none. */
+  public long push(boolean overwrite, Talk talk) throws InterruptedException {
+    boolean isForeign = session.entry().foreign();
+    PushOptions options = options(overwrite);
+    boolean isCompared = isForeign && !overwrite;
+    Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
+    generation.set(now.counter());
+    replaced.forget();
+    if (isForeign) {
+      session.move(session.entry().foreign(false));
+    }
+    LedgerEntry entry = session.entry();
+    if (entry.state() == SessionState.READY && !entry.detail().isEmpty()) {
+      // That no files were sent, when it was made, is over.
+      session.move(entry.in(SessionState.READY, ""));
+    }
+    return now.counter();
+  }
+
+  public void pull(int node, String path, Talk talk) throws InterruptedException {
+    sync.pull(nodes.get(node), path, session.entry().root().resolve(path), talk);
+  }
+
+  private static PushOptions options(boolean overwrite) {
+    return overwrite ? PushOptions.standard().overwriting() : PushOptions.standard();
+  }
+
+  public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
+    Config config = configs.load(session.entry().root());
+    var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
+    environment.putAll(session.backend().inherited(request.environment()));
+    var input =
+        new LaunchInput(
+            synced,
+            session.entry().python().or(() -> config.text("python")),
+            environment,
+            path -> sync.whyIgnored(path.toString()),
+            config.text("run.warn").map(RunWarning::parse));
+    return launcher.launch(request, input, talk);
+  }
+
+  /**
+   * What this gateway has written there; empty when it has written nothing yet. All nodes hold the
+   * same generation, or none moved.
+   */
+  public Optional<Long> generation(int node) {
+    if (node >= nodes.size() || replaced.has(node)) {
+      return Optional.of(0L);
+    }
+    return Optional.of(generation.get()).filter(pushed -> pushed > 0);
+  }
+
+  /** Nodes that began anew, and have got nothing since. */
+  public RestartedAgents replaced() {
+    return replaced;
+  }
+
+  public int runsInProgress() {
+    return running().size();
+  }
+
+  /** The runs that are in progress, the oldest first. */
+  public List<RunView> running() {
+    return launcher.list().reversed().stream().filter(run -> !run.isOver()).toList();
+  }
+
+  /** {@link #running} in words, each with how long it has been going. */
+  public List<String> runningWords() {
+    Instant now = clock.now();
+    return running().stream().map(run -> run.label(Duration.between(run.started(), now))).toList();
+  }
+
+  public int claimed(int node) {
+    String prefix = node + ":";
+    return (int)
+        launcher.list().stream()
+            .filter(run -> !run.isOver())
+            .flatMap(run -> run.slots().stream())
+            .filter(slot -> slot.startsWith(prefix))
+            .count();
+  }
+
+  /**
+   * The interpreter of the newest run with the Python that counts now; empty before there is one.
+   */
+  public Optional<String> python() {
+    return launcher.list().stream()
+        .filter(run -> run.number() > lastWithOtherPython.get())
+        .map(RunView::python)
+        .filter(python -> !python.isEmpty())
+        .findFirst();
+  }
+
+  /** Runs that there are say nothing of the next ones' Python any more. */
+  public void pythonChanged() {
+    lastWithOtherPython.set(launcher.list().stream().mapToInt(RunView::number).max().orElse(0));
+  }
+
+  @Override
+  public void close() {
+    launcher.close();
+    sync.close();
+    tasks.close();
+  }
+}

@@ -1,0 +1,92 @@
+package dev.gpush.gateway.session.live;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.SessionFiles;
+import dev.gpush.launch.Launcher;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.LinkNode;
+import dev.gpush.link.Link;
+import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.node.LinkSyncNode;
+import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.scan.ScanLimits;
+import dev.gpush.sync.scan.TreeScan;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Makes sync and launch for a session whose nodes are linked. */
+public final class SessionWorks {
+  private final Path home;
+  private final GitPlaces gitPlaces;
+  private final Configs configs;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  public SessionWorks(Path home, GitPlaces gitPlaces, Configs configs, Clock clock, Tasks tasks) {
+    this.home = home;
+    this.gitPlaces = gitPlaces;
+    this.configs = configs;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  public SessionWork make(LiveSession session, List<Link> links, Optional<Config> given) {
+    LedgerEntry entry = session.entry();
+    Optional<Config> config = given.or(() -> readable(entry.root()));
+    var syncNodes = new ArrayList<SyncNode>();
+    var launchNodes = new ArrayList<LaunchNode>();
+    for (NodeInfo node : session.gang().nodes()) {
+      Link link = links.get(node.index());
+      syncNodes.add(new LinkSyncNode(node, link));
+      launchNodes.add(
+          new LaunchNode(
+              () -> session.gang().nodes().get(node.index()),
+              new LinkNode(link, () -> session.isLost(node.index()), tasks)));
+    }
+    Path files = new SessionFiles(home).of(entry);
+    var site =
+        new LaunchSite(
+            entry.name(),
+            entry.id(),
+            entry.root(),
+            session.backend().kind().equals("local"),
+            launchNodes,
+            files.resolve("runs"),
+            config.flatMap(ConfiguredOutputs::of));
+    Tasks group = tasks.group("session-" + entry.name());
+    return new SessionWork(
+        session,
+        new WorkspaceSync(scan(entry, config, files), entry.id(), group),
+        syncNodes,
+        new Launcher(site, clock, group),
+        configs,
+        clock,
+        group);
+  }
+
+  /** A session is taken over even where its configuration cannot be read just now. */
+  private Optional<Config> readable(Path root) {
+    try {
+      return Optional.of(configs.load(root));
+    } catch (GpushException invalid) {
+      return Optional.empty();
+    }
+  }
+
+  private TreeScan scan(LedgerEntry entry, Optional<Config> config, Path files) {
+    ScanLimits limits = ScanLimits.standard();
+    ScanLimits asked =
+        config.flatMap(read -> read.number("sync.ask-over")).map(limits::askOver).orElse(limits);
+    return new TreeScan(entry.root(), gitPlaces, asked, files.resolve("hashes"), clock, tasks);
+  }
+}

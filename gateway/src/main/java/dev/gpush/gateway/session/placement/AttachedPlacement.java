@@ -1,0 +1,50 @@
+package dev.gpush.gateway.session.placement;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Loan;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.UpRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** {@code up --attach}: how many nodes there are, and what is on them, is not wished but found. */
+public final class AttachedPlacement {
+  private final RequestBuilder requests;
+
+  public AttachedPlacement(RequestBuilder requests) {
+    this.requests = requests;
+  }
+
+  /** The wish as it is, where nothing is to be borrowed. */
+  public ResolvedUp of(UpRequest request, Config config, ResolvedUp wish) {
+    return request.attach().map(name -> found(name, config, wish)).orElse(wish);
+  }
+
+  /** The first that has it; whoever has no such things says nothing of it. */
+  private ResolvedUp found(String name, Config config, ResolvedUp wish) {
+    List<Backend> candidates = requests.candidates(config, wish);
+    var refusals = new ArrayList<BackendFailure.Refusal>();
+    for (Backend backend : candidates) {
+      try {
+        Optional<Loan> loan = backend.lends(name);
+        if (loan.isPresent()) {
+          return wish.borrowing(backend.name(), loan.get(), name);
+        }
+      } catch (GpushException failed) {
+        refusals.add(new BackendFailure.Refusal(backend.name(), failed.failure()));
+      }
+    }
+    if (refusals.isEmpty()) {
+      String first = candidates.getFirst().name();
+      throw new GpushException(
+          new BackendFailure.NeverFits(
+              first,
+              "only pods of a Kubernetes backend can be attached to",
+              List.of("--backend NAME of one (gpush backends lists them)")));
+    }
+    throw Placement.nowhere(refusals);
+  }
+}

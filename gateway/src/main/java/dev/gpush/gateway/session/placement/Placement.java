@@ -1,0 +1,391 @@
+package dev.gpush.gateway.session.placement;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.BackendFailure.Refusal;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.Outlook.Answer;
+import dev.gpush.core.session.Outlook.Offer;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.SessionTiming;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * From a wish to a whole gang: asks all eligible backends at once, chooses, reserves, and falls
+ * over to the next best. {@link PlaceChoice} is the policy; {@link ReservationRace} waits at
+ * several.
+ */
+public final class Placement {
+  private final RequestBuilder requests;
+  private final Backends backends;
+  private final PlanPoll asking;
+  private final Duration pause;
+  private final Tasks tasks;
+
+  public Placement(
+      RequestBuilder requests, Backends backends, SessionTiming timing, Clock clock, Tasks tasks) {
+    this.requests = requests;
+    this.backends = backends;
+    this.asking = new PlanPoll(timing.answer(), timing.grace(), clock, tasks);
+    this.pause = timing.observePause();
+    this.tasks = tasks;
+  }
+
+  /** What {@code up --dry-run} shows. */
+  public Outlook outlook(LedgerEntry intent, UpRequest request, Config config, ResolvedUp wish)
+      throws InterruptedException {
+    List<Backend> candidates = requests.candidates(config, wish);
+    List<Offer> offers = offers(candidates, intent, request, config);
+    PlaceChoice choice = PlaceChoice.of(offers);
+    var why = new ArrayList<>(choice.why().isEmpty() ? List.of() : List.of(choice.why()));
+    for (Backend backend : candidates) {
+      boolean isChosen = choice.first().contains(backend.name());
+      if (isChosen && !request.natives().isEmpty() && !backend.takesNatives()) {
+        why.add(PlaceText.unused(backend.name(), request.natives()));
+      }
+    }
+    return new Outlook(offers, choice.first(), String.join("; ", why));
+  }
+
+  /** Fits somewhere at some time, if not now. */
+  public void requireSense(LedgerEntry intent, UpRequest request, Config config, ResolvedUp wish)
+      throws InterruptedException {
+    List<Offer> offers = offers(requests.candidates(config, wish), intent, request, config);
+    List<Refusal> refusals =
+        PlaceChoice.refusals(offers).stream()
+            .filter(each -> !(each.failure() instanceof BackendFailure.Taken))
+            .toList();
+    if (refusals.size() == offers.size()) {
+      throw nowhere(refusals);
+    }
+  }
+
+  private List<Offer> offers(
+      List<Backend> candidates, LedgerEntry intent, UpRequest request, Config config)
+      throws InterruptedException {
+    Map<Backend, Answer> answers =
+        asking.all(
+            candidates,
+            backend -> {
+              // Nobody is asked for anything yet, so one id does for all.
+              var bid = new Bid(backend.name(), intent.gang(), true);
+              return requests.gang(asked(intent, backend, bid, request), config);
+            });
+    return candidates.stream()
+        .map(
+            backend ->
+                new Offer(
+                    backend.name(),
+                    Optional.ofNullable(answers.get(backend)).orElseThrow(),
+                    price(config, backend.name(), intent),
+                    backend.hasQueue()))
+        .toList();
+  }
+
+  private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
+    return entry.asking(List.of(bid), backend.inherited(request.environment()));
+  }
+
+  /** Of the whole gang for an hour. */
+  private static Optional<Double> price(Config config, String backend, LedgerEntry entry) {
+    String model = entry.gpus().model().orElse("").toLowerCase(Locale.ROOT);
+    return config.backends().stream()
+        .filter(block -> block.name().equals(backend))
+        .map(BackendConfig::values)
+        .flatMap(values -> values.object("price").entries().entrySet().stream())
+        .filter(price -> price.getKey().toLowerCase(Locale.ROOT).equals(model))
+        .flatMap(price -> number(price.getValue()).stream())
+        .findFirst()
+        .map(each -> each * entry.nodes() * entry.gpus().count());
+  }
+
+  private static Optional<Double> number(Json value) {
+    return switch (value) {
+      case Json.Real(var price) -> Optional.of(price);
+      case Json.Int(var price) -> Optional.of((double) price);
+      case Json.Null _, Json.Bool _, Json.Text _, Json.Arr _, Json.Obj _ -> Optional.empty();
+    };
+  }
+
+  static GpushException nowhere(List<Refusal> refusals) {
+    return new GpushException(
+        refusals.size() == 1
+            ? refusals.getFirst().failure()
+            : new BackendFailure.Nowhere(refusals));
+  }
+
+  public Taking taking(
+      LiveSession session, Config config, ResolvedUp wish, UpRequest request, Talk talk) {
+    return new Taking(session, config, wish, request, talk);
+  }
+
+  /** One session's way to its gang. Whoever has the turn calls it. */
+  public final class Taking {
+    private final LiveSession session;
+    private final Config config;
+    private final ResolvedUp wish;
+    private final UpRequest request;
+    private final Talk talk;
+    private final ReservationRace race = new ReservationRace(tasks, pause);
+    private final List<Refusal> refusals = new ArrayList<>();
+    private boolean hasAsked;
+
+    private Taking(
+        LiveSession session, Config config, ResolvedUp wish, UpRequest request, Talk talk) {
+      this.session = session;
+      this.config = config;
+      this.wish = wish;
+      this.request = request;
+      this.talk = talk;
+    }
+
+    /** Whether anything may be held anywhere. */
+    public boolean hasAsked() {
+      return hasAsked;
+    }
+
+    /** Nothing is asked for any more after this. */
+    public void end() {
+      race.end();
+    }
+
+    /** The session is granted on return; its {@code others} are still to be given back. */
+    public void take() throws InterruptedException {
+      if (session.isWaiting()) {
+        hasAsked = true;
+        waitAt(session.entry().wanted(), race::resume);
+        return;
+      }
+      List<Backend> candidates = requests.candidates(config, wish);
+      boolean isAlone = candidates.size() == 1;
+      if (!wish.gpus().isNone()) {
+        talk.say(wish.words() + (isAlone ? " on " + candidates.getFirst().name() : ""));
+      }
+      List<Offer> offers = asked(candidates);
+      PlaceChoice choice = PlaceChoice.of(offers);
+      refusals.addAll(PlaceChoice.refusals(offers));
+      if (choice.isEmpty()) {
+        throw nowhere(refusals);
+      }
+      if (!choice.why().isEmpty()) {
+        talk.say(choice.why());
+      }
+      if (!takenNow(choice)) {
+        queue(choice.queues());
+      }
+    }
+
+    private List<Offer> asked(List<Backend> candidates) throws InterruptedException {
+      if (candidates.size() == 1) {
+        return offers(candidates, session.entry(), request, config);
+      }
+      String names = String.join(", ", candidates.stream().map(Backend::name).toList());
+      try (Talk.Step _ = talk.step("asking " + names)) {
+        return offers(candidates, session.entry(), request, config);
+      }
+    }
+
+    /** One after the other; false when all that could have granted now did not. */
+    private boolean takenNow(PlaceChoice choice) throws InterruptedException {
+      var left = new ArrayList<>(choice.now());
+      while (!left.isEmpty()) {
+        Backend backend = backend(left.removeFirst());
+        Bid bid = bid(backend.name());
+        ask(List.of(bid));
+        try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + backend.name())) {
+          session.move(session.entry().granted(backend.reserve(request(bid), waiter(step))));
+          return true;
+        } catch (GpushException failed) {
+          requirePlace(failed);
+          refusals.add(new Refusal(backend.name(), failed.failure()));
+          List<String> next = left.isEmpty() ? choice.queues() : left.subList(0, 1);
+          if (next.isEmpty()) {
+            throw refusals.size() == 1 ? failed : nowhere(refusals);
+          }
+          talk.say(
+              backend.name()
+                  + " "
+                  + PlaceText.failed(failed.failure())
+                  + "; asking "
+                  + String.join(", ", next));
+        }
+      }
+      return false;
+    }
+
+    private Waiter waiter(Talk.Step step) {
+      return new Waiter() {
+        @Override
+        public void waits(String words) {
+          session.waits(words);
+          step.detail(words);
+        }
+
+        @Override
+        public boolean leavesPlace() {
+          return tasks.isClosed();
+        }
+      };
+    }
+
+    private void queue(List<String> names) throws InterruptedException {
+      var bids = new ArrayList<Bid>();
+      for (String name : names) {
+        bids.add(bids.isEmpty() ? bid(name) : requests.bid(name));
+      }
+      ask(bids);
+      waitAt(bids, race::enter);
+    }
+
+    /** Under the id that the session was made with, until somebody has heard of that. */
+    private Bid bid(String name) {
+      return hasAsked ? requests.bid(name) : new Bid(name, session.entry().gang(), true);
+    }
+
+    /** The ledger has every intent before anybody hears of it. */
+    private void ask(List<Bid> bids) {
+      Backend first = backend(bids.getFirst().backend());
+      sayUnused(bids);
+      session.move(session.entry().asking(bids, first.inherited(request.environment())), first);
+      hasAsked = true;
+    }
+
+    /** What a script says to Slurm means nothing elsewhere. */
+    private void sayUnused(List<Bid> bids) {
+      for (Bid bid : bids) {
+        if (!request.natives().isEmpty() && !backend(bid.backend()).takesNatives()) {
+          talk.say(PlaceText.unused(bid.backend(), request.natives()));
+        }
+        if (config.text("image").isPresent() && !backend(bid.backend()).takesImages()) {
+          talk.say(bid.backend() + " has no containers: image: is not used there");
+        }
+      }
+    }
+
+    private GangRequest request(Bid bid) {
+      return requests.gang(session.entry().with(bid), config);
+    }
+
+    /** How a bid gets into the race. */
+    @FunctionalInterface
+    private interface Entry {
+      void of(Bid bid, Backend backend, GangRequest request);
+    }
+
+    /** The first whole gang stays; the others are told to stop only then. */
+    private void waitAt(List<Bid> bids, Entry entry) throws InterruptedException {
+      String where = String.join(" and ", bids.stream().map(Bid::backend).toList());
+      var waiting = new Waiting(bids.size() > 1);
+      try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + where)) {
+        for (Bid bid : bids) {
+          entry.of(bid, backend(bid.backend()), request(bid));
+        }
+        int left = bids.size();
+        while (true) {
+          switch (race.next()) {
+            case ReservationRace.News.Waits(var bid, var words) -> {
+              String all = waiting.heard(bid, words);
+              session.waits(all);
+              step.detail(all);
+            }
+            case ReservationRace.News.Granted(var bid, var gang) -> {
+              session.move(session.entry().won(bid, gang), backend(bid.backend()));
+              race.stop();
+              if (bids.size() > 1) {
+                talk.say(bid.backend() + " has it first");
+              }
+              return;
+            }
+            case ReservationRace.News.Failed(var bid, var failed) -> {
+              requirePlace(failed);
+              refusals.add(new Refusal(bid.backend(), failed.failure()));
+              left--;
+              if (left == 0) {
+                throw refusals.size() == 1 ? failed : nowhere(refusals);
+              }
+              LedgerEntry rest = session.entry().givenUp(bid);
+              session.move(rest, backend(rest.backend()));
+              waiting.forget(bid);
+              talk.say(bid.backend() + " " + PlaceText.failed(failed.failure()));
+            }
+            case ReservationRace.News.Broke(_, var bug) -> throw bug;
+            case ReservationRace.News.Died(_, var bug) -> throw bug;
+            case ReservationRace.News.Stopped(_) ->
+                throw new InterruptedException("nothing is asked for any more");
+          }
+        }
+      }
+    }
+
+    /** Whose failure is not the place's own is nobody else's business. */
+    private static void requirePlace(GpushException failed) {
+      switch (failed.failure()) {
+        case BackendFailure _, MachineFailure _, AgentFailure _ -> {}
+        case Failure _ -> throw failed;
+      }
+    }
+
+    private Backend backend(String name) {
+      return requests.candidates(config, wish).stream()
+          .filter(each -> each.name().equals(name))
+          .findFirst()
+          .or(() -> backends.named(name))
+          .orElseThrow(
+              () ->
+                  new GpushException(
+                      new BackendFailure.Unavailable(
+                          name, "it is not configured any more", "gpush backends")));
+    }
+  }
+
+  /** What each of several says while it waits, in one line. */
+  private static final class Waiting {
+    private final Map<String, String> words = new LinkedHashMap<>();
+    private final boolean isSeveral;
+
+    Waiting(boolean isSeveral) {
+      this.isSeveral = isSeveral;
+    }
+
+    String heard(Bid bid, String said) {
+      words.put(bid.backend(), said);
+      return all();
+    }
+
+    void forget(Bid bid) {
+      words.remove(bid.backend());
+    }
+
+    private String all() {
+      return isSeveral
+          ? String.join(
+              "; ",
+              words.entrySet().stream()
+                  .map(each -> each.getKey() + ": " + each.getValue())
+                  .toList())
+          : String.join("", words.values());
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package dev.gpush.gateway.session.placement;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Outlook.Answer;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * Asks all backends at once what they could grant. Who is silent does not hold up the others: once
+ * one could grant now, the rest have a short time left.
+ */
+public final class PlanPoll {
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
+  private final Duration limit;
+  private final Duration grace;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  /**
+   * @param limit for each answer
+   * @param grace what the others may still take once one could grant now
+   */
+  PlanPoll(Duration limit, Duration grace, Clock clock, Tasks tasks) {
+    this.limit = limit;
+    this.grace = grace;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  private record Heard(Backend backend, Answer answer) {}
+
+  /** In the order of the backends. Where there is only one, it takes the time that it takes. */
+  Map<Backend, Answer> all(List<Backend> backends, Function<Backend, GangRequest> request)
+      throws InterruptedException {
+    if (backends.size() == 1) {
+      Backend only = backends.getFirst();
+      return Map.of(only, answer(only, request.apply(only)));
+    }
+    var heard = new LinkedBlockingQueue<Heard>();
+    var asked = new ArrayList<Task<Boolean, RuntimeException>>();
+    try {
+      for (Backend backend : backends) {
+        asked.add(
+            tasks.fork(
+                "plan-" + backend.name(),
+                () -> heard.add(new Heard(backend, answer(backend, request.apply(backend))))));
+      }
+      if (tasks.isClosed()) {
+        throw new InterruptedException("nothing is asked any more");
+      }
+      return gathered(backends, heard);
+    } finally {
+      asked.forEach(Task::cancel);
+    }
+  }
+
+  private Map<Backend, Answer> gathered(List<Backend> backends, LinkedBlockingQueue<Heard> heard)
+      throws InterruptedException {
+    var answers = new HashMap<Backend, Answer>();
+    long begun = clock.nanos();
+    long end = begun + limit.toNanos();
+    while (answers.size() < backends.size()) {
+      Heard next = heard.poll(end - clock.nanos(), TimeUnit.NANOSECONDS);
+      if (next == null) {
+        break;
+      }
+      answers.put(next.backend(), next.answer());
+      if (next.answer() instanceof Answer.Planned(Plan.Now _)) {
+        long soon = clock.nanos() + grace.toNanos();
+        end = soon - end < 0 ? soon : end;
+      }
+    }
+    Duration waited = Duration.ofNanos(clock.nanos() - begun);
+    for (Backend silent : backends) {
+      answers.computeIfAbsent(
+          silent,
+          backend -> new Answer.Failed(new BackendFailure.NoAnswer(backend.name(), waited)));
+    }
+    return answers;
+  }
+
+  private static Answer answer(Backend backend, GangRequest request) {
+    try {
+      return new Answer.Planned(backend.plan(request));
+    } catch (GpushException failed) {
+      return new Answer.Failed(failed.failure());
+    } catch (RuntimeException bug) {
+      // One adapter's mistake is not the others'; it is told with the rest.
+      LOG.log(System.Logger.Level.ERROR, "no plan, backend=" + backend.name(), bug);
+      Failure failure =
+          new BackendFailure.Unavailable(
+              backend.name(), "a mistake in gpush; the log has it", "gpush gateway status");
+      return new Answer.Failed(failure);
+    }
+  }
+}

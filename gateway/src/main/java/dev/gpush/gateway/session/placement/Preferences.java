@@ -1,0 +1,209 @@
+package dev.gpush.gateway.session.placement;
+
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Setting;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.session.UpRequest;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Flags &gt; gpush.local.yaml &gt; gpush.yaml &gt; last used here &gt; config.yaml &gt; site.yaml
+ * &gt; built in.
+ */
+public final class Preferences {
+  private static final Duration DEFAULT_IDLE = Duration.ofHours(1);
+
+  private final Path folder;
+
+  /**
+   * @param folder where the last request of each workspace is remembered
+   */
+  public Preferences(Path folder) {
+    this.folder = folder;
+  }
+
+  public ResolvedUp wish(UpRequest request, Config config) {
+    Habit last = last(config.root());
+    var notes = new ArrayList<String>();
+    Optional<Integer> projectNodes = project(config, "nodes").flatMap(Preferences::whole);
+    Optional<GpuRequest> projectGpus = project(config, "gpus").flatMap(Preferences::gpus);
+    Optional<Integer> lastNodes = last.nodes();
+    Optional<GpuRequest> lastGpus = last.gpus();
+    boolean asksNothing =
+        request.nodes().isEmpty()
+            && request.gpus().isEmpty()
+            && projectNodes.isEmpty()
+            && projectGpus.isEmpty();
+    if (asksNothing
+        && lastNodes.isPresent()
+        && (lastNodes.get() != 1 || lastGpus.map(gpus -> !gpus.isNone()).orElse(false))) {
+      notes.add(
+          "as last time here: --nodes "
+              + lastNodes.get()
+              + lastGpus.filter(gpus -> !gpus.isNone()).map(gpus -> " --gpus " + gpus).orElse(""));
+    }
+    int nodes =
+        request
+            .nodes()
+            .or(() -> projectNodes)
+            .or(() -> lastNodes)
+            .or(() -> config.value("nodes").flatMap(Preferences::whole))
+            .orElse(1);
+    if (nodes < 1 || nodes > GangRequest.MAX_NODES) {
+      throw new GpushException(
+          new UsageFailure.BadValue(
+              "--nodes", Integer.toString(nodes), "1 to " + GangRequest.MAX_NODES));
+    }
+    GpuRequest gpus =
+        request
+            .gpus()
+            .or(() -> projectGpus)
+            .or(() -> lastGpus)
+            .or(() -> config.value("gpus").flatMap(Preferences::gpus))
+            .orElse(GpuRequest.none());
+    var asked = new HashSet<String>();
+    request.nodes().or(() -> projectNodes).ifPresent(_ -> asked.add("nodes"));
+    request.gpus().or(() -> projectGpus).ifPresent(_ -> asked.add("gpus"));
+    request.backend().ifPresent(_ -> asked.add("backend"));
+    return new ResolvedUp(
+        request
+            .backend()
+            .map(Preferences::names)
+            .or(
+                () ->
+                    last.backend()
+                        .filter(_ -> asksNothing)
+                        .map(Preferences::names)
+                        .filter(config.order()::containsAll))
+            .orElse(List.of()),
+        nodes,
+        gpus,
+        request.hardEnd().or(() -> seconds(config, "lease.for")),
+        request.idle().orElseGet(() -> idle(config)),
+        request.python().or(() -> config.text("python")),
+        asked,
+        Optional.empty(),
+        notes);
+  }
+
+  /** As long as a gang may be idle where nobody says something else. */
+  public static Duration idle(Config config) {
+    return seconds(config, "lease.idle").orElse(DEFAULT_IDLE);
+  }
+
+  /** What was granted is what this folder wants next time; a habit is not worth a failure. */
+  public void remember(Path root, ResolvedUp wish) {
+    if (wish.attach().isPresent()) {
+      // What somebody else runs is no habit of this folder's.
+      return;
+    }
+    Json.Obj last =
+        Json.object(
+            "root",
+            root.toString(),
+            "nodes",
+            wish.nodes(),
+            "gpus",
+            wish.gpus().toString(),
+            "backend",
+            Optional.of(String.join(",", wish.backends())).filter(names -> !names.isEmpty()));
+    try {
+      Files.createDirectories(folder);
+      Path file = file(root);
+      Path temporary = file.resolveSibling("." + file.getFileName() + ".new");
+      Files.writeString(temporary, last.pretty() + "\n");
+      Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException unwritten) {
+      // The session is there; only the next plain up asks for something else.
+    }
+  }
+
+  /** What was used here last. */
+  private record Habit(
+      Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> backend) {
+    static Habit none() {
+      return new Habit(Optional.empty(), Optional.empty(), Optional.empty());
+    }
+  }
+
+  private Habit last(Path root) {
+    try {
+      Path file = file(root);
+      if (!Files.exists(file)) {
+        return Habit.none();
+      }
+      Json last = Json.parse(Files.readString(file));
+      return new Habit(
+          last.number("nodes").map(Math::toIntExact).filter(nodes -> nodes >= 1),
+          last.text("gpus").map(Preferences::gpus),
+          last.text("backend"));
+    } catch (IOException | JsonSyntaxException | ArithmeticException | GpushException forgotten) {
+      return Habit.none();
+    }
+  }
+
+  private Path file(Path root) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256")
+              .digest(root.toString().getBytes(StandardCharsets.UTF_8));
+      return folder.resolve(HexFormat.of().formatHex(hash, 0, 8) + ".json");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  /** {@code hpc} or {@code hpc,rack}. */
+  private static List<String> names(String list) {
+    List<String> names = List.of(list.split(",", -1));
+    if (names.stream().anyMatch(String::isBlank)) {
+      throw new GpushException(
+          new UsageFailure.BadValue("--backend", list, "names with commas between: hpc,rack"));
+    }
+    return names.stream().map(String::strip).distinct().toList();
+  }
+
+  /** A value that the project's own files give. */
+  private static Optional<Json> project(Config config, String key) {
+    return config.settings().stream()
+        .filter(setting -> setting.key().equals(key) && setting.origin().startsWith("gpush."))
+        .map(Setting::value)
+        .findFirst();
+  }
+
+  private static Optional<Integer> whole(Json value) {
+    return Json.object("v", value).number("v").map(Math::toIntExact);
+  }
+
+  private static Optional<GpuRequest> gpus(Json value) {
+    List<Optional<String>> readings =
+        List.of(value.asText(), whole(value).map(number -> Integer.toString(number)));
+    return readings.stream().flatMap(Optional::stream).findFirst().map(Preferences::gpus);
+  }
+
+  private static GpuRequest gpus(String text) {
+    return text.equals("cpu") ? GpuRequest.none() : GpuRequest.parse(text);
+  }
+
+  /** Durations are seconds once the configuration is read. */
+  private static Optional<Duration> seconds(Config config, String key) {
+    return config.number(key).map(Duration::ofSeconds);
+  }
+}

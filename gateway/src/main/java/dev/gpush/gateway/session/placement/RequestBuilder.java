@@ -1,0 +1,177 @@
+package dev.gpush.gateway.session.placement;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.live.Nearest;
+import dev.gpush.gateway.session.live.SessionEnvironment;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** From what somebody wishes to what backends are asked for, and which of them. */
+public final class RequestBuilder {
+  private final GatewayIdentity identity;
+  private final Backends backends;
+  private final Clock clock;
+  private final SecureRandom random;
+
+  public RequestBuilder(
+      GatewayIdentity identity, Backends backends, Clock clock, SecureRandom random) {
+    this.identity = identity;
+    this.backends = backends;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** A new session's first entry, with a gang id that nobody has. */
+  public LedgerEntry intent(
+      SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
+    Map<String, String> inherit = backend.inherited(request.environment());
+    return intent(name, config, wish, backend, inherit, request.natives());
+  }
+
+  private LedgerEntry intent(
+      SessionName name,
+      Config config,
+      ResolvedUp wish,
+      Backend backend,
+      Map<String, String> inherit,
+      List<String> natives) {
+    byte[] gang = new byte[8];
+    byte[] id = new byte[6];
+    random.nextBytes(gang);
+    random.nextBytes(id);
+    return new LedgerEntry(
+        HexFormat.of().formatHex(id),
+        name,
+        GangId.of(gang),
+        SessionState.ASKED,
+        "",
+        backend.name(),
+        wish.nodes(),
+        wish.gpus(),
+        wish.hardEnd(),
+        wish.idle(),
+        wish.python(),
+        config.root(),
+        identity.owner(),
+        identity.holder(),
+        identity.host(),
+        identity.boot(),
+        clock.now(),
+        LedgerEntry.FIRST_TERM,
+        inherit,
+        natives,
+        Optional.empty(),
+        List.of(),
+        false,
+        wish.attach());
+  }
+
+  /** The first entry for a gang that somebody else has asked for, or this home has forgotten. */
+  public LedgerEntry adopted(
+      SessionName name, Config config, Backend backend, Gang gang, Duration idle) {
+    var wish =
+        new ResolvedUp(
+            List.of(backend.name()),
+            gang.nodes().size(),
+            GpuRequest.of(gang.nodes().getFirst()),
+            Optional.empty(),
+            idle,
+            Optional.empty(),
+            Set.of(),
+            Optional.empty(),
+            List.of());
+    return intent(name, config, wish, backend, Map.of(), List.of())
+        .with(new Bid(backend.name(), gang.id(), true))
+        .granted(gang)
+        .foreign(true);
+  }
+
+  GangRequest gang(LedgerEntry entry, Config config) {
+    return new GangRequest(
+        entry.gang(),
+        entry.name().text(),
+        entry.owner(),
+        entry.holder().text(),
+        project(config.root()),
+        entry.nodes(),
+        entry.gpus(),
+        new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
+        SessionEnvironment.base(config, entry),
+        entry.inherit(),
+        entry.natives(),
+        config.text("image"),
+        entry.attach());
+  }
+
+  private static List<Duration> warnings(Config config) {
+    return config.value("lease.warn").map(Json::items).orElse(List.of()).stream()
+        .flatMap(seconds -> Json.object("v", seconds).number("v").stream())
+        .map(Duration::ofSeconds)
+        .toList();
+  }
+
+  private static String project(Path root) {
+    Path name = root.getFileName();
+    return name == null ? "root" : name.toString();
+  }
+
+  /** For one more backend, under an id that nobody has. */
+  Bid bid(String backend) {
+    byte[] gang = new byte[8];
+    random.nextBytes(gang);
+    return new Bid(backend, GangId.of(gang), true);
+  }
+
+  /**
+   * Who may be asked: those that were named, in that order, else those of the configuration. This
+   * machine is no place for GPUs unless somebody says so, or there is no other.
+   */
+  public List<Backend> candidates(Config config, ResolvedUp wish) {
+    if (!wish.backends().isEmpty()) {
+      return wish.backends().stream().map(name -> named(config, name)).toList();
+    }
+    List<Backend> all = backends.of(config);
+    if (wish.gpus().isNone() || config.isOrdered()) {
+      return all;
+    }
+    List<Backend> others = all.stream().filter(each -> !each.kind().equals("local")).toList();
+    return others.isEmpty() ? all : others;
+  }
+
+  private Backend named(Config config, String wanted) {
+    return backends.of(config).stream()
+        .filter(backend -> backend.name().equals(wanted))
+        .findFirst()
+        .or(() -> backends.named(wanted))
+        .orElseThrow(
+            () -> {
+              List<String> known = config.backends().stream().map(BackendConfig::name).toList();
+              return new GpushException(
+                  new BackendFailure.Unknown(wanted, known, Nearest.one(wanted, known)));
+            });
+  }
+}

@@ -1,0 +1,142 @@
+package dev.gpush.gateway.session.placement;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.gateway.session.ledger.Bid;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/**
+ * One request with several backends at once. Each waits on a thread of its own; what happens to it
+ * is told to the one thread that calls {@link #next}, so that the ledger has one writer.
+ */
+final class ReservationRace {
+  /** A reservation that is stopped rolls back; longer than that is never waited for. */
+  private static final Duration END_LIMIT = Duration.ofSeconds(60);
+
+  private final Tasks tasks;
+  private final Duration pause;
+  private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
+  private final List<Task<Boolean, RuntimeException>> running = new ArrayList<>();
+
+  /**
+   * @param pause before what could not be reached is resumed again
+   */
+  ReservationRace(Tasks tasks, Duration pause) {
+    this.tasks = tasks;
+    this.pause = pause;
+  }
+
+  /** What became of one of them. */
+  sealed interface News {
+    Bid bid();
+
+    record Waits(Bid bid, String words) implements News {}
+
+    record Granted(Bid bid, Gang gang) implements News {}
+
+    record Failed(Bid bid, GpushException failure) implements News {}
+
+    record Broke(Bid bid, RuntimeException bug) implements News {}
+
+    record Died(Bid bid, Error bug) implements News {}
+
+    /** The end of this process. */
+    record Stopped(Bid bid) implements News {}
+  }
+
+  /** Asks for it there. */
+  void enter(Bid bid, Backend backend, GangRequest request) {
+    run(bid, () -> backend.reserve(request, waiter(bid)));
+  }
+
+  /** Waits for what was asked for there before. */
+  void resume(Bid bid, Backend backend, GangRequest request) {
+    run(bid, () -> resumed(bid, backend, request));
+  }
+
+  private void run(Bid bid, Work<Gang, RuntimeException> reserve) {
+    running.add(tasks.fork("reserve-" + bid.backend(), () -> reserve(bid, reserve)));
+    if (tasks.isClosed()) {
+      // The reservation may never begin, and tell nothing itself.
+      news.add(new News.Stopped(bid));
+    }
+  }
+
+  private boolean reserve(Bid bid, Work<Gang, RuntimeException> reserve) {
+    try {
+      return news.add(new News.Granted(bid, reserve.run()));
+    } catch (GpushException failed) {
+      return news.add(new News.Failed(bid, failed));
+    } catch (RuntimeException bug) {
+      return news.add(new News.Broke(bid, bug));
+    } catch (Error bug) {
+      return news.add(new News.Died(bid, bug));
+    } catch (InterruptedException stop) {
+      return news.add(new News.Stopped(bid));
+    }
+  }
+
+  private Waiter waiter(Bid bid) {
+    return new Waiter() {
+      @Override
+      public void waits(String words) {
+        news.add(new News.Waits(bid, words));
+      }
+
+      // Only when this gateway ends; a place that lost the race or was cancelled is given up.
+      @Override
+      public boolean leavesPlace() {
+        return tasks.isClosed();
+      }
+    };
+  }
+
+  /** As long as the place cannot be reached, nobody can tell what became of the request. */
+  private Gang resumed(Bid bid, Backend backend, GangRequest request) throws InterruptedException {
+    while (true) {
+      try {
+        return backend.resume(request, waiter(bid));
+      } catch (GpushException failed) {
+        if (!isUnreachable(failed)) {
+          throw failed;
+        }
+        news.add(new News.Waits(bid, PlaceText.failed(failed.failure())));
+      }
+      Thread.sleep(pause);
+    }
+  }
+
+  private static boolean isUnreachable(GpushException failed) {
+    return switch (failed.failure()) {
+      case MachineFailure _, BackendFailure.Unavailable _ -> true;
+      case Failure _ -> false;
+    };
+  }
+
+  News next() throws InterruptedException {
+    return news.take();
+  }
+
+  /** Tells all that still wait to stop and roll back; does not wait for it. */
+  void stop() {
+    running.forEach(Task::cancel);
+  }
+
+  /** Stops all and waits until none can ask for anything any more. */
+  void end() {
+    stop();
+    running.forEach(reservation -> reservation.join(END_LIMIT));
+  }
+}

@@ -1,0 +1,233 @@
+package dev.gpush.gateway.session.views;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Backends;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.Ledger;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.lifecycle.SessionEndings;
+import dev.gpush.gateway.session.lifecycle.UnknownGangs;
+import dev.gpush.gateway.session.live.LiveSession;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
+ * there. Ends only what is the owner's own and renewed by nobody, and only when asked to.
+ */
+public final class Doctor {
+  /** Older ends were proved by the doctors of their time. */
+  private static final int PROVED_ENDS = 20;
+
+  /** As for a session that is given back. */
+  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
+
+  private final Ledger ledger;
+  private final Backends backends;
+  private final UnknownGangs strangers;
+  private final SessionViews views;
+  private final Clock clock;
+
+  public Doctor(
+      Ledger ledger, Backends backends, UnknownGangs strangers, SessionViews views, Clock clock) {
+    this.ledger = ledger;
+    this.backends = backends;
+    this.strangers = strangers;
+    this.views = views;
+    this.clock = clock;
+  }
+
+  public List<Finding> findings(List<LiveSession> live) {
+    var findings = new ArrayList<Finding>();
+    var known = new HashSet<String>();
+    for (LiveSession session : live) {
+      known.add(session.entry().gang().text());
+      findings.add(of(session));
+      for (Bid bid : session.entry().others()) {
+        known.add(bid.gang().text());
+        findings.add(of(session, bid));
+      }
+    }
+    List<LedgerEntry> all = ledger.load();
+    for (LedgerEntry entry : all) {
+      if (!entry.state().isOver() && known.add(entry.gang().text())) {
+        findings.add(unwatched(entry));
+      }
+    }
+    List<LedgerEntry> ended = all.stream().filter(entry -> entry.state().isOver()).toList();
+    for (LedgerEntry entry : ended.subList(Math.max(0, ended.size() - PROVED_ENDS), ended.size())) {
+      known.add(entry.gang().text());
+      findings.add(proof(entry));
+    }
+    findings.addAll(strangers(known));
+    for (Path damaged : ledger.damaged()) {
+      findings.add(
+          new Finding(
+              "bad",
+              "ledger entry put aside",
+              damaged.toString(),
+              Optional.of("look at it, then remove the file")));
+    }
+    findings.sort(
+        Comparator.comparingInt(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
+    return findings;
+  }
+
+  private static Finding of(LiveSession session, Bid bid) {
+    return new Finding(
+        bid.isWanted() ? "ok" : "warn",
+        "gang " + bid.gang() + " on " + bid.backend(),
+        bid.isWanted()
+            ? "asked for too, for session " + session.name()
+            : "asked for by session " + session.name() + ", being given back",
+        Optional.empty());
+  }
+
+  private Finding of(LiveSession session) {
+    LedgerEntry entry = session.entry();
+    String what = "session " + entry.name();
+    SessionState state = session.shownState();
+    return switch (state) {
+      case READY ->
+          new Finding(
+              "ok",
+              what,
+              views.of(session, false).shape() + " on " + entry.backend(),
+              Optional.empty());
+      case DEGRADED ->
+          new Finding("warn", what, views.of(session, false).detail(), Optional.of("gpush ps"));
+      case LEAKED ->
+          new Finding(
+              "bad",
+              what,
+              "perhaps still held: " + entry.detail(),
+              Optional.of("gpush down -s " + entry.name()));
+      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED ->
+          new Finding("ok", what, state.word(), Optional.empty());
+    };
+  }
+
+  /**
+   * In the ledger, not over, and not this gateway's: another machine's, or its backend is not
+   * configured any more.
+   */
+  private Finding unwatched(LedgerEntry entry) {
+    if (backends.named(entry.backend()).isPresent()) {
+      return new Finding(
+          "ok",
+          "session " + entry.name(),
+          "on another machine that has this home: " + entry.holder().words(),
+          Optional.empty());
+    }
+    return new Finding(
+        "bad",
+        "session " + entry.name(),
+        "perhaps still held on " + entry.backend() + ": " + entry.detail(),
+        Optional.of("configure backend " + entry.backend() + " again, then gpush gateway stop"));
+  }
+
+  private Finding proof(LedgerEntry entry) {
+    String age = DurationText.coarse(Duration.between(entry.created(), clock.now()));
+    String what = "ended session " + entry.name() + " (made " + age + " ago)";
+    Optional<Backend> backend = backends.named(entry.backend());
+    if (backend.isEmpty()) {
+      return new Finding(
+          "warn", what, "cannot tell: no backend " + entry.backend(), Optional.empty());
+    }
+    Gang gang =
+        entry.grant().orElseGet(() -> new Gang(entry.gang(), entry.backend(), List.of(), ""));
+    return switch (observed(backend.get(), gang)) {
+      case Observation.Gone _ -> new Finding("ok", what, "gone", Optional.empty());
+      case Observation.CannotTell(var reason) ->
+          new Finding("warn", what, "cannot tell: " + reason, Optional.empty());
+      case Observation.Exists _, Observation.Partly _ ->
+          new Finding(
+              "bad",
+              what,
+              "still held on " + entry.backend(),
+              Optional.of("gpush gateway stop, then gpush doctor"));
+    };
+  }
+
+  private static Observation observed(Backend backend, Gang gang) {
+    try {
+      return backend.observe(gang);
+    } catch (GpushException failed) {
+      return new Observation.CannotTell(SessionEndings.why(failed));
+    }
+  }
+
+  /** Gangs of this owner that no ledger entry of ours knows. */
+  private List<Finding> strangers(Set<String> known) {
+    var findings = new ArrayList<Finding>();
+    for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
+      Discovered found = stranger.found();
+      String session = "session " + found.session();
+      findings.add(
+          strangers.isForgotten(found)
+              ? new Finding(
+                  "bad",
+                  stranger.what(),
+                  session
+                      + " was held from here, is in no ledger, and is renewed by nobody;"
+                      + " gpush doctor --end ends it",
+                  Optional.of("gpush adopt " + found.session()))
+              : new Finding(
+                  "warn",
+                  stranger.what(),
+                  session
+                      + " of "
+                      + new Holder(found.holder()).words()
+                      + " is not in this ledger; it ends by itself at its lease",
+                  Optional.of("gpush adopt " + found.session() + " --take")));
+    }
+    return findings;
+  }
+
+  /** Ends what is the owner's own and renewed by nobody; each is asked about. */
+  public List<Finding> end(List<LiveSession> live, Talk talk) throws InterruptedException {
+    var known = new HashSet<String>();
+    live.forEach(session -> known.addAll(UnknownGangs.gangs(session.entry())));
+    var findings = new ArrayList<Finding>();
+    for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
+      if (strangers.isForgotten(stranger.found())) {
+        talk.confirm("end " + stranger.what() + ", session " + stranger.found().session(), "--yes");
+        findings.add(ended(stranger));
+      }
+    }
+    return findings;
+  }
+
+  private static Finding ended(UnknownGangs.Stranger stranger) throws InterruptedException {
+    try {
+      List<String> kept = stranger.backend().release(stranger.found().gang(), RELEASE_LIMIT);
+      return new Finding(
+          "ok",
+          stranger.what(),
+          kept.isEmpty() ? "ended" : "ended; kept there: " + String.join(", ", kept),
+          Optional.empty());
+    } catch (GpushException failed) {
+      return new Finding(
+          "bad",
+          stranger.what(),
+          "not ended: " + SessionEndings.why(failed),
+          Optional.of("gpush doctor"));
+    }
+  }
+}

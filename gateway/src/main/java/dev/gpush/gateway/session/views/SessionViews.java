@@ -1,0 +1,362 @@
+package dev.gpush.gateway.session.views;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.Gate;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.RestartedAgents;
+import dev.gpush.gateway.session.live.SessionWork;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Sessions as people see them: the ledger's word, the links' state, and what node 0's agent says of
+ * the lease.
+ */
+public final class SessionViews {
+  /** {@code ps} must not wait for a node that is away. */
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
+
+  /** With the answer's limit less than the list's. */
+  private static final Duration TAKEOVER_LIMIT = Duration.ofMillis(800);
+
+  /** Beyond the answer itself: what is read from files. */
+  private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
+
+  private static final String NEEDS_YOU = "needs you";
+  private static final LinkState NOT_LINKED = new LinkState.Idle();
+
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
+  private final Tasks tasks;
+
+  public SessionViews(Tasks tasks) {
+    this.tasks = tasks;
+  }
+
+  public List<SessionView> of(List<LiveSession> sessions) {
+    var asked = new ArrayList<Task<SessionView, RuntimeException>>();
+    for (LiveSession session : sessions) {
+      asked.add(tasks.fork("view", () -> of(session, false)));
+    }
+    var views = new ArrayList<SessionView>();
+    try {
+      for (int i = 0; i < sessions.size(); i++) {
+        views.add(within(LIST_LIMIT, asked.get(i), sessions.get(i)));
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } finally {
+      asked.forEach(Task::cancel);
+    }
+    return views;
+  }
+
+  /** One session that cannot be looked at does not hide the others. */
+  private static SessionView within(
+      Duration limit, Task<SessionView, RuntimeException> view, LiveSession session)
+      throws InterruptedException {
+    try {
+      return view.get(limit);
+    } catch (RuntimeException failed) {
+      LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed);
+      return plain(session.entry(), "cannot be looked at; the log says why");
+    } catch (TimeoutException late) {
+      return plain(session.entry(), "no answer for " + DurationText.of(limit));
+    }
+  }
+
+  /** Only what the ledger knows. */
+  private static SessionView plain(LedgerEntry entry, String detail) {
+    return new SessionView(
+        entry.name(),
+        entry.id(),
+        entry.state() == SessionState.READY ? SessionState.DEGRADED : entry.state(),
+        detail,
+        Optional.empty(),
+        String.join(",", entry.places()),
+        place(entry),
+        size(entry),
+        gpus(entry),
+        entry.root(),
+        entry.owner(),
+        entry.created(),
+        Optional.empty(),
+        Optional.empty(),
+        "",
+        Optional.empty(),
+        0,
+        entry.python().orElse(""),
+        entry.grant().map(Gang::nodes).orElse(List.of()).stream()
+            .map(info -> new NodeView(info, word(new LinkState.Idle()), Optional.empty(), 0, "", 0))
+            .toList(),
+        false);
+  }
+
+  /** What it has, or what it has asked for while nothing is granted. */
+  private static int size(LedgerEntry entry) {
+    return entry.grant().map(gang -> gang.nodes().size()).orElse(entry.nodes());
+  }
+
+  private static GpuRequest gpus(LedgerEntry entry) {
+    return entry.grant().stream()
+        .flatMap(gang -> gang.nodes().stream().limit(1))
+        .findFirst()
+        .map(entry.gpus()::as)
+        .orElse(entry.gpus());
+  }
+
+  /** What the backend's own tools call the gang. */
+  private static String place(LedgerEntry entry) {
+    return entry
+        .grant()
+        .map(Gang::detail)
+        .filter(detail -> !detail.isEmpty())
+        .orElse(entry.gang().text());
+  }
+
+  public SessionView of(LiveSession session, boolean isNew) {
+    if (session.isBeingTakenOver()) {
+      // A new gateway links within moments; until then it would look like trouble.
+      session.awaitTurn(TAKEOVER_LIMIT);
+    }
+    LedgerEntry entry = session.entry();
+    Json status = status(session);
+    SessionState state = session.shownState();
+    List<NodeView> nodes = nodes(session, entry);
+    return new SessionView(
+        entry.name(),
+        entry.id(),
+        state,
+        detail(session, state, status),
+        needsLogin(session, state),
+        String.join(",", entry.places()),
+        place(entry),
+        size(entry),
+        gpus(entry),
+        entry.root(),
+        entry.owner(),
+        entry.created(),
+        status.number("hard_left_s").map(Duration::ofSeconds),
+        status.number("idle_left_s").map(Duration::ofSeconds),
+        status.text("idle_because").orElse(""),
+        generation(nodes),
+        session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
+        session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""),
+        nodes,
+        isNew);
+  }
+
+  /** The newest that a node holds; empty while one of them is not known. */
+  private static Optional<Long> generation(List<NodeView> nodes) {
+    if (nodes.stream().anyMatch(node -> node.generation().isEmpty())) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        nodes.stream().flatMap(node -> node.generation().stream()).reduce(0L, Math::max));
+  }
+
+  /** The backend that a person must log in to before the session goes on; nothing is lost. */
+  private static Optional<String> needsLogin(LiveSession session, SessionState state) {
+    List<NodeInfo> nodes = session.entry().grant().map(Gang::nodes).orElse(List.of());
+    boolean isAsking = nodes.isEmpty() && state != SessionState.RELEASED;
+    boolean isCut =
+        session.links().stream()
+            .anyMatch(link -> needsYou(session, link.node(), link.state()).isPresent());
+    boolean isUnlinked =
+        session.links().isEmpty()
+            && nodes.stream().anyMatch(node -> needsYou(session, node, NOT_LINKED).isPresent());
+    boolean isClosed = session.backend().gates().stream().anyMatch(SessionViews::isClosed);
+    return (isAsking && isClosed) || isCut || isUnlinked
+        ? Optional.of(session.backend().name())
+        : Optional.empty();
+  }
+
+  private static boolean isClosed(Gate gate) {
+    return gate.closed().isPresent();
+  }
+
+  private static String detail(LiveSession session, SessionState state, Json status) {
+    return switch (state) {
+      case DEGRADED -> degradation(session);
+      case READY ->
+          taken(status)
+              .or(() -> Optional.of(String.join("; ", anew(session))).filter(all -> !all.isEmpty()))
+              .orElseGet(() -> detail(session.entry()));
+      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
+    };
+  }
+
+  /** Nodes whose agents have begun anew: what ran there is gone. */
+  private static List<String> anew(LiveSession session) {
+    return session
+        .workIfAny()
+        .map(SessionWork::replaced)
+        .map(RestartedAgents::words)
+        .orElse(List.of());
+  }
+
+  /** Preempted or cancelled, and not gone yet. */
+  private static Optional<String> taken(Json status) {
+    return Optional.of(status)
+        .filter(said -> said.flag("taken"))
+        .flatMap(said -> said.number("hard_left_s"))
+        .map(
+            left ->
+                "the scheduler takes its nodes back in "
+                    + DurationText.of(Duration.ofSeconds(left)));
+  }
+
+  /** What the far side says is left, if it can be asked. */
+  Optional<Duration> hardEndLeft(LiveSession session) {
+    return status(session).number("hard_left_s").map(Duration::ofSeconds);
+  }
+
+  private Json status(LiveSession session) {
+    // Node 0's agent decides for the gang; the others know what it said last.
+    Optional<Link> first =
+        session.links().stream().filter(link -> link.state() instanceof LinkState.Up).findFirst();
+    if (first.isEmpty()) {
+      return Json.object();
+    }
+    try {
+      return tasks.within(ANSWER_LIMIT, "status", () -> first.get().call("status", Json.object()));
+    } catch (GpushException | TimeoutException away) {
+      return Json.object();
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return Json.object();
+    }
+  }
+
+  private static List<NodeView> nodes(LiveSession session, LedgerEntry entry) {
+    List<NodeInfo> infos = entry.grant().map(Gang::nodes).orElse(List.of());
+    List<Link> links = session.links();
+    var views = new ArrayList<NodeView>();
+    for (NodeInfo info : infos) {
+      LinkState state =
+          links.size() > info.index() ? links.get(info.index()).state() : new LinkState.Idle();
+      Json welcome = state instanceof LinkState.Up(var said, _) ? said : Json.object();
+      views.add(
+          new NodeView(
+              info,
+              needsYou(session, info, state).isPresent() ? NEEDS_YOU : word(state),
+              generation(session, info.index(), welcome),
+              session.workIfAny().map(work -> work.claimed(info.index())).orElse(0),
+              welcome.text("python").orElse(""),
+              welcome.number("pid").orElse(0L)));
+    }
+    return views;
+  }
+
+  /**
+   * As this gateway has written it, else as the agent said when its link came up: a gateway that
+   * has just taken a session over has written nothing yet. Agents of older versions do not say it.
+   */
+  private static Optional<Long> generation(LiveSession session, int node, Json welcome) {
+    return session
+        .workIfAny()
+        .flatMap(work -> work.generation(node))
+        .or(() -> welcome.number("generation"));
+  }
+
+  /** A second gang is never kept in silence. */
+  private static String detail(LedgerEntry entry) {
+    List<String> holding =
+        entry.others().stream()
+            .filter(bid -> !bid.isWanted())
+            .map(Bid::backend)
+            .distinct()
+            .toList();
+    boolean isSaid = entry.grant().isPresent() && entry.detail().isEmpty() && !holding.isEmpty();
+    return isSaid ? "giving back what was asked of " + String.join(", ", holding) : entry.detail();
+  }
+
+  private static String degradation(LiveSession session) {
+    Optional<AgentFailure.Superseded> other = session.superseded();
+    if (other.isPresent()) {
+      String holder = new Holder(other.get().holder()).words();
+      return "held by " + holder + "; this gateway looks on (gpush up takes it over)";
+    }
+    var parts = new ArrayList<String>();
+    session
+        .lost()
+        .ifPresent(
+            seen ->
+                parts.add(
+                    seen.nodes()
+                        + (seen.lost().size() == 1 ? " is" : " are")
+                        + " lost: "
+                        + seen.reason()));
+    int index = 0;
+    for (Link link : session.links()) {
+      Optional<String> login = needsYou(session, index, link.state());
+      String text =
+          session.isLost(index)
+              ? ""
+              : login.isPresent()
+                  ? "needs you: gpush login " + login.get()
+                  : switch (link.state()) {
+                    case LinkState.Up _ -> "";
+                    case LinkState.Idle _ -> "not linked yet";
+                    case LinkState.Cut(var reason) -> "link cut: " + reason;
+                    case LinkState.Over(var reason) -> "link over: " + reason;
+                    case LinkState.Refused(var failure) -> "refused: " + failure.kind();
+                  };
+      if (!text.isEmpty()) {
+        parts.add("node " + index + " " + text);
+      }
+      index++;
+    }
+    parts.addAll(anew(session));
+    return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
+  }
+
+  private static Optional<String> needsYou(LiveSession session, int index, LinkState state) {
+    List<NodeInfo> nodes = session.entry().grant().map(Gang::nodes).orElse(List.of());
+    return index < nodes.size() ? needsYou(session, nodes.get(index), state) : Optional.empty();
+  }
+
+  /**
+   * What to log in to, where the connection to a node waits for a person: at a login of its own, or
+   * at the one that all nodes of the backend are behind.
+   */
+  private static Optional<String> needsYou(LiveSession session, NodeInfo node, LinkState state) {
+    if (state instanceof LinkState.Up) {
+      return Optional.empty();
+    }
+    List<Gate> all = session.backend().gates();
+    List<Gate> own = all.stream().filter(gate -> gate.name().equals(node.host())).toList();
+    return (own.isEmpty() ? all : own).stream().anyMatch(SessionViews::isClosed)
+        ? Optional.of(session.backend().name())
+        : Optional.empty();
+  }
+
+  static String word(LinkState state) {
+    return switch (state) {
+      case LinkState.Idle _ -> "idle";
+      case LinkState.Up _ -> "up";
+      case LinkState.Cut _ -> "cut";
+      case LinkState.Over _ -> "over";
+      case LinkState.Refused _ -> "refused";
+    };
+  }
+}

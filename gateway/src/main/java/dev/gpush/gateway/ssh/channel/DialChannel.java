@@ -1,0 +1,173 @@
+package dev.gpush.gateway.ssh.channel;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.route.Connections;
+import dev.gpush.gateway.ssh.route.RefusalText;
+import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamReceiver;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.sshd.client.future.OpenFuture;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.util.buffer.Buffer;
+import org.apache.sshd.server.channel.AbstractServerChannel;
+
+/**
+ * A channel of type {@code direct-tcpip} or {@code direct-streamlocal@openssh.com}: a connection
+ * that the agent makes from inside the node. The client hears that the channel is open when the
+ * connection stands, and the reason when it does not.
+ */
+final class DialChannel extends AbstractServerChannel {
+  private final Connections connections;
+  private final Target target;
+  private final Inlet inlet = new Inlet(this);
+  private final Outlet outlet = new Outlet(this);
+  private final AtomicBoolean isOpen = new AtomicBoolean();
+
+  /** Reads from the channel's opening message where to go. */
+  @FunctionalInterface
+  interface Target {
+    Json.Obj read(Buffer opening);
+
+    static Json.Obj tcp(Buffer opening) {
+      return Json.object("type", "tcp", "host", opening.getString(), "port", opening.getUInt());
+    }
+
+    static Json.Obj unix(Buffer opening) {
+      return Json.object("type", "unix", "path", RawText.decode(opening.getBytes()));
+    }
+  }
+
+  DialChannel(Connections connections, Target target) {
+    super("", List.of(), null);
+    this.connections = connections;
+    this.target = target;
+  }
+
+  @Override
+  protected OpenFuture doInit(Buffer buffer) {
+    return OpenAnswer.refusalOfOneTooMany(this)
+        .orElseGet(
+            () -> {
+              connections.open(getSession(), new Dial(target.read(buffer)));
+              return OpenAnswer.pending(this);
+            });
+  }
+
+  @Override
+  protected void doWriteData(byte[] data, int offset, long length) {
+    inlet.data(data, offset, Math.toIntExact(length));
+  }
+
+  @Override
+  protected void doWriteExtendedData(byte[] data, int offset, long length) throws IOException {
+    getLocalWindow().release(length);
+  }
+
+  @Override
+  public void handleEof() throws IOException {
+    super.handleEof();
+    inlet.end();
+  }
+
+  @Override
+  public void handleWindowAdjust(Buffer buffer) throws IOException {
+    super.handleWindowAdjust(buffer);
+    outlet.write();
+  }
+
+  @Override
+  protected void preClose() {
+    inlet.close();
+    super.preClose();
+  }
+
+  /** Until the connection stands the client cannot close the channel; only its end does. */
+  private final class Dial implements Connections.Asker {
+    private final Json.Obj request;
+
+    Dial(Json.Obj request) {
+      this.request = request;
+    }
+
+    @Override
+    public Json.Obj request(Route.Node node) {
+      return request;
+    }
+
+    @Override
+    public StreamReceiver receiver(LinkStream stream) {
+      return new Connected(stream, what());
+    }
+
+    private String what() {
+      return "connecting to "
+          + request
+              .text("path")
+              .orElseGet(
+                  () -> request.text("host").orElse("") + ":" + request.number("port").orElse(0L));
+    }
+
+    @Override
+    public boolean isGone() {
+      return isClosing();
+    }
+
+    @Override
+    public void refused(RefusalText text) {
+      OpenAnswer.refuse(
+          DialChannel.this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, text.line());
+    }
+  }
+
+  private final class Connected implements StreamReceiver {
+    private final LinkStream stream;
+    private final String what;
+
+    Connected(LinkStream stream, String what) {
+      this.stream = stream;
+      this.what = what;
+    }
+
+    @Override
+    public void opened(Json.Obj facts) {
+      if (!isClosing()) {
+        isOpen.set(true);
+        signalChannelOpenSuccess();
+      }
+      inlet.attach(stream);
+    }
+
+    @Override
+    public void data(int channel, ByteBuffer bytes) {
+      outlet.data(channel, bytes, stream::consumed);
+    }
+
+    @Override
+    public void end(int channel) {
+      outlet.then(DialChannel.this::sendEof);
+    }
+
+    @Override
+    public void closed(Json.Obj reason) {
+      if (isOpen.get()) {
+        outlet.then(() -> close(false));
+      } else {
+        OpenAnswer.refuse(
+            DialChannel.this, code(reason), what + ": " + reason.text("code").orElse("ended"));
+      }
+    }
+  }
+
+  private static int code(Json reason) {
+    return switch (reason.text("code").orElse("")) {
+      case "limit" -> SshConstants.SSH_OPEN_RESOURCE_SHORTAGE;
+      case "denied" -> SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED;
+      default -> SshConstants.SSH_OPEN_CONNECT_FAILED;
+    };
+  }
+}

@@ -1,0 +1,292 @@
+package dev.gpush.gateway.ssh.channel;
+
+import dev.gpush.gateway.ssh.connection.ClientLimits;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntConsumer;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.channel.AbstractChannel;
+import org.apache.sshd.common.io.IoWriteFuture;
+import org.apache.sshd.common.util.buffer.Buffer;
+import org.apache.sshd.common.util.threads.ThreadUtils;
+
+/**
+ * From the node to the client: cuts what came over the link into packets as the client's window
+ * allows, and gives the link credit again for what was written. What waits here is bounded by the
+ * stream's credit. What is to follow the bytes, such as the end of file and the exit status, waits
+ * in the same queue.
+ *
+ * <p>One thread at a time writes ({@code writing}): the one that brings bytes when all is quiet,
+ * which is fast for a keystroke, and SSHD's I/O threads when packets are under way, which leaves
+ * the link's thread free in bulk transfers. SSHD's own asynchronous stream is not used because it
+ * copies what does not fit into one packet.
+ */
+final class Outlet {
+  private static final int STANDARD_ERROR = 1;
+
+  /**
+   * Pieces up to this that wait behind others are joined: alone each costs far more than its bytes.
+   */
+  private static final int SMALL = 1 << 10;
+
+  private static final int JOINED = 4 << 10;
+
+  private final AbstractChannel channel;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock: all that follows
+  private final ArrayDeque<Item> waiting = new ArrayDeque<>();
+  private boolean writing;
+  private boolean broken;
+  private boolean dropping;
+  private boolean held;
+  private int underWay;
+
+  /** What waits: bytes, or something to be done when all before was written. */
+  private sealed interface Item {
+    record Bytes(boolean isMain, ByteBuffer bytes, IntConsumer consumed) implements Item {
+
+      /** Whether these bytes were put behind ours. */
+      boolean joins(Bytes next) {
+        int end = bytes.limit();
+        int more = next.bytes.remaining();
+        if (isMain != next.isMain || bytes.capacity() - end < more) {
+          return false;
+        }
+        bytes.limit(end + more).put(end, next.bytes, next.bytes.position(), more);
+        return true;
+      }
+    }
+
+    record Then(Action action) implements Item {}
+  }
+
+  /** Writes packets, or closes the channel. */
+  @FunctionalInterface
+  interface Action {
+    void run() throws IOException;
+  }
+
+  Outlet(AbstractChannel channel) {
+    this.channel = channel;
+  }
+
+  /**
+   * Bytes for the client.
+   *
+   * @param from 0 standard output, 1 standard error
+   * @param consumed told the number of bytes once all are on their way
+   */
+  void data(int from, ByteBuffer bytes, IntConsumer consumed) {
+    if (bytes.hasRemaining() && !isDropping()) {
+      bring(new Item.Bytes(from != STANDARD_ERROR, bytes.slice(), consumed));
+    }
+  }
+
+  /** Nobody reads any more: bytes are dropped, and what was to follow them is done. */
+  void drop() {
+    lock.lock();
+    try {
+      dropping = true;
+      waiting.removeIf(Item.Bytes.class::isInstance);
+    } finally {
+      lock.unlock();
+    }
+    write();
+  }
+
+  private boolean isDropping() {
+    lock.lock();
+    try {
+      return dropping;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Something of our own for the person to read. */
+  void errorText(String text) {
+    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    if (bytes.hasRemaining() && !isDropping()) {
+      add(new Item.Bytes(false, bytes, _ -> {}));
+    }
+  }
+
+  /** To be done when all that was given before is written. It runs in turn, and must not block. */
+  void then(Action action) {
+    add(new Item.Then(action));
+  }
+
+  private void bring(Item.Bytes item) {
+    lock.lock();
+    try {
+      // Not to the first: its bytes may be on their way to a packet at this moment.
+      boolean mayJoin = waiting.size() > 1 && item.bytes().remaining() <= SMALL;
+      if (mayJoin && waiting.getLast() instanceof Item.Bytes last && last.joins(item)) {
+        return;
+      }
+      if (mayJoin) {
+        var room =
+            new Item.Bytes(item.isMain(), ByteBuffer.allocate(JOINED).limit(0), item.consumed());
+        room.joins(item);
+        waiting.add(room);
+        return;
+      }
+    } finally {
+      lock.unlock();
+    }
+    add(item);
+  }
+
+  private void add(Item item) {
+    lock.lock();
+    try {
+      waiting.add(item);
+    } finally {
+      lock.unlock();
+    }
+    write();
+  }
+
+  /** Nothing goes out until {@link #release}: the client has not said that the channel is open. */
+  void hold() {
+    lock.lock();
+    try {
+      held = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  void release() {
+    lock.lock();
+    try {
+      held = false;
+    } finally {
+      lock.unlock();
+    }
+    write();
+  }
+
+  /** Looks again: the client's window has grown, or a packet was written. */
+  void write() {
+    lock.lock();
+    try {
+      if (writing) {
+        return;
+      }
+      writing = true;
+    } finally {
+      lock.unlock();
+    }
+    try {
+      // Marks this thread as one of SSHD's: during a key exchange such a thread leaves its packet
+      // in a queue, where another would be blocked.
+      ThreadUtils.runAsInternal(this, Outlet::writeAll);
+    } catch (IOException gone) {
+      breakOff();
+    }
+  }
+
+  private boolean writeAll() throws IOException {
+    boolean more = true;
+    while (more) {
+      more = step();
+    }
+    return true;
+  }
+
+  /** Does one thing; false when nothing can be done now, and then others may write. */
+  private boolean step() throws IOException {
+    Optional<Action> action;
+    lock.lock();
+    try {
+      action = next();
+      writing = action.isPresent();
+    } finally {
+      lock.unlock();
+    }
+    if (action.isPresent()) {
+      action.orElseThrow().run();
+    }
+    return action.isPresent();
+  }
+
+  private Optional<Action> next() {
+    if (waiting.isEmpty() || broken || held) {
+      return Optional.empty();
+    }
+    return switch (waiting.element()) {
+      case Item.Then(var action) -> {
+        waiting.remove();
+        yield Optional.of(action);
+      }
+      case Item.Bytes item -> {
+        int count = room(item.bytes().remaining());
+        if (count == 0) {
+          yield Optional.empty();
+        }
+        underWay++;
+        if (count == item.bytes().remaining()) {
+          waiting.remove();
+        }
+        yield Optional.of(() -> write(item, count));
+      }
+    };
+  }
+
+  private int room(int wanted) {
+    var window = channel.getRemoteWindow();
+    return underWay >= ClientLimits.PACKETS_UNDER_WAY
+        ? 0
+        : (int) Math.min(wanted, Math.min(window.getSize(), window.getPacketSize()));
+  }
+
+  private void write(Item.Bytes item, int count) throws IOException {
+    byte command =
+        item.isMain()
+            ? SshConstants.SSH_MSG_CHANNEL_DATA
+            : SshConstants.SSH_MSG_CHANNEL_EXTENDED_DATA;
+    Buffer packet = channel.getSession().createBuffer(command, count + 3 * Integer.BYTES);
+    packet.putUInt(channel.getRecipient());
+    if (!item.isMain()) {
+      packet.putUInt(SshConstants.SSH_EXTENDED_DATA_STDERR);
+    }
+    packet.putUInt(count);
+    int position = packet.wpos();
+    item.bytes().get(packet.array(), position, count);
+    packet.wpos(position + count);
+    channel.getRemoteWindow().consume(count);
+    channel.writePacket(packet).addListener(this::written);
+    if (!item.bytes().hasRemaining()) {
+      item.consumed().accept(item.bytes().limit());
+    }
+  }
+
+  private void written(IoWriteFuture future) {
+    lock.lock();
+    try {
+      underWay--;
+      broken |= !future.isWritten();
+    } finally {
+      lock.unlock();
+    }
+    write();
+  }
+
+  /** The client is gone: what waits has no reader. */
+  private void breakOff() {
+    lock.lock();
+    try {
+      broken = true;
+      writing = false;
+      waiting.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

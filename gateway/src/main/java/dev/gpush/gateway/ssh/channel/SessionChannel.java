@@ -1,0 +1,383 @@
+package dev.gpush.gateway.ssh.channel;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.connection.ClientLimits;
+import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.route.Connections;
+import dev.gpush.gateway.ssh.route.RefusalText;
+import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamClosedException;
+import dev.gpush.link.StreamReceiver;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.sshd.client.future.OpenFuture;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.channel.RequestHandler.Result;
+import org.apache.sshd.common.util.buffer.Buffer;
+import org.apache.sshd.server.channel.AbstractServerChannel;
+
+/**
+ * A channel of type {@code session}: a shell, a command or sftp, with or without a terminal, as an
+ * exec stream on the node. It behaves as sshd's does: requests are answered at once and in order,
+ * standard output and error stay apart, and at the end come exit status or signal, end of file, and
+ * close.
+ */
+final class SessionChannel extends AbstractServerChannel {
+  private static final int OWN_FAILURE = 255;
+
+  private final Connections connections;
+  private final SessionRequest request = new SessionRequest();
+  private final Inlet inlet = new Inlet(this);
+  private final Outlet outlet = new Outlet(this);
+  private Optional<ForwardedAgent> agent = Optional.empty();
+  private boolean wantsAgent;
+  private boolean started;
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private Optional<LinkStream> stream = Optional.empty();
+  private final List<Json.Obj> early = new ArrayList<>();
+
+  SessionChannel(Connections connections) {
+    super("", List.of(), null);
+    this.connections = connections;
+  }
+
+  // ---- what the client asks; on the connection's thread
+
+  @Override
+  protected OpenFuture doInit(Buffer buffer) {
+    var connection = ConnectionState.of(getSession());
+    return connection.allowsSessions()
+        ? OpenAnswer.refusalOfOneTooMany(this).orElseGet(() -> super.doInit(buffer))
+        : OpenAnswer.refuse(
+            this,
+            SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
+            "the client asked for no more sessions");
+  }
+
+  @Override
+  protected Result handleInternalRequest(String name, boolean wantReply, Buffer buffer)
+      throws IOException {
+    return switch (name) {
+      case "env" -> result(request.setVariable(raw(buffer), raw(buffer)));
+      case "pty-req" -> terminal(buffer);
+      case "auth-agent-req@openssh.com" -> agent();
+      case "shell" -> start(new SessionRequest.Program.Shell());
+      case "exec" -> command(raw(buffer));
+      case "subsystem" -> subsystem(buffer.getString());
+      case "window-change" -> resize(buffer);
+      case "signal" -> tell(Json.object("signal", buffer.getString()));
+      case "eow@openssh.com" -> readerIsGone();
+      default -> super.handleInternalRequest(name, wantReply, buffer);
+    };
+  }
+
+  /** SSHD would decode a string as UTF-8, and a byte that is not would be lost. */
+  private static String raw(Buffer buffer) {
+    return RawText.decode(buffer.getBytes());
+  }
+
+  private static Result result(boolean done) {
+    return done ? Result.ReplySuccess : Result.ReplyFailure;
+  }
+
+  private Result terminal(Buffer buffer) {
+    String type = raw(buffer);
+    long columns = buffer.getUInt();
+    long rows = buffer.getUInt();
+    buffer.getUInt();
+    buffer.getUInt();
+    request.setTerminal(type, columns, rows, TerminalModes.parse(buffer.getBytes()));
+    return result(!started);
+  }
+
+  private Result agent() {
+    wantsAgent = true;
+    return result(!started);
+  }
+
+  private Result resize(Buffer buffer) {
+    long columns = SessionRequest.cells(buffer.getUInt());
+    long rows = SessionRequest.cells(buffer.getUInt());
+    return tell(Json.object("resize", List.of(columns, rows)));
+  }
+
+  private Result command(String text) {
+    boolean fits = text.length() <= ClientLimits.COMMAND_BYTES && text.indexOf('\0') < 0;
+    return fits ? start(new SessionRequest.Program.Command(text)) : Result.ReplyFailure;
+  }
+
+  private Result subsystem(String name) {
+    return name.equals("sftp")
+        ? start(new SessionRequest.Program.FileTransfer())
+        : Result.ReplyFailure;
+  }
+
+  /**
+   * Success is said before the node is known: a client waits for it before it sends anything, and
+   * what goes wrong later is said on stderr.
+   */
+  private Result start(SessionRequest.Program program) {
+    if (started) {
+      return Result.ReplyFailure;
+    }
+    started = true;
+    Runnable open = () -> connections.open(getSession(), new Program(program));
+    if (wantsAgent) {
+      var socket = new ForwardedAgent(service, open);
+      agent = Optional.of(socket);
+      connections.open(getSession(), socket);
+    } else {
+      open.run();
+    }
+    return Result.ReplySuccess;
+  }
+
+  /** Messages that come before the program has started are kept, the last few. */
+  private Result tell(Json.Obj message) {
+    Optional<LinkStream> to;
+    lock.lock();
+    try {
+      to = stream;
+      if (to.isEmpty()) {
+        early.add(message);
+        early.subList(0, Math.max(0, early.size() - ClientLimits.EARLY_MESSAGES)).clear();
+      }
+    } finally {
+      lock.unlock();
+    }
+    to.ifPresent(opened -> tell(opened, message));
+    return Result.ReplySuccess;
+  }
+
+  private static void tell(LinkStream to, Json.Obj message) {
+    try {
+      to.message(message, true);
+    } catch (StreamClosedException over) {
+      // The program has ended: it needs no signal and has no size.
+    }
+  }
+
+  /**
+   * The reader of our output is gone ({@code ssh host yes | head -1}): the program shall get
+   * SIGPIPE when it writes.
+   */
+  private Result readerIsGone() {
+    outlet.drop();
+    inlet.abort();
+    return Result.ReplySuccess;
+  }
+
+  @Override
+  protected void doWriteData(byte[] data, int offset, long length) {
+    inlet.data(data, offset, Math.toIntExact(length));
+  }
+
+  /**
+   * A client has no stderr to send; what comes all the same is dropped, and its window given back.
+   */
+  @Override
+  protected void doWriteExtendedData(byte[] data, int offset, long length) throws IOException {
+    getLocalWindow().release(length);
+  }
+
+  @Override
+  public void handleEof() throws IOException {
+    super.handleEof();
+    inlet.end();
+  }
+
+  @Override
+  public void handleWindowAdjust(Buffer buffer) throws IOException {
+    super.handleWindowAdjust(buffer);
+    outlet.write();
+  }
+
+  /** CLOSE from the client, the end of the connection, or our own close after the program's end. */
+  @Override
+  protected void preClose() {
+    if (request.hasTerminal()) {
+      inlet.abort();
+    } else {
+      inlet.close();
+    }
+    agent.ifPresent(ForwardedAgent::close);
+    super.preClose();
+  }
+
+  private Map<String, String> ofConnection() {
+    var environment = new LinkedHashMap<String, String>();
+    var session = getSession().getIoSession();
+    if (session.getRemoteAddress() instanceof InetSocketAddress client
+        && session.getLocalAddress() instanceof InetSocketAddress server) {
+      String from = client.getAddress().getHostAddress() + " " + client.getPort();
+      environment.put("SSH_CLIENT", from + " " + server.getPort());
+      environment.put(
+          "SSH_CONNECTION",
+          from + " " + server.getAddress().getHostAddress() + " " + server.getPort());
+    }
+    agent
+        .flatMap(ForwardedAgent::path)
+        .ifPresent(socket -> environment.put("SSH_AUTH_SOCK", socket));
+    return environment;
+  }
+
+  // ---- what the node says; on the link's thread, or on the one that opens the stream
+
+  private final class Program implements Connections.Asker {
+    private final SessionRequest.Program program;
+
+    Program(SessionRequest.Program program) {
+      this.program = program;
+    }
+
+    @Override
+    public Json.Obj request(Route.Node node) {
+      return request.on(node, program, ofConnection());
+    }
+
+    @Override
+    public StreamReceiver receiver(LinkStream opened) {
+      return new Output(opened);
+    }
+
+    @Override
+    public boolean isGone() {
+      return isClosing();
+    }
+
+    @Override
+    public void refused(RefusalText text) {
+      fail(text);
+    }
+  }
+
+  private void opened(LinkStream opened) {
+    inlet.attach(opened);
+    List<Json.Obj> waiting;
+    lock.lock();
+    try {
+      stream = Optional.of(opened);
+      waiting = List.copyOf(early);
+      early.clear();
+    } finally {
+      lock.unlock();
+    }
+    waiting.forEach(message -> tell(opened, message));
+  }
+
+  private final class Output implements StreamReceiver {
+    private final LinkStream from;
+    private boolean hasStatus;
+
+    Output(LinkStream from) {
+      this.from = from;
+    }
+
+    @Override
+    public void opened(Json.Obj facts) {
+      SessionChannel.this.opened(from);
+    }
+
+    @Override
+    public void data(int channel, ByteBuffer bytes) {
+      outlet.data(channel, bytes, from::consumed);
+    }
+
+    /**
+     * The program has ended, and what it left behind still writes. As sshd does, we send the status
+     * now and take no more input; the end of file comes when the last writer has closed.
+     */
+    @Override
+    public void message(Json.Obj message) {
+      Optional<Outlet.Action> status = status(message);
+      if (status.isPresent() && !hasStatus) {
+        hasStatus = true;
+        outlet.then(status.orElseThrow());
+        outlet.then(SessionChannel.this::sendEndOfWrite);
+      }
+    }
+
+    @Override
+    public void closed(Json.Obj reason) {
+      if (hasStatus) {
+        SessionChannel.this.end(() -> {});
+      } else {
+        finish(reason);
+      }
+    }
+  }
+
+  private void finish(Json.Obj reason) {
+    Optional<Outlet.Action> status = status(reason);
+    if (status.isPresent()) {
+      end(status.orElseThrow());
+    } else if (reason.text("code").isPresent()) {
+      fail(RefusalText.ofCode(String.valueOf(getSession().getUsername()), "the command", reason));
+    } else {
+      end(() -> sendExitSignal("PIPE", false));
+    }
+  }
+
+  /** Tells the client how the program ended; empty when this does not say so. */
+  private Optional<Outlet.Action> status(Json.Obj reason) {
+    Optional<Outlet.Action> exit =
+        reason.number("exit").map(number -> () -> sendExitStatus(number.intValue()));
+    return exit.or(
+        () -> reason.text("signal").map(name -> () -> sendExitSignal(name, reason.flag("core"))));
+  }
+
+  private void fail(RefusalText text) {
+    outlet.errorText(request.hasTerminal() ? text.lines().replace("\n", "\r\n") : text.lines());
+    end(() -> sendExitStatus(OWN_FAILURE));
+  }
+
+  /**
+   * The status goes before the end of file: a client that has ended its input closes the channel as
+   * soon as it sees ours end, and SSHD sends nothing on a channel that is being closed.
+   */
+  private void end(Outlet.Action status) {
+    outlet.then(
+        () -> {
+          status.run();
+          sendEof();
+          close(false);
+        });
+  }
+
+  /** Nobody reads the client's input any more. Only OpenSSH's clients know this request. */
+  private void sendEndOfWrite() throws IOException {
+    boolean isOpenSsh = String.valueOf(getSession().getClientVersion()).contains("-OpenSSH");
+    if (isOpenSsh && !isEofSignalled()) {
+      Buffer packet = getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_REQUEST);
+      packet.putUInt(getRecipient());
+      packet.putString("eow@openssh.com");
+      packet.putBoolean(false);
+      writePacket(packet);
+    }
+  }
+
+  /** SSHD has no call for it. */
+  private void sendExitSignal(String name, boolean dumpedCore) throws IOException {
+    Buffer packet = getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_REQUEST);
+    packet.putUInt(getRecipient());
+    packet.putString("exit-signal");
+    packet.putBoolean(false);
+    packet.putString(name);
+    packet.putBoolean(dumpedCore);
+    packet.putString("");
+    packet.putString("");
+    writePacket(packet);
+  }
+}

@@ -1,0 +1,107 @@
+package dev.gpush.gateway.ssh.files;
+
+import dev.gpush.gateway.ssh.route.NodeName;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * What OpenSSH reads. Every host has a block of its own with everything in it: OpenSSH cannot route
+ * by user name, and editors list only hosts that are written out. What a person has set for all
+ * hosts ({@code ProxyJump}, {@code ControlMaster}) must not apply to a server on the same machine.
+ */
+record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alias, int port) {
+  private static final String HEAD =
+      """
+      # Written by gpush; changes are overwritten.
+      # gpush link puts an Include of this file into your own; gpush link --remove takes it out.
+      """;
+
+  /**
+   * A shell's words for one single quote. The usual ones need a backslash or double quotes, and
+   * what ssh makes of these inside its own double quotes changed with its versions.
+   */
+  private static final String QUOTE = "$(awk -v f=%%c 'BEGIN{printf(f,39)}')";
+
+  String of(List<NodeName> hosts) {
+    return hosts.isEmpty()
+        ? HEAD
+        : HEAD
+            + "\n"
+            + wake(hosts)
+            + hosts.stream().map(this::block).collect(Collectors.joining())
+            + withoutProxy(hosts);
+  }
+
+  private static String names(List<NodeName> hosts) {
+    return hosts.stream().flatMap(host -> host.names().stream()).collect(Collectors.joining(","));
+  }
+
+  /**
+   * Takes the word {@code none} to OpenSSH alone: it ends the search for {@code ProxyCommand} and
+   * for {@code ProxyJump}, whatever follows for all hosts. Other readers take {@code none} for a
+   * host or a program, in {@code ProxyJump} all that are known to us, and never connect. The npm
+   * package ssh-config, which open-remote-ssh uses, knows no criterion that begins with {@code !}
+   * and leaves such a block out; it takes criteria in pairs, so {@code !canonical} would be an
+   * error to it. What reads the block all the same and tells letters apart does not find {@code
+   * ProxyCommand} in it. It stands at the end because the simplest readers do not know Match at
+   * all, and give its lines to the Host above it.
+   */
+  private static String withoutProxy(List<NodeName> hosts) {
+    return """
+
+    # A proxy that you have set for all hosts is not for these.
+    Match originalhost %s !originalhost none
+      proxycommand none
+    """
+        .formatted(names(hosts));
+  }
+
+  /**
+   * Runs before ssh connects, as part of reading this file; it has no settings of its own. Only
+   * when the name matches is the script started.
+   */
+  private String wake(List<NodeName> hosts) {
+    return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh %s\"\n"
+        .formatted(names(hosts), word(wakeScript));
+  }
+
+  /** One word for the shell that ssh calls. */
+  private static String word(Path path) {
+    return "'" + path.toString().replace("%", "%%").replace("'", "'" + QUOTE + "'") + "'";
+  }
+
+  private String block(NodeName host) {
+    return """
+
+    Host %s
+      HostName 127.0.0.1
+      Port %d
+      User %s
+      IdentityFile %s
+      IdentitiesOnly yes
+      PreferredAuthentications publickey
+      HostKeyAlias %s
+      UserKnownHostsFile %s
+      StrictHostKeyChecking yes
+      HostKeyAlgorithms ssh-ed25519
+      UpdateHostKeys no
+      CheckHostIP no
+      Ciphers ^aes128-gcm@openssh.com
+      Compression no
+      ServerAliveInterval 15
+      ServerAliveCountMax 40
+      SendEnv LANG LC_* COLORTERM TERM_PROGRAM
+      ForwardAgent no
+      ForwardX11 no
+      ControlMaster no
+      ControlPath none
+    """
+        .formatted(
+            String.join(" ", host.names()), port, host, path(keyFile), alias, path(knownHosts));
+  }
+
+  private static String path(Path path) {
+    return "\"" + path.toString().replace("%", "%%") + "\"";
+  }
+}

@@ -1,0 +1,41 @@
+package dev.gpush.gateway.ssh.files;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The script that ssh runs before it connects. When the gateway lives it costs a few milliseconds:
+ * it reads the greeting from the port, which only this home's gateway gives. Else it runs the
+ * launcher, which starts the gateway and returns once it serves.
+ */
+public record WakeScript(
+    List<String> launcher, Path home, Path portFile, String greeting, int port) {
+
+  String text() {
+    String start = launcher.stream().map(WakeScript::quote).collect(Collectors.joining(" "));
+    return """
+    #!/bin/sh
+    # Written by gpush; ssh runs it before it connects (see ssh_config beside it).
+    # Ends at once when the gateway greets; else starts it and waits for it.
+    if command -v bash >/dev/null 2>&1 &&
+      bash -c 'exec 3<>/dev/tcp/127.0.0.1/%d && IFS= read -r -t 2 line <&3 &&
+        case $line in *"%s"*) exit 0 ;; esac; exit 1' 2>/dev/null; then
+      exit 0
+    fi
+    GPUSH_HOME=%s %s __wake </dev/null >/dev/null
+    status=$?
+    port=%d
+    read -r now <%s 2>/dev/null && if [ "$now" != "$port" ]; then
+      echo "gpush: port $port is taken; from now on it is $now. Run your command again." >&2
+    fi
+    exit $status
+    """
+        .formatted(port, greeting, quote(home.toString()), start, port, quote(portFile.toString()));
+  }
+
+  /** One word for sh, whatever is in it. */
+  public static String quote(String word) {
+    return "'" + word.replace("'", "'\\''") + "'";
+  }
+}

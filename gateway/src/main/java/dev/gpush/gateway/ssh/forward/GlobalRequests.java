@@ -1,0 +1,61 @@
+package dev.gpush.gateway.ssh.forward;
+
+import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Replies;
+import dev.gpush.gateway.ssh.route.Connections;
+import org.apache.sshd.common.channel.RequestHandler;
+import org.apache.sshd.common.session.ConnectionService;
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.util.buffer.Buffer;
+
+/** Requests that concern the whole connection: keep-alive, and listening on the node. */
+public final class GlobalRequests implements RequestHandler<ConnectionService> {
+  private final Connections connections;
+
+  public GlobalRequests(Connections connections) {
+    this.connections = connections;
+  }
+
+  /** All replies are ours, because they must keep their order. */
+  @Override
+  public Result process(ConnectionService service, String name, boolean wantReply, Buffer request) {
+    Session session = service.getSession();
+    var connection = ConnectionState.of(session);
+    Replies.Slot reply = connection.replies().next(session, wantReply);
+    switch (name) {
+      case "tcpip-forward" -> listen(service, reply, port(request));
+      case "streamlocal-forward@openssh.com" -> listen(service, reply, socket(request));
+      case "cancel-tcpip-forward" -> cancel(connection, reply, port(request));
+      case "cancel-streamlocal-forward@openssh.com" -> cancel(connection, reply, socket(request));
+      case "no-more-sessions@openssh.com" -> {
+        connection.noMoreSessions();
+        reply.succeed();
+      }
+      // keepalive@openssh.com among them: any answer says that we live, and sshd's is this one.
+      default -> reply.fail();
+    }
+    return Result.Replied;
+  }
+
+  private static ReturnPath.Place port(Buffer request) {
+    return new ReturnPath.Place.Port(request.getString(), request.getUInt());
+  }
+
+  private static ReturnPath.Place socket(Buffer request) {
+    return new ReturnPath.Place.Socket(RawText.decode(request.getBytes()));
+  }
+
+  private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {
+    connections.open(service.getSession(), new ReturnPath(service, reply, place));
+  }
+
+  private static void cancel(
+      ConnectionState connection, Replies.Slot reply, ReturnPath.Place place) {
+    if (connection.listeners().cancel(place.name())) {
+      reply.succeed();
+    } else {
+      reply.fail();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.gpush.gateway.ssh.route;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamReceiver;
+import java.util.function.Function;
+import org.apache.sshd.common.session.Session;
+
+/**
+ * From a client's user name to a stream on its node; on threads of their own, because it may take a
+ * while.
+ */
+public final class Connections {
+  private final Tasks tasks;
+  private final Routes routes;
+
+  public Connections(Tasks tasks, Routes routes) {
+    this.tasks = tasks;
+    this.routes = routes;
+  }
+
+  /** What a channel asks for, and what it hears. */
+  public interface Asker {
+    /** The OPEN of the stream, now that the node is known. */
+    Json.Obj request(Route.Node node);
+
+    /** Makes the receiver; called on the thread that opens the stream. */
+    StreamReceiver receiver(LinkStream stream);
+
+    /** Whether the client has gone away meanwhile; then nothing is opened. */
+    default boolean isGone() {
+      return false;
+    }
+
+    /** There is no node, or its link takes no stream. */
+    void refused(RefusalText text);
+  }
+
+  public void open(Session session, Asker asker) {
+    String user = String.valueOf(session.getUsername());
+    if (!tasks.start("open", () -> open(user, asker))) {
+      asker.refused(stopping());
+    }
+  }
+
+  private void open(String user, Asker asker) {
+    try {
+      switch (routes.route(user)) {
+        case Route.Node _ when asker.isGone() -> {}
+        case Route.Node node -> {
+          Function<LinkStream, StreamReceiver> receiver = asker::receiver;
+          node.link().open(asker.request(node), receiver);
+        }
+        case Route.Refused(var failure) -> asker.refused(RefusalText.of(user, failure));
+      }
+    } catch (GpushException failed) {
+      asker.refused(RefusalText.of(user, failed.failure()));
+    } catch (RuntimeException bug) {
+      asker.refused(
+          new RefusalText(
+              "this is a bug in gpush, not your mistake", bug.toString(), "gpush gateway status"));
+      throw bug;
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      asker.refused(stopping());
+    }
+  }
+
+  private static RefusalText stopping() {
+    return new RefusalText(
+        "gpush is stopping", "the gateway was told to end", "the same command again");
+  }
+}

@@ -1,0 +1,23 @@
+package dev.gpush.gateway.ssh.route;
+
+import dev.gpush.core.failure.Failure;
+import dev.gpush.link.Link;
+import java.util.Map;
+
+/** What became of a user name. */
+public sealed interface Route {
+  /**
+   * The node.
+   *
+   * @param environment laid over the agent's own for everything that is started
+   * @param workspace where a shell with a terminal starts
+   */
+  record Node(Link link, Map<String, String> environment, String workspace) implements Route {
+    public Node {
+      environment = Map.copyOf(environment);
+    }
+  }
+
+  /** There is no such node, or it cannot be used; the person is told why, and what to do. */
+  record Refused(Failure failure) implements Route {}
+}

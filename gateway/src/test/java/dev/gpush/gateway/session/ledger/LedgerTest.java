@@ -1,0 +1,193 @@
+package dev.gpush.gateway.session.ledger;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.gateway.session.LedgerEntries;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class LedgerTest {
+  @TempDir private Path temporary;
+  private Path folder;
+  private Ledger ledger;
+  private final LedgerEntries entries = new LedgerEntries(1);
+
+  @BeforeEach
+  void begin() {
+    folder = temporary.resolve("home/ledger");
+    ledger = new Ledger(folder);
+  }
+
+  @Test
+  void whatWasPutIsLoadedAndOnlyThatLiesThere() throws IOException {
+    LedgerEntry entry = entries.any(SessionState.ASKED);
+
+    ledger.put(entry);
+    ledger.put(entry.in(SessionState.READY, "now"));
+
+    assertEquals(List.of(entry.in(SessionState.READY, "now")), ledger.load());
+    assertEquals(List.of(entry.id() + ".json"), names());
+  }
+
+  @Test
+  void everyEntryComesBackAsItWas() {
+    long seed = Long.getLong("gpush.seed", new Random().nextLong());
+    System.err.println("LedgerTest seed " + seed + " (-Dgpush.seed)");
+    var seeded = new LedgerEntries(seed);
+    for (int round = 0; round < 100; round++) {
+      for (SessionState state : SessionState.values()) {
+        LedgerEntry entry = seeded.any(state);
+
+        assertEquals(entry, LedgerEntry.from(Json.parse(entry.json().pretty())));
+      }
+    }
+  }
+
+  @Test
+  void oldestComesFirst() {
+    List<LedgerEntry> all =
+        Stream.generate(() -> entries.any(SessionState.READY)).limit(9).toList();
+
+    all.forEach(ledger::put);
+
+    assertEquals(
+        all.stream().sorted(Comparator.comparing(LedgerEntry::created)).toList(), ledger.load());
+  }
+
+  @Test
+  void aFileThatWasCutOffLeavesTheOldEntry() throws IOException {
+    LedgerEntry entry = entries.any(SessionState.READY);
+    ledger.put(entry);
+
+    Files.writeString(folder.resolve("." + entry.id() + ".new"), "{\"id\": \"");
+
+    assertEquals(List.of(entry), ledger.load());
+    ledger.put(entry.in(SessionState.LEAKED, ""));
+    assertEquals(List.of(entry.in(SessionState.LEAKED, "")), ledger.load());
+  }
+
+  @Test
+  void damagedFilesArePutAsideListedAndNeverLost() throws IOException {
+    LedgerEntry whole = entries.any(SessionState.READY);
+    LedgerEntry wrong = entries.any(SessionState.READY);
+    ledger.put(whole);
+    ledger.put(wrong);
+    Path file = folder.resolve(wrong.id() + ".json");
+    for (String text :
+        List.of(
+            "",
+            "not json",
+            "[]",
+            Files.readString(file).replace("\"ready\"", "\"asleep\""),
+            Files.readString(file).replace(wrong.gang().text(), "../../etc"),
+            Files.readString(file).replace(wrong.id(), "../../../etc0"))) {
+      int before = ledger.damaged().size();
+
+      Files.writeString(file, text);
+
+      assertEquals(List.of(whole), ledger.load());
+      assertEquals(before + 1, ledger.damaged().size());
+    }
+    assertEquals("", Files.readString(folder.resolve(wrong.id() + ".json.damaged")));
+    assertEquals("not json", Files.readString(folder.resolve(wrong.id() + ".json.2.damaged")));
+  }
+
+  @Test
+  void aFileThatIsFarTooLongIsPutAside() throws IOException {
+    LedgerEntry entry = entries.any(SessionState.READY);
+    ledger.put(entry);
+    Files.writeString(
+        folder.resolve(entry.id() + ".json"), entry.json().pretty() + " ".repeat(1 << 20));
+
+    assertEquals(List.of(), ledger.load());
+    assertEquals(1, ledger.damaged().size());
+  }
+
+  @Test
+  void aCopyOfAnEntryIsNotASecondSession() throws IOException {
+    LedgerEntry entry = entries.any(SessionState.READY);
+    ledger.put(entry);
+    Files.copy(folder.resolve(entry.id() + ".json"), folder.resolve("backup.json"));
+
+    assertEquals(List.of(entry), ledger.load());
+    assertEquals(List.of(folder.resolve("backup.json.damaged")), ledger.damaged());
+  }
+
+  @Test
+  void endedSessionsArePrunedAndOthersAreNot() {
+    for (int count = 0; count < 205; count++) {
+      ledger.put(entries.any(SessionState.RELEASED));
+    }
+    LedgerEntry leaked = entries.any(SessionState.LEAKED);
+    ledger.put(leaked);
+
+    List<LedgerEntry> loaded = ledger.load();
+
+    assertEquals(201, loaded.size());
+    assertTrue(loaded.contains(leaked));
+    assertEquals(loaded, ledger.load());
+    assertEquals(
+        loaded.stream()
+            .filter(each -> !each.equals(leaked))
+            .map(LedgerEntry::created)
+            .min(Comparator.naturalOrder()),
+        loaded.stream()
+            .filter(each -> each.state().isOver())
+            .map(LedgerEntry::created)
+            .findFirst());
+  }
+
+  @Test
+  void whatIsForgottenIsGoneAndCanBeForgottenAgain() throws IOException {
+    LedgerEntry entry = entries.any(SessionState.ASKED);
+    ledger.put(entry);
+
+    ledger.forget(entry);
+    ledger.forget(entry);
+
+    assertEquals(List.of(), ledger.load());
+    assertEquals(List.of(), names());
+  }
+
+  @Test
+  void forgettingInAHomeThatHasNoLedgerYetIsNoFailure() {
+    ledger.forget(entries.any(SessionState.ASKED));
+
+    assertEquals(List.of(), ledger.load());
+    assertEquals(List.of(), ledger.damaged());
+    assertFalse(Files.exists(folder));
+  }
+
+  @Test
+  void aHomeThatCannotBeWrittenIsNamed() throws IOException {
+    Files.createDirectories(folder.getParent());
+    Files.writeString(folder, "a file where the folder should be");
+
+    GpushException thrown =
+        assertThrows(GpushException.class, () -> ledger.put(entries.any(SessionState.ASKED)));
+
+    assertInstanceOf(GatewayFailure.HomeUnusable.class, thrown.failure());
+  }
+
+  private List<String> names() throws IOException {
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.map(file -> file.getFileName().toString()).sorted().toList();
+    }
+  }
+}

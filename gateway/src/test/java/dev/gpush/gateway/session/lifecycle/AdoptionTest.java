@@ -1,0 +1,154 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.FakeTalk;
+import dev.gpush.gateway.session.ForgottenTest;
+import dev.gpush.gateway.session.SessionRig;
+import dev.gpush.gateway.session.SessionService;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** A gang that another home has made, or that this one has forgotten, becomes a session here. */
+@Execution(ExecutionMode.CONCURRENT)
+final class AdoptionTest {
+  private interface Command {
+    void run() throws Exception;
+  }
+
+  private static Failure refusal(Command command) {
+    return assertThrows(GpushException.class, command::run).failure();
+  }
+
+  private static SessionView adopt(SessionService gateway, boolean take, Path project)
+      throws InterruptedException {
+    return gateway.sessions().adopt(Optional.empty(), take, project, Talk.silent());
+  }
+
+  @Test
+  void theNextLaptopGoesOnAndReplacesNothingUnasked() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path lost = rig.project("project");
+      Files.writeString(lost.resolve("only_there.py"), "work of a week");
+      SessionService laptop = rig.gateway();
+      SessionView made = laptop.sessions().up(ask(lost, 2), Talk.silent());
+      laptop.close();
+      Path project = rig.project("clone/project");
+      Files.writeString(project.resolve("train.py"), "print('newer')\n");
+      SessionService next = rig.gateway(rig.path("desk"), "me@desk");
+
+      var held =
+          assertInstanceOf(
+              SessionFailure.HeldElsewhere.class, refusal(() -> adopt(next, false, project)));
+      assertEquals("me@here", held.holder());
+      assertEquals(List.of(), next.sessions().list());
+
+      SessionView adopted = adopt(next, true, project);
+      assertEquals(SessionState.READY, adopted.state());
+      assertEquals(made.gang(), adopted.gang());
+      assertEquals(made.nodes().size(), adopted.nodes().size());
+      assertEquals(project, adopted.root());
+
+      var no = FakeTalk.answering(false);
+      assertInstanceOf(
+          UsageFailure.Declined.class, refusal(() -> next.sessions().sync(DEVBOX, false, no)));
+      String question = no.lines().getLast();
+      assertTrue(question.contains("train.py, only_there.py"), question);
+      next.sessions().pull(DEVBOX, 0, "only_there.py", Talk.silent());
+      assertEquals("work of a week", Files.readString(project.resolve("only_there.py")));
+
+      var yes = FakeTalk.answering(true);
+      next.sessions().sync(DEVBOX, false, yes);
+      assertTrue(
+          yes.lines().stream().anyMatch(line -> line.contains("1 file that is different here")),
+          yes.lines()::toString);
+      Files.delete(project.resolve("only_there.py"));
+      // From here on its files are what is here: asked for once is enough.
+      next.sessions().sync(DEVBOX, false, no);
+
+      assertEquals(List.of(), next.sessions().down(DEVBOX, true, Talk.silent()).kept());
+      assertEquals(List.of(), rig.held());
+    }
+  }
+
+  @Test
+  void whoeverIsStillAtWorkIsTold() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService laptop = rig.gateway();
+      laptop.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      SessionService next = rig.gateway(rig.path("desk"), "me@desk");
+
+      adopt(next, true, rig.project("clone/project"));
+
+      until(
+          "the first one looks on",
+          () -> laptop.sessions().list().getFirst().detail().startsWith("held by me@desk; this"));
+      next.close();
+      SessionService again = rig.gateway(rig.path("desk"), "me@desk");
+      again.recover();
+      SessionRig.awaitSettled(again);
+      assertEquals(List.of(SessionState.READY), SessionRig.states(again));
+    }
+  }
+
+  @Test
+  void aLostLedgerLosesNoWork() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      SessionService before = rig.gateway();
+      SessionView made = before.sessions().up(ask(project, 2), Talk.silent());
+      before.close();
+      ForgottenTest.loseLedger(rig);
+      SessionService after = rig.gateway();
+      after.recover();
+
+      SessionView adopted = adopt(after, false, project);
+
+      assertEquals(made.gang(), adopted.gang());
+      // It is the same here as there: nobody needs to be asked.
+      after.sessions().sync(DEVBOX, false, FakeTalk.answering(false));
+      assertEquals(1, rig.held().size());
+    }
+  }
+
+  @Test
+  void whatIsMeantMustBeClearAndWhole() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService laptop = rig.gateway();
+      SessionService next = rig.gateway(rig.path("desk"), "me@desk");
+      Path project = rig.project("clone/project");
+      var none =
+          assertInstanceOf(UsageFailure.WhichGang.class, refusal(() -> adopt(next, true, project)));
+      assertEquals(List.of(), none.there());
+
+      laptop.sessions().up(ask(rig.project("one"), 1), Talk.silent());
+      SessionView two = laptop.sessions().up(ask(rig.project("two"), 1), Talk.silent());
+      laptop.close();
+
+      var which =
+          assertInstanceOf(UsageFailure.WhichGang.class, refusal(() -> adopt(next, true, project)));
+      assertEquals(2, which.there().size());
+      String gang = rig.gang(two).text();
+      SessionView adopted = next.sessions().adopt(Optional.of(gang), true, project, Talk.silent());
+      assertEquals(two.name(), adopted.name());
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.gateway.session.links;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.gateway.session.live;
+
+import org.jspecify.annotations.NullMarked;

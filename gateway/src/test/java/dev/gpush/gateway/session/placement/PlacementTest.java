@@ -1,0 +1,236 @@
+package dev.gpush.gateway.session.placement;
+
+import static dev.gpush.gateway.session.SessionRig.DEADLINE;
+import static dev.gpush.gateway.session.SessionRig.SHORT;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.task.Task;
+import dev.gpush.gateway.session.FakeTalk;
+import dev.gpush.gateway.session.GatewaySessions;
+import dev.gpush.gateway.session.Places;
+import dev.gpush.gateway.session.SessionRig;
+import dev.gpush.gateway.session.ledger.Bid;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.testkit.fake.FakeTrouble;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Several backends with real agents: who is asked, and what of it is in the ledger when. */
+@Execution(ExecutionMode.CONCURRENT)
+final class PlacementTest {
+  private SessionRig rig;
+  private Places places;
+  private final FakeTalk talk = FakeTalk.answering(true);
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = SessionRig.calm();
+    places = new Places(rig);
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    try {
+      places.assertNothingHeld();
+    } finally {
+      rig.close();
+    }
+  }
+
+  private GatewaySessions sessions(Backend... all) {
+    return rig.gateway(List.of(all), DEADLINE).sessions();
+  }
+
+  private SessionView up(GatewaySessions sessions) throws Exception {
+    return sessions.up(places.ask(), talk);
+  }
+
+  private void down(GatewaySessions sessions) throws InterruptedException {
+    sessions.down(SessionRig.DEVBOX, true, talk);
+  }
+
+  private LedgerEntry entry() {
+    return rig.ledger().load().getLast();
+  }
+
+  @Test
+  void takesWhereItIsFreeNowAndSaysWhy() throws Exception {
+    places.fill("hpc");
+    GatewaySessions sessions = sessions(places.queueing("hpc"), places.plain("rack"));
+
+    SessionView view = up(sessions);
+
+    assertEquals("rack", view.backend());
+    assertTrue(
+        talk.lines().contains("on rack: free now; hpc would be ≈10m"), talk.lines()::toString);
+    assertEquals(List.of(), places.site("hpc").waiting());
+    down(sessions);
+  }
+
+  @Test
+  void aSilentBackendDoesNotHoldUpTheOthersAndIsNamed() throws Exception {
+    FakeTrouble.Gate silent = places.trouble("hpc").hold(Operation.PLAN, Moment.BEFORE);
+    GatewaySessions sessions =
+        rig.gateway(List.of(places.queueing("hpc"), places.plain("rack")), SHORT).sessions();
+
+    SessionView view = up(sessions);
+
+    assertEquals("rack", view.backend());
+    assertTrue(
+        talk.lines().stream().anyMatch(line -> line.contains("; hpc gave no answer within")),
+        talk.lines()::toString);
+    silent.open();
+    down(sessions);
+  }
+
+  @Test
+  void whatNobodyCanEverGrantHasEverybodysReason() throws Exception {
+    GatewaySessions sessions = sessions(places.queueing("hpc"), places.plain("rack"));
+
+    GpushException thrown =
+        assertThrows(GpushException.class, () -> sessions.up(places.ask(9), talk));
+
+    var nowhere = assertInstanceOf(BackendFailure.Nowhere.class, thrown.failure());
+    assertEquals(
+        List.of("hpc", "rack"),
+        nowhere.refusals().stream().map(BackendFailure.Refusal::backend).toList());
+    assertEquals(List.of(), rig.ledger().load());
+  }
+
+  @Test
+  void fallsOverToTheNextBestAndSaysSo() throws Exception {
+    places.trouble("rack").fail(Operation.RESERVE, Moment.AFTER);
+    GatewaySessions sessions = sessions(places.plain("rack"), places.plain("lab"));
+
+    SessionView view = up(sessions);
+
+    assertEquals("lab", view.backend());
+    assertTrue(
+        talk.lines().contains("rack cannot be used: pretended failure AFTER RESERVE; asking lab"),
+        talk.lines()::toString);
+    until("rack is proved free", () -> entry().others().isEmpty());
+    down(sessions);
+  }
+
+  @Test
+  void fallsOverFromNowToAQueue() throws Exception {
+    places.fill("hpc");
+    places.trouble("rack").fail(Operation.RESERVE, Moment.BEFORE);
+    GatewaySessions sessions = sessions(places.plain("rack"), places.queueing("hpc"));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
+    until("it waits at hpc", () -> places.site("hpc").waiting().size() == 1);
+
+    places.free("hpc");
+
+    assertEquals("hpc", waiting.get().backend());
+    down(sessions);
+  }
+
+  @Test
+  void waitsInSeveralQueuesAndKeepsTheFirstWholeGang() throws Exception {
+    places.fill("hpc");
+    places.fill("uni");
+    GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
+    until(
+        "it waits at both",
+        () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);
+    var intents = new ArrayList<>(entry().wanted().stream().map(Bid::gang).toList());
+    assertEquals(places.site("hpc").waiting().getFirst().gang(), intents.removeFirst());
+    assertEquals(places.site("uni").waiting().getFirst().gang(), intents.removeFirst());
+
+    places.free("uni");
+
+    assertEquals("uni", waiting.get().backend());
+    assertTrue(talk.lines().contains("uni has it first"), talk.lines()::toString);
+    until("hpc's place is given up", () -> places.site("hpc").waiting().isEmpty());
+    until("and that is proved", () -> entry().others().isEmpty());
+    down(sessions);
+  }
+
+  @Test
+  void whoFailsWhileSeveralWaitIsNamedAndTheOthersGoOn() throws Exception {
+    places.fill("hpc");
+    places.fill("uni");
+    places.trouble("hpc").fail(Operation.RESERVE, Moment.BEFORE);
+    GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
+    until("it waits at uni", () -> places.site("uni").waiting().size() == 1);
+    until(
+        "hpc is named",
+        () -> talk.lines().stream().anyMatch(line -> line.startsWith("hpc cannot be used")));
+
+    places.free("uni");
+
+    assertEquals("uni", waiting.get().backend());
+    until("hpc is proved free", () -> entry().others().isEmpty());
+    down(sessions);
+  }
+
+  @Test
+  void whoCancelsTheWaitLeavesNoPlaceInAnyQueue() throws Exception {
+    places.fill("hpc");
+    places.fill("uni");
+    GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
+    var thread = new java.util.concurrent.CompletableFuture<Thread>();
+    Task<SessionView, Exception> waiting =
+        rig.tasks()
+            .fork(
+                "up",
+                () -> {
+                  thread.complete(Thread.currentThread());
+                  return up(sessions);
+                });
+    until(
+        "it waits at both",
+        () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);
+
+    talk.cancel();
+    thread.get().interrupt();
+
+    assertThrows(InterruptedException.class, waiting::get);
+    assertEquals(List.of(), places.site("hpc").waiting());
+    assertEquals(List.of(), places.site("uni").waiting());
+    assertEquals(List.of(), rig.ledger().load());
+  }
+
+  @Test
+  void aGangThatCannotBeGivenUpStaysInTheLedgerUntilItIs() throws Exception {
+    places.fill("hpc");
+    places.fill("uni");
+    GatewaySessions sessions = sessions(places.queueing("hpc"), places.queueing("uni"));
+    Task<SessionView, Exception> waiting = rig.tasks().fork("up", () -> up(sessions));
+    until(
+        "it waits at both",
+        () -> places.site("hpc").waiting().size() == 1 && places.site("uni").waiting().size() == 1);
+    FakeTrouble.Gate away = places.trouble("hpc").hold(Operation.RELEASE, Moment.BEFORE);
+
+    places.free("uni");
+
+    assertEquals("uni", waiting.get().backend());
+    away.awaitReached();
+    assertEquals(1, entry().others().size());
+    assertTrue(
+        sessions.doctor().stream()
+            .anyMatch(finding -> finding.detail().endsWith("being given back")));
+    assertEquals("giving back what was asked of hpc", sessions.list().getFirst().detail());
+    away.open();
+    until("it is proved", () -> entry().others().isEmpty());
+    down(sessions);
+  }
+}

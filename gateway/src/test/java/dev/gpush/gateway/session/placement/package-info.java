@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.gateway.session.placement;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,84 @@
+package dev.gpush.launch.journal;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What a supervisor tells besides output (docs/technical/runs.md). */
+public sealed interface RunEvent {
+  /** All processes of the node are started. */
+  record Started() implements RunEvent {}
+
+  /** A process has ended; rank -1 is the launcher itself. */
+  record RankExit(int rank, RankEnd end) implements RunEvent {}
+
+  record Stopping(String why) implements RunEvent {}
+
+  /**
+   * The ranks that handle the signal have it.
+   *
+   * @param isTaken a scheduler takes the nodes back, as opposed to the lease's own end
+   */
+  record Warned(String signal, boolean isTaken, Duration left) implements RunEvent {}
+
+  /** So many bytes of output are missing here: the disk did not take them. */
+  record Gap(long bytes) implements RunEvent {}
+
+  record Ended(NodeEnd end) implements RunEvent {}
+
+  /** Not in the journal: the next record is at this offset. */
+  record At(long offset) implements RunEvent {}
+
+  /** Of a newer agent. */
+  record Unknown() implements RunEvent {}
+
+  /** How a process ended; one of the two is there. */
+  record RankEnd(Optional<Integer> exit, Optional<Integer> signal) {
+    /** As a shell would say it. */
+    int status() {
+      return exit.orElseGet(() -> 128 + signal.orElse(0));
+    }
+
+    public boolean isFailure() {
+      return status() != 0;
+    }
+
+    static RankEnd from(Json json) {
+      Optional<Integer> signal = json.number("signal").map(Math::toIntExact);
+      return new RankEnd(
+          signal.isPresent()
+              ? Optional.empty()
+              : Optional.of(json.number("exit").map(Math::toIntExact).orElse(0)),
+          signal);
+    }
+  }
+
+  static RunEvent parse(byte[] payload) {
+    Json json;
+    try {
+      json = Json.parse(new String(payload, StandardCharsets.UTF_8));
+    } catch (JsonSyntaxException notOurs) {
+      return new Unknown();
+    }
+    return switch (json.text("event").orElse("")) {
+      case "started" -> new Started();
+      case "rank-exit" -> new RankExit(rank(json), RankEnd.from(json));
+      case "stopping" -> new Stopping(json.text("why").orElse(""));
+      case "warned" ->
+          new Warned(
+              json.text("signal").orElse(""),
+              json.text("why").orElse("").equals("taken"),
+              Duration.ofSeconds(json.number("left_s").orElse(0L)));
+      case "gap" -> new Gap(json.number("bytes").orElse(0L));
+      case "ended" -> new Ended(NodeEnd.from(json));
+      case "at" -> new At(json.number("offset").orElse(0L));
+      default -> new Unknown();
+    };
+  }
+
+  private static int rank(Json json) {
+    return json.number("rank").map(Math::toIntExact).orElse(-1);
+  }
+}

@@ -1,0 +1,20 @@
+package dev.gpush.launch.node;
+
+import dev.gpush.core.backend.NodeInfo;
+import java.util.function.Supplier;
+
+/**
+ * A node of the session and the way to it.
+ *
+ * @param now what it is; another machine may have come for it since the session was made
+ */
+public record LaunchNode(Supplier<NodeInfo> now, NodeCalls calls) {
+  /** One that stays what it is. */
+  public LaunchNode(NodeInfo info, NodeCalls calls) {
+    this(() -> info, calls);
+  }
+
+  public NodeInfo info() {
+    return now.get();
+  }
+}

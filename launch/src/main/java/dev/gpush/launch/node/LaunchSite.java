@@ -1,0 +1,33 @@
+package dev.gpush.launch.node;
+
+import dev.gpush.core.config.NodeFolder;
+import dev.gpush.core.session.SessionName;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where runs happen: what does not change while a session lives.
+ *
+ * @param id the session's own id; a name may be used again, an id never
+ * @param root the workspace's root on the client's machine
+ * @param onThisMachine the nodes are this machine, so that paths mean the same here and there
+ * @param nodes in the order of their indexes
+ * @param history folder for one JSON file per run; made when first needed
+ * @param outputs the configured {@code outputs}, a folder on the nodes; empty: beside the workspace
+ */
+public record LaunchSite(
+    SessionName name,
+    String id,
+    Path root,
+    boolean onThisMachine,
+    List<LaunchNode> nodes,
+    Path history,
+    Optional<NodeFolder> outputs) {
+  public LaunchSite {
+    nodes = List.copyOf(nodes);
+    if (nodes.isEmpty()) {
+      throw new IllegalArgumentException("a session without nodes");
+    }
+  }
+}

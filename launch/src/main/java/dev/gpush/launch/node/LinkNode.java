@@ -1,0 +1,143 @@
+package dev.gpush.launch.node;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+
+/** A node behind a {@link Link}. */
+public final class LinkNode implements NodeCalls {
+  /** A Python's packages may be a thousand names. */
+  private static final int MOST_OUTPUT = 512 * 1024;
+
+  private static final int MOST_ERRORS = 16 * 1024;
+
+  /** A run's output is bulk from the first byte. */
+  private static final int FOLLOW_WINDOW = 256 * 1024;
+
+  private final Link link;
+  private final BooleanSupplier lost;
+  private final Tasks tasks;
+
+  /**
+   * @param lost whether the backend has said that the node is gone
+   * @param tasks for the limits of questions
+   */
+  public LinkNode(Link link, BooleanSupplier lost, Tasks tasks) {
+    this.link = link;
+    this.lost = lost;
+    this.tasks = tasks;
+  }
+
+  @Override
+  public boolean isLost() {
+    return lost.getAsBoolean();
+  }
+
+  @Override
+  public boolean can(String capability) {
+    return link.state() instanceof LinkState.Up(var welcome, _)
+        && welcome.texts("capabilities").contains(capability);
+  }
+
+  @Override
+  public Json call(String method, Json.Obj params) throws InterruptedException {
+    return link.call(method, params);
+  }
+
+  @Override
+  public InputStream follow(Json.Obj arguments) throws InterruptedException {
+    BlockingStream stream =
+        link.open(
+            Json.object(
+                "type",
+                "exec",
+                "builtin",
+                "follow",
+                "args",
+                arguments,
+                "stdin",
+                false,
+                "kill_on_close",
+                true,
+                "credit",
+                FOLLOW_WINDOW));
+    try {
+      stream.awaitOpened();
+    } catch (InterruptedException | GpushException failed) {
+      stream.close();
+      throw failed;
+    }
+    stream.discard(1);
+    return new FilterInputStream(stream.output(0)) {
+      @Override
+      public void close() {
+        stream.close();
+      }
+    };
+  }
+
+  @Override
+  public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
+      throws IOException, InterruptedException {
+    BlockingStream stream =
+        link.open(
+            Json.object(
+                "type",
+                "exec",
+                "argv",
+                arguments,
+                "env",
+                environment,
+                "stdin",
+                false,
+                "kill_on_close",
+                true));
+    try {
+      return tasks.within(limit, "ask", () -> answer(stream));
+    } catch (TimeoutException late) {
+      throw new GpushException(
+          new AgentFailure.Refused(
+              "exec",
+              "timeout",
+              Json.object("seconds", limit.toSeconds(), "program", arguments.getFirst())),
+          late);
+    } finally {
+      stream.close();
+    }
+  }
+
+  private Answer answer(BlockingStream stream) throws IOException, InterruptedException {
+    stream.awaitOpened();
+    Task<String, IOException> errors =
+        tasks.fork("ask-errors", () -> text(stream.output(1), MOST_ERRORS));
+    try {
+      String output = text(stream.output(0), MOST_OUTPUT);
+      Json.Obj close = stream.awaitClose();
+      int exit = close.number("exit").map(Math::toIntExact).orElse(128);
+      return new Answer(exit, output, errors.get());
+    } finally {
+      errors.cancel();
+    }
+  }
+
+  /** The beginning; the rest is read and dropped, so that the program can end. */
+  private static String text(InputStream in, int most) throws IOException {
+    String text = new String(in.readNBytes(most), StandardCharsets.UTF_8);
+    in.transferTo(java.io.OutputStream.nullOutputStream());
+    return text;
+  }
+}

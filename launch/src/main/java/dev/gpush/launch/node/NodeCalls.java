@@ -1,0 +1,46 @@
+package dev.gpush.launch.node;
+
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What launching needs of one node. Every method blocks and throws {@link
+ * dev.gpush.core.failure.GpushException} with an {@link dev.gpush.core.failure.AgentFailure} when
+ * the agent refuses or the link is over; through a cut link they wait. Thread-safe.
+ */
+public interface NodeCalls {
+  /** Whether the node is known to be gone for good; "cannot tell" is not lost. */
+  default boolean isLost() {
+    return false;
+  }
+
+  /** Whether the node's agent announces this; false also when nobody knows now. */
+  default boolean can(String capability) {
+    return false;
+  }
+
+  /** A {@code call} stream of docs/technical/link.md. */
+  Json call(String method, Json.Obj params) throws InterruptedException;
+
+  /**
+   * The builtin {@code follow}: what the node's supervisor has written, records as in
+   * docs/technical/runs.md. Ends with the run; a stream that broke throws from read.
+   */
+  InputStream follow(Json.Obj arguments) throws IOException, InterruptedException;
+
+  /**
+   * Runs a short command in the environment of every shell of the node, without standard input.
+   *
+   * @param environment goes over the node's own
+   * @param limit afterwards the command is ended and the answer is a failure
+   */
+  Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
+      throws IOException, InterruptedException;
+
+  /** How a command ended: its status (128 + n for a signal) and the beginning of what it wrote. */
+  record Answer(int exit, String output, String errors) {}
+}

@@ -1,0 +1,8 @@
+/**
+ * Where runs happen: a session's nodes, and what launching may ask of one ({@code NodeCalls};
+ * {@code LinkNode} does it over a link).
+ */
+@NullMarked
+package dev.gpush.launch.node;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,28 @@
+package dev.gpush.launch.plan;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * What the gateway knows at the moment of a launch, beyond the request.
+ *
+ * @param generation what all nodes hold now
+ * @param python the {@code python} of gpush.yaml
+ * @param environment goes over the environment of every shell of the nodes: what the client hands
+ *     down (a local session) and what the configuration says
+ * @param ignored the pattern that keeps a file from being sent, if one does; paths are relative to
+ *     the workspace's root
+ * @param warning what the ranks get before the nodes go
+ */
+public record LaunchInput(
+    long generation,
+    Optional<String> python,
+    Map<String, String> environment,
+    Function<Path, Optional<String>> ignored,
+    Optional<RunWarning> warning) {
+  public LaunchInput {
+    environment = Map.copyOf(environment);
+  }
+}

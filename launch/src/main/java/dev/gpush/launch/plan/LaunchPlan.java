@@ -1,0 +1,297 @@
+package dev.gpush.launch.plan;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.python.PythonChoice;
+import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.run.RunRecord;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What each node is told to start: the {@code spec} of docs/technical/runs.md. Pure: it knows the
+ * run's number and its rendezvous port only when it is asked for specs.
+ *
+ * @param nodes of the run, in the order of their ranks, with what each of them claims
+ * @param pythons of these nodes, in the same order; empty where the form does without
+ * @param outputs the configured folder on each of them; empty: beside the workspace
+ * @param activated whose environment these nodes activate by themselves; empty where pythons say it
+ * @param folder relative to the workspace's root
+ */
+public record LaunchPlan(
+    LaunchSite site,
+    List<NodeInfo> nodes,
+    SlotPlan slots,
+    RunWords words,
+    Mode mode,
+    List<PythonFacts> pythons,
+    List<String> outputs,
+    List<PythonChoice> activated,
+    String folder,
+    Map<String, String> environment,
+    Optional<RunWarning> warning) {
+  /** Between the first failing rank and the end by force of the others. */
+  private static final int STOP_GRACE_SECONDS = 10;
+
+  /** So much of the session's id tells its outputs from those of another one of its name. */
+  private static final int SHORT_ID = 6;
+
+  private static final String LOOPBACK = "127.0.0.1";
+
+  /** How a supervisor starts it. */
+  enum Mode {
+    RANKS("ranks"),
+    TORCHRUN("torchrun"),
+    COMMAND("command");
+
+    private final String word;
+
+    Mode(String word) {
+      this.word = word;
+    }
+
+    String word() {
+      return word;
+    }
+  }
+
+  public LaunchPlan {
+    nodes = List.copyOf(nodes);
+    pythons = List.copyOf(pythons);
+    outputs = List.copyOf(outputs);
+    activated = List.copyOf(activated);
+    environment = Map.copyOf(environment);
+    if (nodes.size() != slots.claims().size()) {
+      throw new IllegalArgumentException("claims of other nodes");
+    }
+  }
+
+  /** Ranks of a Python program, or one process per node. */
+  int ranksOn(int index) {
+    return mode == Mode.COMMAND ? 1 : slots.claims().get(index).slots().size();
+  }
+
+  int world() {
+    return firstRank(nodes.size());
+  }
+
+  private int firstRank(int index) {
+    int first = 0;
+    for (int before = 0; before < index; before++) {
+      first += ranksOn(before);
+    }
+    return first;
+  }
+
+  public List<RunRecord.Part> parts() {
+    var parts = new ArrayList<RunRecord.Part>();
+    for (int i = 0; i < nodes.size(); i++) {
+      SlotPlan.Claim claim = slots.claims().get(i);
+      parts.add(new RunRecord.Part(claim.node(), claim.slots(), firstRank(i), ranksOn(i), 0));
+    }
+    return parts;
+  }
+
+  /** One for each node. */
+  public List<Json.Obj> specs(int run, int port, Json.Obj about) {
+    var specs = new ArrayList<Json.Obj>();
+    for (int i = 0; i < nodes.size(); i++) {
+      specs.add(spec(run, i, port).with("about", about));
+    }
+    return specs;
+  }
+
+  private Json.Obj spec(int run, int index, int port) {
+    NodeInfo node = nodes.get(index);
+    SlotPlan.Claim claim = slots.claims().get(index);
+    Optional<PythonFacts> python = pythonOf(index);
+    var fields = new LinkedHashMap<String, Object>();
+    fields.put("mode", mode.word());
+    fields.putAll(program(index, port, python));
+    fields.put("cwd", folder.isEmpty() ? node.workspace() : node.workspace() + "/" + folder);
+    fields.put("env", environmentOf(node, python));
+    if (index < activated.size() && !choosesByItself()) {
+      fields.put("activate", activated.get(index).candidates());
+    }
+    fields.put("defaults", defaults(index, node));
+    fields.put("nodes", nodes.size());
+    fields.put("node_rank", index);
+    fields.put("procs", ranksOn(index));
+    fields.put("first_rank", firstRank(index));
+    fields.put("world", world());
+    fields.put("master", Json.object("addr", masterAddress(), "port", port));
+    fields.put("slots", claim.slots());
+    // Of a node that was asked for without GPUs none may be used, even where the machine has some.
+    fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
+    fields.put("outputs", outputs(run, index));
+    fields.put("stop_grace_s", STOP_GRACE_SECONDS);
+    warning.ifPresent(wanted -> fields.put("warn", wanted.json()));
+    return (Json.Obj) Json.of(fields);
+  }
+
+  private Map<String, Object> program(int index, int port, Optional<PythonFacts> python) {
+    return switch (words.form()) {
+      case RunWords.Program(var program, _, var options) ->
+          Map.of(
+              "python",
+              interpreter(python),
+              "program",
+              inWorkspace(program, index),
+              "torchrun",
+              mode == Mode.TORCHRUN ? options : List.of());
+      case RunWords.Accelerate accelerate ->
+          Map.of("argv", accelerate(accelerate, index, port, interpreter(python)));
+      case RunWords.Command(var argv) -> Map.of("argv", argv);
+      case RunWords.Shell(var text) -> Map.of("command", text);
+    };
+  }
+
+  private static String interpreter(Optional<PythonFacts> python) {
+    return python.map(PythonFacts::executable).orElse("python3");
+  }
+
+  /** A script that was named by its place on this machine is named by its place on the node. */
+  private List<String> inWorkspace(List<String> program, int index) {
+    String root = site.root() + "/";
+    if (site.onThisMachine() && nodes.get(index).workspace().equals(site.root().toString())) {
+      return program;
+    }
+    int at = scriptAt(program);
+    if (at < 0 || !program.get(at).startsWith(root)) {
+      return program;
+    }
+    var moved = new ArrayList<>(program);
+    moved.set(at, nodes.get(index).workspace() + "/" + program.get(at).substring(root.length()));
+    return moved;
+  }
+
+  /** Where in the words after {@code python -u} the script stands; -1: it is a module. */
+  static int scriptAt(List<String> program) {
+    for (int at = 0; at < program.size(); at++) {
+      String word = program.get(at);
+      if (word.equals("-m")) {
+        return -1;
+      }
+      if (word.equals("-X") || word.equals("-W")) {
+        at++;
+      } else if (!word.startsWith("-")) {
+        return at;
+      }
+    }
+    return -1;
+  }
+
+  private List<String> accelerate(
+      RunWords.Accelerate accelerate, int index, int port, String interpreter) {
+    int processes = slots.ranks();
+    var argv =
+        new ArrayList<>(
+            List.of(
+                interpreter,
+                "-u",
+                "-m",
+                "accelerate.commands.launch",
+                "--num_machines",
+                Integer.toString(nodes.size()),
+                "--machine_rank",
+                Integer.toString(index),
+                "--main_process_ip",
+                masterAddress(),
+                "--main_process_port",
+                Integer.toString(port),
+                "--num_processes",
+                Integer.toString(processes)));
+    argv.addAll(accelerate.options());
+    if (accelerate.words().getFirst().equals("-m")) {
+      argv.add("-m");
+      argv.addAll(accelerate.words().subList(1, accelerate.words().size()));
+    } else {
+      argv.addAll(accelerate.words());
+    }
+    return argv;
+  }
+
+  private String masterAddress() {
+    String address = nodes.getFirst().address();
+    return nodes.size() == 1 || site.onThisMachine() || address.isEmpty() ? LOOPBACK : address;
+  }
+
+  /** Variables before the command's words that say which programs are found. */
+  private boolean choosesByItself() {
+    return words.variables().containsKey("PATH") || words.variables().containsKey("VIRTUAL_ENV");
+  }
+
+  private Map<String, String> environmentOf(NodeInfo node, Optional<PythonFacts> python) {
+    var variables = new LinkedHashMap<>(environment);
+    python.ifPresent(facts -> variables.putAll(facts.activation()));
+    variables.putAll(words.variables());
+    variables.put("GPUSH_SESSION", site.name().text());
+    variables.put("GPUSH_WORKSPACE", node.workspace());
+    variables.put(
+        "GPUSH_NODE_ADDRS", nodes.stream().map(NodeInfo::address).collect(Collectors.joining(",")));
+    return variables;
+  }
+
+  /**
+   * The CPUs shared among the ranks: without it, each library takes all CPUs for each rank, and
+   * torchrun prints a warning and takes one.
+   */
+  private Map<String, String> defaults(int index, NodeInfo node) {
+    int ranks = ranksOn(index);
+    if (mode == Mode.COMMAND) {
+      return Map.of();
+    }
+    int sharing = site.onThisMachine() ? world() : ranks;
+    return sharing == 1
+        ? Map.of()
+        : Map.of("OMP_NUM_THREADS", Integer.toString(Math.max(1, node.cpus() / sharing)));
+  }
+
+  private String outputs(int run, int index) {
+    String folder = "run-" + run;
+    if (outputs.isEmpty()) {
+      return nodes.get(index).state() + "/outputs/" + folder;
+    }
+    String session =
+        site.name() + "-" + site.id().substring(0, Math.min(SHORT_ID, site.id().length()));
+    return outputs.get(index) + "/" + session + "/" + folder;
+  }
+
+  private Optional<PythonFacts> pythonOf(int index) {
+    return index < pythons.size() ? Optional.of(pythons.get(index)) : Optional.empty();
+  }
+
+  /**
+   * "run 7 · 16 ranks · ~/envs/llm python 3.11 torch 2.8 · ~/proj/exp · G42": the parts that there
+   * are.
+   */
+  String header(int run, long generation, String home) {
+    var parts = new ArrayList<String>();
+    parts.add("run " + run);
+    parts.add(mode == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank"));
+    boolean usesPython =
+        switch (words.form()) {
+          case RunWords.Program _, RunWords.Accelerate _ -> true;
+          case RunWords.Command _, RunWords.Shell _ -> false;
+        };
+    pythonOf(0).filter(_ -> usesPython).ifPresent(facts -> parts.add(facts.words()));
+    String place = site.root() + (folder.isEmpty() ? "" : "/" + folder);
+    parts.add(
+        !home.isEmpty() && place.startsWith(home + "/")
+            ? "~" + place.substring(home.length())
+            : place);
+    if (generation > 0) {
+      parts.add("G" + generation);
+    }
+    return String.join(" · ", parts);
+  }
+
+  private static String count(int count, String what) {
+    return count + " " + what + (count == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,216 @@
+package dev.gpush.launch.plan;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * What the words of {@code run} ask for. A Python program becomes ranks; a pasted launcher keeps
+ * its program and loses what this session decides; anything else runs once per node.
+ *
+ * <p>Decided here: {@code python train.py} is pasted habit and means ranks of train.py; {@code
+ * python} alone names no interpreter, {@code /opt/x/bin/python} and {@code python3.12} do. {@code
+ * python -c} and {@code -m pip} are things one does once per node.
+ *
+ * @param variables {@code NAME=value} words before the program
+ * @param python the interpreter that was pasted, when it says more than "python"
+ * @param replaced options of a pasted launcher that the session's own take the place of
+ */
+public record RunWords(
+    Map<String, String> variables, Optional<String> python, Form form, List<String> replaced) {
+  /** How the words are run. */
+  sealed interface Form {
+    /** What this is for people and in records. */
+    List<String> words();
+  }
+
+  /**
+   * Ranks of what follows {@code python -u}.
+   *
+   * @param torchrun asked for by a pasted launcher; else it is used where torch is
+   * @param options more options for torchrun
+   */
+  record Program(List<String> words, boolean torchrun, List<String> options) implements Form {
+    public Program {
+      words = List.copyOf(words);
+      options = List.copyOf(options);
+    }
+  }
+
+  /** Hugging Face's launcher, once per node; it starts the ranks and sets variables of its own. */
+  record Accelerate(List<String> options, List<String> words) implements Form {
+    public Accelerate {
+      options = List.copyOf(options);
+      words = List.copyOf(words);
+    }
+  }
+
+  record Command(List<String> words) implements Form {
+    public Command {
+      words = List.copyOf(words);
+    }
+  }
+
+  /** One word with spaces, for {@code sh -c}, as ssh would. */
+  record Shell(String text) implements Form {
+    @Override
+    public List<String> words() {
+      return List.of(text);
+    }
+  }
+
+  private static final Pattern VARIABLE =
+      Pattern.compile("[A-Za-z_][A-Za-z0-9_]*=.*", Pattern.DOTALL);
+  private static final Pattern PYTHON = Pattern.compile("(?:.*/)?python(?:[0-9]+(?:\\.[0-9]+)*)?");
+  private static final Set<String> ANY_PYTHON = Set.of("python", "python3");
+
+  /** Modules that work on the node, not on the data: once per node. */
+  private static final Set<String> ONCE = Set.of("pip", "venv", "ensurepip", "virtualenv");
+
+  private static final Set<String> TORCHRUN_MODULES =
+      Set.of("torch.distributed.run", "torch.distributed.launch");
+
+  /** Options of the interpreter that take the next word. */
+  private static final Set<String> PYTHON_VALUES = Set.of("-W", "-X");
+
+  public RunWords {
+    variables = Map.copyOf(variables);
+    replaced = List.copyOf(replaced);
+  }
+
+  /** The words must not be empty. */
+  public static RunWords parse(List<String> words) {
+    var variables = new LinkedHashMap<String, String>();
+    int at = 0;
+    while (at < words.size() - 1 && VARIABLE.matcher(words.get(at)).matches()) {
+      String word = words.get(at++);
+      int equals = word.indexOf('=');
+      variables.put(word.substring(0, equals), word.substring(equals + 1));
+    }
+    RunWords rest = parseProgram(words.subList(at, words.size()));
+    return new RunWords(variables, rest.python(), rest.form(), rest.replaced());
+  }
+
+  private static RunWords parseProgram(List<String> words) {
+    String first = words.getFirst();
+    List<String> rest = words.subList(1, words.size());
+    if (first.equals("-m")) {
+      return rest.isEmpty() ? wrong("-m needs a module") : plain(words);
+    }
+    if (words.size() == 1 && first.contains(" ")) {
+      return of(new Shell(first));
+    }
+    if (first.endsWith(".py")) {
+      return plain(words);
+    }
+    return switch (first) {
+      case "torchrun" -> torchrun(rest, Optional.empty());
+      case "deepspeed" -> deepspeed(rest);
+      case "accelerate" ->
+          !rest.isEmpty() && rest.getFirst().equals("launch")
+              ? accelerate(rest.subList(1, rest.size()), Optional.empty())
+              : of(new Command(words));
+      default -> PYTHON.matcher(first).matches() ? python(words) : of(new Command(words));
+    };
+  }
+
+  private static RunWords of(Form form) {
+    return new RunWords(Map.of(), Optional.empty(), form, List.of());
+  }
+
+  private static RunWords plain(List<String> program) {
+    return of(new Program(program, false, List.of()));
+  }
+
+  private static RunWords wrong(String rule) {
+    throw new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
+  }
+
+  /** {@code python …}: what the interpreter would make of the words decides. */
+  private static RunWords python(List<String> words) {
+    String interpreter = words.getFirst();
+    Optional<String> chosen =
+        ANY_PYTHON.contains(interpreter) ? Optional.empty() : Optional.of(interpreter);
+    var flags = new ArrayList<String>();
+    int at = 1;
+    while (at < words.size() && words.get(at).startsWith("-") && words.get(at).length() > 1) {
+      String flag = words.get(at);
+      if (flag.startsWith("-m") && !flag.startsWith("--")) {
+        List<String> module =
+            flag.equals("-m") ? words.subList(at + 1, words.size()) : joined(words, at);
+        return module.isEmpty() ? of(new Command(words)) : module(words, chosen, flags, module);
+      }
+      if (flag.startsWith("-c") || flag.startsWith("--") || flag.equals("-i")) {
+        return of(new Command(words));
+      }
+      if (!flag.equals("-u")) {
+        flags.add(flag);
+      }
+      at++;
+      if (PYTHON_VALUES.contains(flag) && at < words.size()) {
+        flags.add(words.get(at++));
+      }
+    }
+    if (at >= words.size() || words.get(at).equals("-")) {
+      return of(new Command(words));
+    }
+    flags.addAll(words.subList(at, words.size()));
+    return new RunWords(Map.of(), chosen, new Program(flags, false, List.of()), List.of());
+  }
+
+  /** {@code -mmodule …} as {@code module …}. */
+  private static List<String> joined(List<String> words, int at) {
+    var module = new ArrayList<>(words.subList(at, words.size()));
+    module.set(0, module.getFirst().substring(2));
+    return module;
+  }
+
+  private static RunWords module(
+      List<String> words, Optional<String> chosen, List<String> flags, List<String> module) {
+    String name = module.getFirst();
+    List<String> rest = module.subList(1, module.size());
+    if (TORCHRUN_MODULES.contains(name)) {
+      return torchrun(rest, chosen);
+    }
+    if (name.equals("accelerate.commands.launch")) {
+      return accelerate(rest, chosen);
+    }
+    if (ONCE.contains(name)) {
+      return of(new Command(words));
+    }
+    var program = new ArrayList<>(flags);
+    program.add("-m");
+    program.addAll(module);
+    return new RunWords(Map.of(), chosen, new Program(program, false, List.of()), List.of());
+  }
+
+  private static RunWords torchrun(List<String> words, Optional<String> chosen) {
+    PastedOptions options = PastedOptions.TORCHRUN.read(words);
+    if (options.has("no-python")) {
+      return wrong("torchrun --no-python has no Python program to make ranks of");
+    }
+    return new RunWords(
+        Map.of(), chosen, new Program(options.program(), true, options.kept()), options.replaced());
+  }
+
+  private static RunWords deepspeed(List<String> words) {
+    PastedOptions options = PastedOptions.DEEPSPEED.read(words);
+    return new RunWords(
+        Map.of(),
+        Optional.empty(),
+        new Program(options.program(), true, List.of()),
+        options.replaced());
+  }
+
+  private static RunWords accelerate(List<String> words, Optional<String> chosen) {
+    PastedOptions options = PastedOptions.ACCELERATE.read(words);
+    return new RunWords(
+        Map.of(), chosen, new Accelerate(options.kept(), options.program()), options.replaced());
+  }
+}

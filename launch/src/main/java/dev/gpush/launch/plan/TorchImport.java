@@ -1,0 +1,36 @@
+package dev.gpush.launch.plan;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+
+/**
+ * Whether a script cannot do without torch: a look at its text, for imports at the left margin. One
+ * that imports it within a function, or through a module of its own, is found out by Python itself.
+ */
+public final class TorchImport {
+  /** Larger ones are not written by people. */
+  private static final int MOST_BYTES = 1 << 20;
+
+  private static final Pattern FROM = Pattern.compile("(?m)^from[ \\t]+torch[. \\t]");
+
+  /** {@code import os, numpy as np, torch}, too. */
+  private static final Pattern IMPORT =
+      Pattern.compile("(?m)^import[ \\t]+(?:[\\w. \\t]+,[ \\t]*)*torch\\b");
+
+  private TorchImport() {}
+
+  public static boolean isIn(String text) {
+    return FROM.matcher(text).find() || IMPORT.matcher(text).find();
+  }
+
+  public static boolean isIn(Path script) {
+    try (var in = Files.newInputStream(script)) {
+      return isIn(new String(in.readNBytes(MOST_BYTES), StandardCharsets.ISO_8859_1));
+    } catch (IOException unreadable) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Which Python a run takes on each node ({@code PythonChoice}, asked by {@code Pythons}), and what
+ * is known of it ({@code PythonFacts}).
+ */
+@NullMarked
+package dev.gpush.launch.python;
+
+import org.jspecify.annotations.NullMarked;

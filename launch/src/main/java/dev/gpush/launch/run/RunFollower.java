@@ -1,0 +1,84 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.RunMerge;
+import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Brings the output of a run from its nodes to somebody who looks at it. */
+public final class RunFollower {
+  private final LaunchSite site;
+  private final Tasks tasks;
+
+  public RunFollower(LaunchSite site, Tasks tasks) {
+    this.site = site;
+    this.tasks = tasks;
+  }
+
+  /** From the beginning until the run has ended for good. */
+  public RunRecord follow(RunWatch watch, Set<Integer> ranks, RunOutput output)
+      throws InterruptedException {
+    while (true) {
+      int attempt = watch.attempt();
+      RunRecord record = watch.record();
+      var merge = new RunMerge(ranks, output);
+      read(record, ranks, true, merge);
+      RunRecord last = watch.await(attempt);
+      if (watch.attempt() == attempt) {
+        return last;
+      }
+      merge.say(record.parts().getFirst().node(), RunTalk.AGAIN);
+    }
+  }
+
+  /** What is there now. */
+  public RunRecord show(RunRecord record, Set<Integer> ranks, RunOutput output)
+      throws InterruptedException {
+    read(record, ranks, false, new RunMerge(ranks, output));
+    return record;
+  }
+
+  private void read(RunRecord record, Set<Integer> ranks, boolean follow, RunMerge merge)
+      throws InterruptedException {
+    var reading = new ArrayList<Work<Boolean, RuntimeException>>();
+    for (RunRecord.Part part : record.parts()) {
+      reading.add(() -> readNode(record.number(), part, ranks, follow, merge));
+    }
+    tasks.all("follow-" + record.number(), reading);
+  }
+
+  private boolean readNode(
+      int run, RunRecord.Part part, Set<Integer> ranks, boolean follow, RunMerge merge)
+      throws InterruptedException {
+    NodeCalls node = site.nodes().get(part.node()).calls();
+    var journal = new JournalReader(node, part.node(), run, selection(part, ranks));
+    RunMerge.Part lines = merge.part(part.node());
+    if (follow) {
+      journal.follow(lines::take);
+    } else {
+      journal.show(lines::take);
+    }
+    lines.finish();
+    return true;
+  }
+
+  private static Json.Obj selection(RunRecord.Part part, Set<Integer> ranks) {
+    if (ranks.isEmpty()) {
+      return Json.object();
+    }
+    List<Integer> here =
+        ranks.stream()
+            .filter(rank -> rank >= part.firstRank() && rank < part.firstRank() + part.ranks())
+            .sorted()
+            .toList();
+    return Json.object("ranks", here);
+  }
+}

@@ -1,0 +1,138 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The runs of a session: one JSON file each, written beside and moved into place, so that a reader
+ * or a crash never meets half of one. Thread-safe.
+ */
+public final class RunHistory {
+  /** Of the runs that are over; an evening of trying things out makes a hundred. */
+  private static final int KEPT = 500;
+
+  private final Path folder;
+  private final Object lock = new Object();
+
+  // guarded by lock
+  private final TreeMap<Integer, RunRecord> records = new TreeMap<>();
+
+  public RunHistory(Path folder) {
+    this.folder = folder;
+    try (var files = Files.newDirectoryStream(folder, "*.json")) {
+      for (Path file : files) {
+        read(file).ifPresent(record -> records.put(record.number(), record));
+      }
+    } catch (NoSuchFileException | NotDirectoryException notYet) {
+      // Made with the first run.
+    } catch (IOException unreadable) {
+      throw unusable(folder, unreadable);
+    }
+  }
+
+  /** A damaged file is left where it is: the run is not listed, and its number not used again. */
+  private static Optional<RunRecord> read(Path file) throws IOException {
+    try {
+      return RunRecord.from(Json.parse(Files.readString(file)));
+    } catch (JsonSyntaxException | java.nio.charset.CharacterCodingException damaged) {
+      return Optional.empty();
+    }
+  }
+
+  public void put(RunRecord record) {
+    synchronized (lock) {
+      records.put(record.number(), record);
+      try {
+        Files.createDirectories(folder);
+        Path file = file(record.number());
+        Path fresh = folder.resolve(record.number() + ".new");
+        Files.writeString(fresh, record.json().pretty() + "\n");
+        Files.move(
+            fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      } catch (IOException failed) {
+        throw unusable(folder, failed);
+      }
+      forgetOldest();
+    }
+  }
+
+  private void forgetOldest() throws GpushException {
+    List<RunRecord> over =
+        records.values().stream().filter(record -> record.state().isOver()).toList();
+    for (RunRecord record : over.subList(0, Math.max(0, over.size() - KEPT))) {
+      records.remove(record.number());
+      try {
+        Files.deleteIfExists(file(record.number()));
+      } catch (IOException failed) {
+        throw unusable(folder, failed);
+      }
+    }
+  }
+
+  /** It never came to be. */
+  public void remove(int number) {
+    synchronized (lock) {
+      records.remove(number);
+      try {
+        Files.deleteIfExists(file(number));
+      } catch (IOException failed) {
+        throw unusable(folder, failed);
+      }
+    }
+  }
+
+  /** The newest first. */
+  public List<RunRecord> list() {
+    synchronized (lock) {
+      var found = new ArrayList<>(records.values());
+      found.sort(Comparator.comparingInt(RunRecord::number).reversed());
+      return found;
+    }
+  }
+
+  public Optional<RunRecord> find(int number) {
+    synchronized (lock) {
+      return Optional.ofNullable(records.get(number));
+    }
+  }
+
+  public Optional<RunRecord> newest() {
+    synchronized (lock) {
+      return Optional.ofNullable(records.lastEntry()).map(java.util.Map.Entry::getValue);
+    }
+  }
+
+  /** A number that no file here has. */
+  public int next() {
+    synchronized (lock) {
+      int number = records.isEmpty() ? 1 : records.lastKey() + 1;
+      while (Files.exists(file(number))) {
+        number++;
+      }
+      return number;
+    }
+  }
+
+  private Path file(int number) {
+    return folder.resolve(number + ".json");
+  }
+
+  private static GpushException unusable(Path folder, IOException cause) {
+    return new GpushException(
+        new GatewayFailure.HomeUnusable(folder.toString(), String.valueOf(cause.getMessage())),
+        cause);
+  }
+}

@@ -1,0 +1,232 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunView;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What is remembered of a run: for people, for repeating it, and for finding it again. It goes to
+ * the history, and with the run to its nodes. Of the environment nothing is kept: it may hold
+ * secrets.
+ *
+ * @param folder where it starts, relative to the workspace's root
+ * @param parts in the order of ranks
+ */
+public record RunRecord(
+    int number,
+    String session,
+    List<String> words,
+    Options options,
+    String folder,
+    RunState state,
+    Optional<Integer> exit,
+    Instant started,
+    Optional<Instant> ended,
+    List<Part> parts,
+    long generation,
+    String mode,
+    String python,
+    String header) {
+
+  /** What was asked besides the words. */
+  public record Options(
+      Optional<Integer> nodes,
+      Optional<Integer> gpus,
+      Optional<String> on,
+      Optional<String> python) {
+    Json.Obj json() {
+      return Json.object("nodes", nodes, "gpus", gpus, "on", on, "python", python);
+    }
+
+    static Options from(Json json) {
+      return new Options(
+          json.number("nodes").map(Math::toIntExact),
+          json.number("gpus").map(Math::toIntExact),
+          json.text("on"),
+          json.text("python"));
+    }
+
+    public boolean isEmpty() {
+      return nodes.isEmpty() && gpus.isEmpty() && on.isEmpty() && python.isEmpty();
+    }
+  }
+
+  /**
+   * The run on one node.
+   *
+   * @param firstRank its ranks are numbered from here
+   * @param startMs when it was started, after the first of the nodes was
+   */
+  public record Part(int node, List<String> slots, int firstRank, int ranks, long startMs) {
+    public Part {
+      slots = List.copyOf(slots);
+    }
+
+    Json.Obj json() {
+      return Json.object(
+          "node",
+          node,
+          "slots",
+          slots,
+          "first_rank",
+          firstRank,
+          "ranks",
+          ranks,
+          "start_ms",
+          startMs);
+    }
+
+    static Part from(Json json) {
+      return new Part(
+          json.number("node").map(Math::toIntExact).orElse(0),
+          json.texts("slots"),
+          json.number("first_rank").map(Math::toIntExact).orElse(0),
+          json.number("ranks").map(Math::toIntExact).orElse(1),
+          json.number("start_ms").orElse(0L));
+    }
+  }
+
+  public RunRecord {
+    words = List.copyOf(words);
+    parts = List.copyOf(parts);
+  }
+
+  int ranks() {
+    return parts.stream().mapToInt(Part::ranks).sum();
+  }
+
+  public RunRecord in(RunState next) {
+    return new RunRecord(
+        number,
+        session,
+        words,
+        options,
+        folder,
+        next,
+        exit,
+        started,
+        ended,
+        parts,
+        generation,
+        mode,
+        python,
+        header);
+  }
+
+  public RunRecord over(RunState next, Optional<Integer> status, Instant at) {
+    return new RunRecord(
+        number,
+        session,
+        words,
+        options,
+        folder,
+        next,
+        status,
+        started,
+        Optional.of(at),
+        parts,
+        generation,
+        mode,
+        python,
+        header);
+  }
+
+  public RunRecord with(List<Part> startedParts) {
+    return new RunRecord(
+        number,
+        session,
+        words,
+        options,
+        folder,
+        state,
+        exit,
+        started,
+        ended,
+        startedParts,
+        generation,
+        mode,
+        python,
+        header);
+  }
+
+  public RunView view() {
+    List<String> slots =
+        parts.stream()
+            .flatMap(part -> part.slots().stream().map(slot -> part.node() + ":" + slot))
+            .toList();
+    return new RunView(
+        number,
+        session,
+        state.word(),
+        exit,
+        words,
+        started,
+        ended,
+        ranks(),
+        slots,
+        generation,
+        mode,
+        python,
+        header);
+  }
+
+  public Json.Obj json() {
+    return Json.object(
+        "version", 1,
+        "run", number,
+        "session", session,
+        "words", words,
+        "options", options.json(),
+        "folder", folder,
+        "state", state.word(),
+        "exit", exit,
+        "started", started.toString(),
+        "ended", ended.map(Instant::toString),
+        "parts", parts.stream().map(Part::json).toList(),
+        "generation", generation,
+        "mode", mode,
+        "python", python,
+        "header", header);
+  }
+
+  /** Empty when it is not a record. */
+  public static Optional<RunRecord> from(Json json) {
+    Optional<Integer> number =
+        json.number("run").filter(run -> run > 0 && run <= 1_000_000_000).map(Math::toIntExact);
+    List<Part> parts = json.items("parts").stream().map(Part::from).toList();
+    if (number.isEmpty() || parts.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new RunRecord(
+            number.get(),
+            json.text("session").orElse(""),
+            json.texts("words"),
+            Options.from(json.object("options")),
+            json.text("folder").orElse(""),
+            RunState.parse(json.text("state").orElse("")),
+            json.number("exit").map(Math::toIntExact),
+            instant(json, "started").orElse(Instant.EPOCH),
+            instant(json, "ended"),
+            parts,
+            json.number("generation").orElse(0L),
+            json.text("mode").orElse(""),
+            json.text("python").orElse(""),
+            json.text("header").orElse("")));
+  }
+
+  private static Optional<Instant> instant(Json json, String key) {
+    return json.text(key)
+        .flatMap(
+            text -> {
+              try {
+                return Optional.of(Instant.parse(text));
+              } catch (DateTimeException notOurs) {
+                return Optional.empty();
+              }
+            });
+  }
+}

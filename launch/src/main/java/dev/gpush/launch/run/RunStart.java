@@ -1,0 +1,194 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.core.time.Clock;
+import dev.gpush.launch.node.NodeCalls;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Starts a run on all its nodes at once, or on none: when one refuses, those that started are ended
+ * and awaited before the refusal is told.
+ */
+public final class RunStart {
+  /** Fresh ports that were taken again before we could bind them; once is bad luck, this is not. */
+  private static final int PORTS = 3;
+
+  /** A node that does not know its environment yet captures it from a login shell. */
+  private static final Duration STARTING = Duration.ofSeconds(20);
+
+  /** What was killed a moment after its start ends at once. */
+  private static final Duration ENDING = Duration.ofSeconds(15);
+
+  private static final Duration PAUSE = Duration.ofMillis(50);
+
+  private final List<NodeCalls> nodes;
+  private final int run;
+  private final Specs specs;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  /** Makes the spec of each node, once the port is known. */
+  public interface Specs {
+    List<Json.Obj> with(int port);
+  }
+
+  /** The number is in use on a node: somebody else's gateway gave it to another run. */
+  public static final class NumberTaken extends RuntimeException {
+    NumberTaken(Throwable cause) {
+      super(cause);
+    }
+  }
+
+  /**
+   * @param nodes of the run, in the order of their specs
+   */
+  public RunStart(List<NodeCalls> nodes, int run, Specs specs, Clock clock, Tasks tasks) {
+    this.nodes = List.copyOf(nodes);
+    this.run = run;
+    this.specs = specs;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Starts it everywhere, or nowhere.
+   *
+   * @param again a run of this number was there and has ended
+   * @return when each node had started, in milliseconds after the first
+   * @throws GpushException the first refusal of the agent, as it came ({@link
+   *     AgentFailure.Refused})
+   */
+  public List<Long> start(boolean again) throws InterruptedException {
+    GpushException last = new GpushException(new LaunchFailure.Refused(0, "port-taken", ""));
+    boolean replace = again;
+    for (int attempt = 0; attempt < PORTS; attempt++) {
+      try {
+        return startOnce(specs.with(freePort()), replace);
+      } catch (GpushException failed) {
+        if (!isRefused(failed, "port-taken")) {
+          throw failed;
+        }
+        last = failed;
+        replace = true;
+      }
+    }
+    throw last;
+  }
+
+  private int freePort() throws InterruptedException {
+    Json answer = nodes.getFirst().call("ports", Json.object("count", 1));
+    return answer.items("ports").stream()
+        .findFirst()
+        .map(port -> Json.object("port", port).number("port").orElse(0L))
+        .map(Math::toIntExact)
+        .filter(port -> port > 0)
+        .orElseThrow(
+            () -> new GpushException(new LaunchFailure.Refused(0, "ports", answer.write())));
+  }
+
+  private List<Long> startOnce(List<Json.Obj> each, boolean again) throws InterruptedException {
+    long begun = clock.nanos();
+    var running = new CopyOnWriteArrayList<NodeCalls>();
+    var starts = new ArrayList<Work<Long, RuntimeException>>();
+    for (int i = 0; i < nodes.size(); i++) {
+      int node = i;
+      Json.Obj params = Json.object("run", run, "spec", each.get(i), "again", again);
+      starts.add(
+          () -> {
+            long at = startNode(node, params, begun);
+            running.add(nodes.get(node));
+            return at;
+          });
+    }
+    boolean isStarted = false;
+    try {
+      // Every answer is awaited, also when interrupted: a part that starts later would stay.
+      List<Long> started = tasks.finishAll("start", starts);
+      isStarted = true;
+      long first = started.stream().min(Long::compare).orElse(begun);
+      return started.stream().map(at -> Duration.ofNanos(at - first).toMillis()).toList();
+    } finally {
+      if (!isStarted) {
+        end(running);
+      }
+    }
+  }
+
+  private long startNode(int node, Json.Obj params, long begun) throws InterruptedException {
+    try {
+      return startNode(nodes.get(node), params, begun);
+    } catch (GpushException refused) {
+      throw isRefused(refused, "exists") ? new NumberTaken(refused) : at(node, refused);
+    }
+  }
+
+  /** The refusal with the node that it came from. */
+  private static GpushException at(int node, GpushException failed) {
+    return failed.failure() instanceof AgentFailure.Refused(_, var code, var facts)
+        ? new GpushException(
+            new AgentFailure.Refused(
+                "run.start", code, Json.object("node", node).with("facts", facts)),
+            failed)
+        : failed;
+  }
+
+  static boolean isRefused(GpushException failed, String code) {
+    return failed.failure() instanceof AgentFailure.Refused(_, var given, _) && given.equals(code);
+  }
+
+  private long startNode(NodeCalls node, Json.Obj params, long begun) throws InterruptedException {
+    while (true) {
+      try {
+        long asked = clock.nanos();
+        node.call("run.start", params);
+        return asked + (clock.nanos() - asked) / 2;
+      } catch (GpushException failed) {
+        if (!isRefused(failed, "starting") || clock.nanos() - begun > STARTING.toNanos()) {
+          throw failed;
+        }
+        Thread.sleep(PAUSE);
+      }
+    }
+  }
+
+  /**
+   * Kills what has started and waits for it, also when interrupted: the caller tells that nothing
+   * runs.
+   */
+  private void end(List<NodeCalls> running) {
+    List<Work<Boolean, RuntimeException>> ends =
+        running.stream().<Work<Boolean, RuntimeException>>map(node -> () -> end(node)).toList();
+    try {
+      tasks.finishAll("end", ends);
+    } catch (GpushException unreachable) {
+      // The first refusal is what is told; the run that stays is in the list of runs.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean end(NodeCalls node) throws InterruptedException {
+    Json.Obj order =
+        Json.object(
+            "run", run, "signal", "KILL", "grace_s", 0, "why", "another node could not start");
+    node.call("run.stop", order);
+    long begun = clock.nanos();
+    while (clock.nanos() - begun < ENDING.toNanos()) {
+      if (node.call("run.status", Json.object("run", run)).get("exit").isPresent()) {
+        // It never was a run: nobody is to find it.
+        node.call("run.stop", order.with("forget", true));
+        return true;
+      }
+      Thread.sleep(PAUSE);
+    }
+    return false;
+  }
+}

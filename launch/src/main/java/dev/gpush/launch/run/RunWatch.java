@@ -1,0 +1,299 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.core.time.Clock;
+import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.NodeEnd;
+import dev.gpush.launch.journal.RunEvent;
+import dev.gpush.launch.journal.RunJournal;
+import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.UnaryOperator;
+
+/**
+ * Watches a run in progress: follows the events of all its nodes, stops the others when a rank
+ * fails on one, and says at the end how the whole ended. Its supervisors need nobody to watch them;
+ * a new gateway watches again from the beginning and comes to the same end.
+ */
+public final class RunWatch {
+  /** How often a run is started again because somebody took its port. */
+  private static final int AGAIN = 3;
+
+  /** Of the nodes that must stop because another one's rank failed. */
+  private static final int GRACE_SECONDS = 10;
+
+  private final LaunchSite site;
+  private final RunHistory history;
+  private final Optional<Relaunch> relaunch;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // guarded by lock
+  private RunRecord record;
+  private int attempt = 1;
+
+  /** Starts the run again, all nodes, with another port; the parts then have new start times. */
+  public interface Relaunch {
+    List<RunRecord.Part> again() throws InterruptedException;
+  }
+
+  /**
+   * @param relaunch empty for a run that another process started: its environment is not known here
+   */
+  public RunWatch(
+      LaunchSite site,
+      RunHistory history,
+      RunRecord record,
+      Optional<Relaunch> relaunch,
+      Clock clock,
+      Tasks tasks) {
+    this.site = site;
+    this.history = history;
+    this.record = record;
+    this.relaunch = relaunch;
+    this.clock = clock;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Returns at once; {@code over} is called when there is nothing more to watch.
+   *
+   * @throws InterruptedException when the launcher has been closed
+   */
+  public void start(Runnable over) throws InterruptedException {
+    boolean isStarted =
+        tasks.start(
+            "watch-" + record().number(),
+            () -> {
+              try {
+                watch();
+              } catch (GpushException unreachable) {
+                become(now -> now.in(RunState.UNKNOWN));
+              } finally {
+                over.run();
+              }
+            });
+    if (!isStarted) {
+      over.run();
+      throw new InterruptedException("run " + record().number() + " is watched no more");
+    }
+  }
+
+  RunRecord record() {
+    lock.lock();
+    try {
+      return record;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  public int attempt() {
+    lock.lock();
+    try {
+      return attempt;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Somebody asked it to stop. */
+  public void stopping() {
+    become(
+        now ->
+            now.state() == RunState.RUNNING || now.state() == RunState.STARTING
+                ? now.in(RunState.STOPPING)
+                : now);
+  }
+
+  /** Waits until the run is over, unknown, or started again after this attempt. */
+  public RunRecord await(int seenAttempt) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (!record.state().isOver()
+          && record.state() != RunState.UNKNOWN
+          && attempt == seenAttempt) {
+        changed.await();
+      }
+      return record;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Written down before anybody is woken: who waited for the end finds it in the history. */
+  private void become(UnaryOperator<RunRecord> change) {
+    lock.lock();
+    try {
+      RunRecord next = change.apply(record);
+      if (!next.equals(record)) {
+        history.put(next);
+        record = next;
+        changed.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void watch() throws InterruptedException {
+    while (true) {
+      List<NodeEnd> ends = watchOnce();
+      List<RunRecord.Part> parts = record().parts();
+      Optional<Integer> taken = ends.getFirst().portTaken();
+      if (taken.isPresent()
+          && relaunch.isPresent()
+          && attempt() <= AGAIN
+          && record().state() != RunState.STOPPING) {
+        startAgain(relaunch.get());
+      } else {
+        finish(ends, parts.stream().map(RunRecord.Part::startMs).toList());
+        return;
+      }
+    }
+  }
+
+  private void startAgain(Relaunch how) throws InterruptedException {
+    List<RunRecord.Part> parts = how.again();
+    lock.lock();
+    try {
+      record = record.with(parts);
+      attempt++;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void finish(List<NodeEnd> ends, List<Long> startsMs) {
+    Optional<Integer> exit =
+        ends.stream().anyMatch(NodeEnd::isLost)
+            ? Optional.empty()
+            : Optional.of(NodeEnd.status(ends, startsMs));
+    boolean isStopped =
+        ends.stream().anyMatch(NodeEnd::isStopped)
+            && ends.stream().allMatch(end -> end.isStopped() || !end.end().isFailure());
+    RunState state = RunState.ended(exit, isStopped);
+    become(now -> now.over(state, exit, clock.now()));
+  }
+
+  private List<NodeEnd> watchOnce() throws InterruptedException {
+    List<RunRecord.Part> parts = record().parts();
+    var isFailing = new AtomicBoolean();
+    var watches = new ArrayList<Work<NodeEnd, RuntimeException>>();
+    for (RunRecord.Part part : parts) {
+      watches.add(
+          () -> {
+            NodeEnd end = watchNode(part, () -> othersStop(part, parts, isFailing));
+            if (end.isLost() || (end.end().isFailure() && !end.isStopped())) {
+              othersStop(part, parts, isFailing);
+            }
+            return end;
+          });
+    }
+    return tasks.all("node", watches);
+  }
+
+  /** Once for each run: the first failure is the one that counts. */
+  private void othersStop(
+      RunRecord.Part failed, List<RunRecord.Part> parts, AtomicBoolean isFailing) {
+    if (!isFailing.compareAndSet(false, true)) {
+      return;
+    }
+    for (RunRecord.Part part : parts) {
+      if (part.node() != failed.node()) {
+        tasks.start(
+            "stop-" + part.node(),
+            () -> stopQuietly(part.node(), RunTalk.failedElsewhere(failed.node())));
+      }
+    }
+  }
+
+  private void stopQuietly(int node, String why) {
+    try {
+      calls(node).call("run.stop", stop("TERM", Duration.ofSeconds(GRACE_SECONDS), why));
+    } catch (GpushException unreachable) {
+      // Then nothing can be told to it; its ranks notice the missing ones themselves.
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  public Json.Obj stop(String signal, Duration grace, String why) {
+    return Json.object(
+        "run",
+        record().number(),
+        "signal",
+        signal,
+        "grace_s",
+        grace.toMillis() / 1000.0,
+        "why",
+        why);
+  }
+
+  private NodeCalls calls(int node) {
+    return site.nodes().get(node).calls();
+  }
+
+  private NodeEnd watchNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
+    try {
+      return followNode(part, onFailure);
+    } catch (GpushException unreachable) {
+      if (calls(part.node()).isLost()) {
+        return NodeEnd.lost();
+      }
+      throw unreachable;
+    }
+  }
+
+  private NodeEnd followNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
+    var journal =
+        new JournalReader(
+            calls(part.node()), part.node(), record().number(), Json.object("events", true));
+    return journal.follow(new Events(onFailure)::take);
+  }
+
+  private final class Events {
+    private final Runnable onFailure;
+    private boolean isAsked;
+
+    Events(Runnable onFailure) {
+      this.onFailure = onFailure;
+    }
+
+    void take(int rank, int channel, byte[] payload) {
+      if (channel != RunJournal.EVENT) {
+        return;
+      }
+      switch (RunEvent.parse(payload)) {
+        case RunEvent.RankExit(_, var how) -> {
+          // Who asked for the end asked all nodes, and gave them time.
+          if (how.isFailure() && !isAsked && record().state() != RunState.STOPPING) {
+            onFailure.run();
+          }
+        }
+        case RunEvent.Stopping(var why) -> isAsked |= why.equals(RunTalk.ASKED);
+        case RunEvent.Started _,
+            RunEvent.Ended _,
+            RunEvent.Warned _,
+            RunEvent.Gap _,
+            RunEvent.At _,
+            RunEvent.Unknown _ -> {}
+      }
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * One run: started on all nodes or on none ({@code RunStart}), watched to its end ({@code
+ * RunWatch}), followed by people ({@code RunFollower}), remembered ({@code RunHistory}).
+ */
+@NullMarked
+package dev.gpush.launch.run;
+
+import org.jspecify.annotations.NullMarked;

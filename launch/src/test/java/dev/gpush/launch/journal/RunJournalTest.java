@@ -1,0 +1,182 @@
+package dev.gpush.launch.journal;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.launch.Journals;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+final class RunJournalTest {
+  private record Given(int rank, int channel, String hex) {}
+
+  private static Given given(int rank, int channel, byte[] payload) {
+    return new Given(rank, channel, HexFormat.of().formatHex(payload));
+  }
+
+  @Test
+  void readsTheBytesOfTheSpecification() {
+    byte[] bytes =
+        HexFormat.of().parseHex("00000002" + "0003" + "01" + "00" + "0000000000000005" + "6162");
+    var found = new ArrayList<Given>();
+
+    new RunJournal(0, 0)
+        .feed(
+            bytes,
+            bytes.length,
+            (rank, channel, payload) -> found.add(given(rank, channel, payload)));
+
+    assertEquals(List.of(given(3, 1, "ab".getBytes(StandardCharsets.UTF_8))), found);
+  }
+
+  @Test
+  void roundTripAtAnyChunking() {
+    long seed = new Random().nextLong();
+    var random = new Random(seed);
+    var written = new ByteArrayOutputStream();
+    var expected = new ArrayList<Given>();
+    var offsets = new ArrayList<Long>(List.of(0L));
+    for (int i = 0; i < 300; i++) {
+      var payload = new byte[random.nextInt(i % 50 == 0 ? 66_000 : 200)];
+      random.nextBytes(payload);
+      int rank = random.nextInt(65_536);
+      int channel = random.nextInt(2);
+      written.writeBytes(Journals.record(rank, channel, payload));
+      expected.add(given(rank, channel, payload));
+      offsets.add((long) written.size());
+    }
+    byte[] whole = written.toByteArray();
+
+    var found = new ArrayList<Given>();
+    var journal = new RunJournal(0, 0);
+    for (int at = 0; at < whole.length; ) {
+      byte[] chunk =
+          Arrays.copyOfRange(whole, at, Math.min(whole.length, at + 1 + random.nextInt(5_000)));
+      journal.feed(
+          chunk,
+          chunk.length,
+          (rank, channel, payload) -> found.add(given(rank, channel, payload)));
+      at += chunk.length;
+      assertEquals(offsets.get(found.size()), journal.offset(), "seed " + seed);
+    }
+
+    assertEquals(expected, found, "seed " + seed);
+  }
+
+  @Test
+  void comesBackWhereItWas() {
+    byte[] whole = Journals.records(Journals.out(0, "one"), Journals.out(0, "two"));
+    var first = new RunJournal(0, 0);
+    first.feed(whole, whole.length - 1, (_, _, _) -> {});
+
+    var found = new ArrayList<String>();
+    byte[] rest = Arrays.copyOfRange(whole, (int) first.offset(), whole.length);
+    new RunJournal(0, first.offset())
+        .feed(
+            rest,
+            rest.length,
+            (_, _, payload) -> found.add(new String(payload, StandardCharsets.UTF_8)));
+
+    assertEquals(List.of("two"), found);
+  }
+
+  @Test
+  void jumpIsNoRecordAndMovesTheOffset() {
+    var found = new ArrayList<String>();
+    var journal = new RunJournal(0, 0);
+    byte[] bytes =
+        Journals.records(
+            Journals.event("{\"event\": \"at\", \"offset\": 1000}"), Journals.out(0, "x"));
+
+    journal.feed(
+        bytes,
+        bytes.length,
+        (_, _, payload) -> found.add(new String(payload, StandardCharsets.UTF_8)));
+
+    assertEquals(List.of("x"), found);
+    assertEquals(1000 + RunJournal.HEADER + 1, journal.offset());
+  }
+
+  @Test
+  void refusesWhatIsNoJournal() {
+    for (String hex :
+        List.of(
+            "ffffffff0000000000000000000000000",
+            "00200000" + "000000000000000000000000",
+            "00000001" + "0000" + "03" + "00" + "0000000000000000",
+            "00000001" + "0000" + "00" + "01" + "0000000000000000")) {
+      byte[] bytes = HexFormat.of().parseHex(hex.substring(0, 32));
+
+      var failed =
+          assertThrows(
+              GpushException.class,
+              () -> new RunJournal(2, 0).feed(bytes, bytes.length, (_, _, _) -> {}));
+
+      assertTrue(failed.failure() instanceof AgentFailure.NotUnderstood, failed::toString);
+    }
+  }
+
+  @Test
+  void randomBytesNeverDoMoreThanBeRefused() {
+    long seed = new Random().nextLong();
+    var random = new Random(seed);
+    for (int i = 0; i < 2_000; i++) {
+      var bytes = new byte[random.nextInt(100)];
+      random.nextBytes(bytes);
+      if (bytes.length > 4 && random.nextBoolean()) {
+        Arrays.fill(bytes, 0, 3, (byte) 0);
+      }
+      try {
+        new RunJournal(0, 0).feed(bytes, bytes.length, (_, _, payload) -> RunEvent.parse(payload));
+      } catch (GpushException refused) {
+        assertTrue(refused.failure() instanceof AgentFailure.NotUnderstood, () -> "seed " + seed);
+      }
+    }
+  }
+
+  @Test
+  void linesKeepTheirBytesAtAnyChunking() {
+    long seed = new Random().nextLong();
+    var random = new Random(seed);
+    byte[] text = "a\rb\r\n\n\u00e9\u4e16\nlast".getBytes(StandardCharsets.UTF_8);
+    text[0] = (byte) 0xff;
+    for (int i = 0; i < 200; i++) {
+      var lines = new ArrayList<byte[]>();
+      var splitter = new LineSplitter();
+      for (int at = 0; at < text.length; ) {
+        int end = Math.min(text.length, at + 1 + random.nextInt(6));
+        splitter.feed(Arrays.copyOfRange(text, at, end), lines::add);
+        at = end;
+      }
+      splitter.end(lines::add);
+
+      assertEquals(4, lines.size(), "seed " + seed);
+      assertArrayEquals(new byte[] {(byte) 0xff, '\r', 'b', '\r'}, lines.get(0));
+      assertArrayEquals("\u00e9\u4e16".getBytes(StandardCharsets.UTF_8), lines.get(2));
+      assertArrayEquals("last".getBytes(StandardCharsets.UTF_8), lines.get(3));
+    }
+  }
+
+  @Test
+  void longLineIsCut() {
+    var lines = new ArrayList<Integer>();
+    var splitter = new LineSplitter();
+
+    splitter.feed(new byte[LineSplitter.MOST + 10], line -> lines.add(line.length));
+    splitter.feed(new byte[] {'\n'}, line -> lines.add(line.length));
+    splitter.feed(new byte[LineSplitter.MOST], line -> lines.add(line.length));
+    splitter.end(line -> lines.add(line.length));
+
+    assertEquals(List.of(LineSplitter.MOST, 10, LineSplitter.MOST), lines);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.launch.journal;
+
+import org.jspecify.annotations.NullMarked;

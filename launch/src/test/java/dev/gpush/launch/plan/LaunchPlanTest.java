@@ -1,0 +1,305 @@
+package dev.gpush.launch.plan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.launch.FakeNode;
+import dev.gpush.launch.journal.NodeEnd;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.python.PythonChoice;
+import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.run.RunHistory;
+import dev.gpush.launch.run.RunRecord;
+import dev.gpush.launch.run.RunState;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Specs, records and the end of a run, as data. */
+final class LaunchPlanTest {
+  private static final PythonFacts PYTHON =
+      new PythonFacts(
+          "/e/bin/python",
+          "3.11.2",
+          Optional.of("2.8.0"),
+          "/e",
+          true,
+          List.of(),
+          Map.of(),
+          "/home/me",
+          "me",
+          "/usr/bin");
+
+  private static LaunchPlan plan(
+      RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here) {
+    var infos =
+        List.of(
+            new NodeInfo(0, "a", "10.0.0.1", List.of("0", "1", "2"), "H100", 12, "/a/ws"),
+            new NodeInfo(1, "b", "10.0.0.2", List.of("4", "5"), "H100", 8, "/b/ws"));
+    var site =
+        new LaunchSite(
+            new SessionName("devbox"),
+            "abcdef99",
+            Path.of("/w"),
+            here,
+            infos.stream().map(info -> new LaunchNode(info, new FakeNode())).toList(),
+            Path.of("/h"),
+            Optional.empty());
+    var slots =
+        new SlotPlan(
+            List.of(new SlotPlan.Claim(0, List.of("1", "2")), new SlotPlan.Claim(1, List.of("4"))));
+    return new LaunchPlan(
+        site,
+        infos,
+        slots,
+        words,
+        mode,
+        List.of(PYTHON, PYTHON),
+        outputs,
+        List.of(),
+        "exp",
+        Map.of("MINE", "x", "PATH", "/z"),
+        Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))));
+  }
+
+  /** Where nodes look for the environment themselves, its variables are theirs to set. */
+  @Test
+  void anEnvironmentIsActivatedThereUnlessTheWordsChooseThePrograms() {
+    var choice = new PythonChoice(List.of("/w/.venv", "@venv", "python3"));
+    for (boolean chooses : List.of(false, true)) {
+      LaunchPlan known =
+          plan(
+              words(chooses ? "PATH=/mine pytest" : "A=1 pytest"),
+              LaunchPlan.Mode.COMMAND,
+              List.of(),
+              false);
+      var plan =
+          new LaunchPlan(
+              known.site(),
+              known.nodes(),
+              known.slots(),
+              known.words(),
+              known.mode(),
+              List.of(),
+              List.of(),
+              List.of(choice, choice),
+              known.folder(),
+              known.environment(),
+              known.warning());
+
+      Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
+
+      assertEquals(chooses ? List.of() : choice.candidates(), spec.texts("activate"));
+      assertEquals(Optional.of(chooses ? "/mine" : "/z"), spec.object("env").text("PATH"));
+      assertEquals(Optional.empty(), spec.object("env").text("VIRTUAL_ENV"));
+    }
+  }
+
+  private static RunWords words(String line) {
+    return RunWords.parse(List.of(line.split(" ")));
+  }
+
+  @Test
+  void specSaysWhatEachNodeStarts() {
+    List<Json.Obj> specs =
+        plan(words("A=1 train.py --lr 1"), LaunchPlan.Mode.RANKS, List.of(), false)
+            .specs(7, 1234, Json.object("run", 7));
+
+    assertEquals(
+        Json.parse(
+                """
+                {"mode": "ranks", "python": "/e/bin/python", "program": ["train.py", "--lr", "1"], "torchrun": [],
+                 "cwd": "/b/ws/exp",
+                 "env": {"A": "1", "MINE": "x", "PATH": "/e/bin:/usr/bin", "VIRTUAL_ENV": "/e", "GPUSH_SESSION": "devbox",
+                         "GPUSH_WORKSPACE": "/b/ws", "GPUSH_NODE_ADDRS": "10.0.0.1,10.0.0.2"},
+                 "defaults": {},
+                 "nodes": 2, "node_rank": 1, "procs": 1, "first_rank": 2, "world": 3,
+                 "master": {"addr": "10.0.0.1", "port": 1234}, "slots": ["4"], "visible": "4",
+                 "outputs": "/b/ws.gpush/outputs/run-7", "stop_grace_s": 10,
+                 "warn": {"signal": "USR1", "before_s": 600}, "about": {"run": 7}}
+                """)
+            .entries()
+            .entrySet()
+            .stream()
+            .map(Object::toString)
+            .sorted()
+            .toList(),
+        sorted(specs.get(1)));
+    assertEquals("6", specs.getFirst().object("defaults").text("OMP_NUM_THREADS").orElseThrow());
+    assertEquals("1,2", specs.getFirst().text("visible").orElseThrow());
+  }
+
+  private static List<String> sorted(Json.Obj spec) {
+    return spec.entries().entrySet().stream()
+        .map(
+            field ->
+                field.getKey().equals("env")
+                    ? "env=" + reordered(field.getValue())
+                    : field.toString())
+        .sorted()
+        .toList();
+  }
+
+  /** The order of variables means nothing. */
+  private static Json reordered(Json env) {
+    var fields = new java.util.LinkedHashMap<String, Json>();
+    for (String name :
+        List.of(
+            "A",
+            "MINE",
+            "PATH",
+            "VIRTUAL_ENV",
+            "GPUSH_SESSION",
+            "GPUSH_WORKSPACE",
+            "GPUSH_NODE_ADDRS")) {
+      env.get(name).ifPresent(value -> fields.put(name, value));
+    }
+    assertEquals(env.entries().size(), fields.size());
+    return new Json.Obj(fields);
+  }
+
+  @Test
+  void nodesOfThisMachineMeetOnItAndShareItsProcessors() {
+    Json.Obj spec =
+        plan(words("train.py"), LaunchPlan.Mode.TORCHRUN, List.of(), true)
+            .specs(7, 1, Json.object())
+            .getFirst();
+
+    assertEquals("127.0.0.1", spec.object("master").text("addr").orElseThrow());
+    assertEquals("4", spec.object("defaults").text("OMP_NUM_THREADS").orElseThrow());
+  }
+
+  @Test
+  void scriptByItsPlaceHereIsTheNodesOwn() {
+    Json.Obj spec =
+        plan(words("/w/exp/train.py /w/data"), LaunchPlan.Mode.RANKS, List.of(), false)
+            .specs(7, 1, Json.object())
+            .get(1);
+
+    assertEquals(List.of("/b/ws/exp/train.py", "/w/data"), spec.texts("program"));
+  }
+
+  @Test
+  void outputsAreOneFolderForEachRun() {
+    assertEquals(
+        List.of("/s/a/devbox-abcdef/run-7", "/s/b/devbox-abcdef/run-7"),
+        outputs(List.of("/s/a", "/s/b")));
+    assertEquals(
+        List.of("/a/ws.gpush/outputs/run-7", "/b/ws.gpush/outputs/run-7"), outputs(List.of()));
+  }
+
+  private static List<String> outputs(List<String> folders) {
+    return plan(words("t.py"), LaunchPlan.Mode.RANKS, folders, false)
+        .specs(7, 1, Json.object())
+        .stream()
+        .map(spec -> spec.text("outputs").orElse(""))
+        .toList();
+  }
+
+  @Test
+  void accelerateGetsItsPlaceOnEachNode() {
+    Json.Obj spec =
+        plan(
+                words("accelerate launch --num_machines 9 --mixed_precision bf16 t.py --x"),
+                LaunchPlan.Mode.COMMAND,
+                List.of(),
+                false)
+            .specs(7, 99, Json.object())
+            .get(1);
+
+    assertEquals(
+        List.of(
+            ("/e/bin/python -u -m accelerate.commands.launch --num_machines 2 --machine_rank 1"
+                    + " --main_process_ip 10.0.0.1 --main_process_port 99 --num_processes 3"
+                    + " --mixed_precision bf16 t.py --x")
+                .split(" ")),
+        spec.texts("argv"));
+  }
+
+  @Test
+  void headerHasThePartsThatThereAre() {
+    assertEquals(
+        "run 7 · 3 ranks · /e python 3.11 torch 2.8 · /w/exp · G42",
+        plan(words("t.py"), LaunchPlan.Mode.TORCHRUN, List.of(), false).header(7, 42, "/home/me"));
+    assertEquals(
+        "run 7 · 2 nodes · ~/exp",
+        plan(words("ls"), LaunchPlan.Mode.COMMAND, List.of(), false).header(7, 0, "/w"));
+  }
+
+  @Test
+  void earliestFailureOfAllNodesIsTheStatus() {
+    NodeEnd ok = NodeEnd.from(Json.parse("{\"exit\": 0}"));
+    NodeEnd late =
+        NodeEnd.from(
+            Json.parse("{\"exit\": 1, \"first\": {\"rank\": 0, \"exit\": 1, \"at_ms\": 500}}"));
+    NodeEnd early =
+        NodeEnd.from(
+            Json.parse(
+                "{\"exit\": null, \"signal\": 9, \"first\": {\"rank\": 5, \"signal\": 9, \"at_ms\":"
+                    + " 400}}"));
+
+    assertEquals(0, NodeEnd.status(List.of(ok, ok), List.of(0L, 0L)));
+    assertEquals(1, NodeEnd.status(List.of(ok, late), List.of(0L, 0L)));
+    assertEquals(137, NodeEnd.status(List.of(late, early), List.of(0L, 0L)));
+    assertEquals(1, NodeEnd.status(List.of(late, early), List.of(0L, 200L)));
+    NodeEnd asked =
+        NodeEnd.from(
+            Json.parse(
+                "{\"signal\": 15, \"first\": {\"rank\": 5, \"signal\": 15, \"at_ms\": 1, \"asked\":"
+                    + " true}}"));
+    assertEquals(1, NodeEnd.status(List.of(late, asked), List.of(0L, 0L)));
+    assertEquals(143, NodeEnd.status(List.of(ok, asked), List.of(0L, 0L)));
+  }
+
+  @Test
+  void recordsComeBackAsTheyWere(@TempDir Path folder) throws IOException {
+    var record =
+        new RunRecord(
+            3,
+            "devbox",
+            List.of("train.py", "é\n\""),
+            new RunRecord.Options(
+                Optional.of(1), Optional.empty(), Optional.of("0:1"), Optional.of("~/e")),
+            "exp",
+            RunState.RUNNING,
+            Optional.empty(),
+            Instant.parse("2026-11-21T08:00:00Z"),
+            Optional.empty(),
+            List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
+            42,
+            "torchrun",
+            "/e/bin/python",
+            "run 3");
+    var history = new RunHistory(folder.resolve("runs"));
+    assertEquals(1, history.next());
+    history.put(record);
+    RunRecord over =
+        record.over(RunState.FAILED, Optional.of(137), Instant.parse("2026-11-21T09:00:00Z"));
+    history.put(over);
+    Files.writeString(folder.resolve("runs/9.json"), "{\"run\": ");
+
+    var again = new RunHistory(folder.resolve("runs"));
+
+    assertEquals(List.of(over), again.list());
+    assertEquals(Optional.of(over), again.newest());
+    assertEquals(4, again.next());
+    assertTrue(over.view().isOver());
+    try (var files = Files.list(folder.resolve("runs"))) {
+      assertEquals(
+          List.of("3.json", "9.json"),
+          new ArrayList<>(files.map(file -> file.getFileName().toString()).sorted().toList()));
+    }
+  }
+}

@@ -1,0 +1,171 @@
+package dev.gpush.launch.plan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class RunWordsTest {
+  private static RunWords parse(String line) {
+    return RunWords.parse(List.of(line.split(" ")));
+  }
+
+  private static RunWords.Program program(RunWords words) {
+    return (RunWords.Program) words.form();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "train.py                          | train.py",
+        "./sub/train.py --lr 1             | ./sub/train.py --lr 1",
+        "train.py --nnodes 4 -m x          | train.py --nnodes 4 -m x",
+        "-m pkg.train --lr 1               | -m pkg.train --lr 1",
+        "python train.py --lr 1            | train.py --lr 1",
+        "python3 -u train.py               | train.py",
+        "python train                      | train",
+        "python -O -X dev -W ignore t.py a | -O -X dev -W ignore t.py a",
+        "python -m pkg.train --lr 1        | -m pkg.train --lr 1",
+        "python -mpkg.train --lr 1         | -m pkg.train --lr 1",
+        "python -O -m pkg                  | -O -m pkg",
+      })
+  void pythonProgramsBecomeRanks(String line, String expected) {
+    RunWords words = parse(line);
+
+    assertEquals(List.of(expected.split(" ")), program(words).words());
+    assertEquals(false, program(words).torchrun());
+    assertEquals(List.of(), words.replaced());
+    assertEquals(Optional.empty(), words.python());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "torchrun train.py --lr 1                                | train.py --lr 1 |               "
+            + "   |",
+        "torchrun --nproc_per_node 8 --nnodes=2 train.py         | train.py        |               "
+            + "   | --nproc_per_node 8 --nnodes=2",
+        "torchrun --nproc-per-node=gpu --standalone t.py         | t.py            |               "
+            + "   | --nproc-per-node=gpu --standalone",
+        "torchrun --rdzv-backend c10d --rdzv-endpoint h:1 t.py   | t.py            |               "
+            + "   | --rdzv-backend c10d --rdzv-endpoint h:1",
+        "torchrun --node_rank 0 --master_addr h --master_port 1 t.py | t.py       |                "
+            + "  | --node_rank 0 --master_addr h --master_port 1",
+        "torchrun --max-restarts 3 --nnodes 1 -m pkg.t --a       | -m pkg.t --a    | --max-restarts"
+            + " 3 | --nnodes 1",
+        "torchrun -r 3 -t 3 --log-dir /l --role r t.py           | t.py            | --role r      "
+            + "   | -r 3 -t 3 --log-dir /l",
+        "torchrun --standalone -- t.py --nnodes 3                | t.py --nnodes 3 |               "
+            + "   | --standalone",
+        "python -m torch.distributed.run --nnodes 2 t.py         | t.py            |               "
+            + "   | --nnodes 2",
+        "python -m torch.distributed.launch --use_env t.py       | t.py            |               "
+            + "   | --use_env",
+        "deepspeed --num_gpus 8 --hostfile h t.py --deepspeed d  | t.py --deepspeed d |            "
+            + "   | --num_gpus 8 --hostfile h",
+        "deepspeed --no_ssh --module pkg.t --x                   | -m pkg.t --x    |               "
+            + "   | --no_ssh",
+        "deepspeed t.py                                          | t.py            |               "
+            + "   |",
+      })
+  void pastedLaunchersLoseWhatTheSessionDecides(
+      String line, String program, String kept, String replaced) {
+    RunWords words = parse(line.strip());
+
+    assertEquals(split(program), program(words).words());
+    assertEquals(split(kept), program(words).options());
+    assertEquals(split(replaced), words.replaced());
+    assertTrue(program(words).torchrun());
+  }
+
+  private static List<String> split(String text) {
+    return text == null || text.isBlank() ? List.of() : List.of(text.strip().split(" "));
+  }
+
+  @Test
+  void accelerateKeepsWhatIsItsOwn() {
+    RunWords words =
+        parse(
+            "accelerate launch --num_processes 8 --mixed_precision bf16 --multi_gpu"
+                + " --machine_rank=0 t.py --x");
+
+    var form = (RunWords.Accelerate) words.form();
+    assertEquals(List.of("t.py", "--x"), form.words());
+    assertEquals(List.of("--mixed_precision", "bf16", "--multi_gpu"), form.options());
+    assertEquals(List.of("--num_processes", "8", "--machine_rank=0"), words.replaced());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "nvidia-smi",
+        "./x.sh --a b",
+        "python -c pass",
+        "python",
+        "python -",
+        "python --version",
+        "python -i t.py",
+        "python -m pip install x",
+        "accelerate config",
+        "bash -lc x",
+        "mpirun -n 2 a"
+      })
+  void anythingElseRunsOncePerNode(String line) {
+    assertEquals(new RunWords.Command(List.of(line.split(" "))), parse(line).form());
+  }
+
+  @Test
+  void oneWordWithSpacesIsForTheShell() {
+    assertEquals(
+        new RunWords.Shell("nvidia-smi | head"),
+        RunWords.parse(List.of("nvidia-smi | head")).form());
+    assertEquals(
+        List.of("my train.py", "a b"),
+        program(RunWords.parse(List.of("my train.py", "a b"))).words());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"/opt/x/bin/python", "python3.12", "./venv/bin/python3", "~/envs/llm/bin/python"})
+  void interpreterThatSaysMoreThanPythonIsTheChoice(String python) {
+    RunWords words = parse(python + " train.py");
+
+    assertEquals(Optional.of(python), words.python());
+    assertEquals(List.of("train.py"), program(words).words());
+  }
+
+  @Test
+  void variablesBeforeTheProgramAreItsEnvironment() {
+    RunWords words = parse("A=1 B=x=y torchrun --nnodes 2 t.py C=3");
+
+    assertEquals(Map.of("A", "1", "B", "x=y"), words.variables());
+    assertEquals(List.of("t.py", "C=3"), program(words).words());
+    assertEquals(new RunWords.Command(List.of("A=1")), parse("A=1").form());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "-m",
+        "torchrun",
+        "torchrun --nnodes 2",
+        "deepspeed --no_ssh",
+        "torchrun --no-python x",
+        "accelerate launch"
+      })
+  void refusesWhatHasNoProgram(String line) {
+    var failed = assertThrows(GpushException.class, () -> parse(line));
+
+    assertTrue(failed.failure() instanceof UsageFailure.BadArguments, failed::toString);
+  }
+}

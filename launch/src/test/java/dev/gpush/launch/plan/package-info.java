@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.launch.plan;
+
+import org.jspecify.annotations.NullMarked;

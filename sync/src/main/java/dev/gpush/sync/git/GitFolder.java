@@ -1,0 +1,121 @@
+package dev.gpush.sync.git;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.eclipse.jgit.errors.ConfigInvalidException;
+import org.eclipse.jgit.lib.Config;
+
+/**
+ * A repository as far as a scan needs it.
+ *
+ * @param top of the work tree
+ * @param own its {@code .git}, or what a {@code .git} file points to (work trees, submodules)
+ * @param common the same, or the main repository's for a work tree
+ */
+public record GitFolder(Path top, Path own, Path common) {
+  /** A {@code .git} file or {@code HEAD} is one line. */
+  private static final long MAX_POINTER_BYTES = 64 << 10;
+
+  private static final String POINTER = "gitdir:";
+  private static final int MAX_INCLUDES = 10;
+
+  /** The repository whose work tree begins at this folder. */
+  static Optional<GitFolder> at(Path folder) {
+    Path git = folder.resolve(".git");
+    Optional<Path> own =
+        Files.isDirectory(git)
+            ? Optional.of(git)
+            : line(git)
+                .filter(line -> line.startsWith(POINTER))
+                .map(line -> folder.resolve(line.substring(POINTER.length()).strip()).normalize());
+    return own.filter(found -> Files.exists(found.resolve("HEAD")))
+        .map(
+            found ->
+                new GitFolder(
+                    folder,
+                    found,
+                    line(found.resolve("commondir"))
+                        .map(common -> found.resolve(common).normalize())
+                        .orElse(found)));
+  }
+
+  /** The nearest repository that this folder is in. */
+  public static Optional<GitFolder> around(Path folder) {
+    return Stream.iterate(folder, above -> above != null, Path::getParent)
+        .map(GitFolder::at)
+        .flatMap(Optional::stream)
+        .findFirst();
+  }
+
+  Path exclude() {
+    return common.resolve("info/exclude");
+  }
+
+  /** Changes with every checkout, commit, pull and reset; for telling these from lost files. */
+  public String head() {
+    String head = line(own.resolve("HEAD")).orElse("");
+    return head.startsWith("ref: ")
+        ? head + " " + line(common.resolve(head.substring("ref: ".length()))).orElse("")
+        : head;
+  }
+
+  /** {@code core.excludesFile} as git resolves it for this repository. */
+  static Path excludesFile(GitPlaces places, Optional<GitFolder> repository) {
+    var files = new ArrayList<>(places.configs());
+    repository.ifPresent(
+        git -> {
+          files.add(git.common().resolve("config"));
+          files.add(git.own().resolve("config.worktree"));
+        });
+    Path found = places.defaultIgnore();
+    for (Path file : files) {
+      found = excludesFile(file, places, MAX_INCLUDES).orElse(found);
+    }
+    return found;
+  }
+
+  private static Optional<Path> excludesFile(Path file, GitPlaces places, int depth) {
+    var config = new Config();
+    try {
+      if (depth == 0 || !Files.isRegularFile(file)) {
+        return Optional.empty();
+      }
+      config.fromText(Files.readString(file));
+    } catch (IOException | ConfigInvalidException unreadable) {
+      return Optional.empty(); // git itself will tell the user
+    }
+    Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file has a folder");
+    Optional<Path> found = Optional.empty();
+    for (String include : config.getStringList("include", null, "path")) {
+      Optional<Path> inner = excludesFile(path(include, folder, places), places, depth - 1);
+      found = inner.isPresent() ? inner : found;
+    }
+    String own = config.getString("core", null, "excludesfile");
+    return own == null || own.isEmpty() ? found : Optional.of(path(own, folder, places));
+  }
+
+  private static Path path(String value, Path folder, GitPlaces places) {
+    return value.startsWith("~/")
+        ? places.home().resolve(value.substring(2))
+        : folder.resolve(value);
+  }
+
+  private static Optional<String> line(Path file) {
+    try {
+      if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+          || Files.size(file) > MAX_POINTER_BYTES) {
+        return Optional.empty();
+      }
+      return Optional.of(Files.readString(file, StandardCharsets.UTF_8).strip());
+    } catch (IOException unreadable) {
+      return Optional.empty();
+    }
+  }
+}

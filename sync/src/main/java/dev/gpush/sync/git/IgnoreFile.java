@@ -1,0 +1,91 @@
+package dev.gpush.sync.git;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.eclipse.jgit.ignore.FastIgnoreRule;
+
+/**
+ * The rules of one ignore file; the last that matches decides.
+ *
+ * <p>git compares bytes: "?" is one of them, and "Ü" is two. JGit compares chars. So patterns and
+ * paths are given to it with one char for each byte of their UTF-8.
+ */
+final class IgnoreFile {
+  /** A larger one is not written by people; git reads up to 100 MB. */
+  private static final long MAX_BYTES = 16 << 20;
+
+  /** In bytes, as all text here. */
+  private static final String BYTE_ORDER_MARK = "\u00EF\u00BB\u00BF";
+
+  private record Rule(FastIgnoreRule matcher, IgnoreRule rule) {}
+
+  private final List<Rule> rules;
+
+  private IgnoreFile(List<Rule> rules) {
+    this.rules = List.copyOf(rules);
+  }
+
+  /**
+   * Nothing when there is none. As git does, a link is not followed inside a work tree.
+   *
+   * @param source how a person would name the file
+   */
+  static Optional<IgnoreFile> read(Path file, String source, LinkOption... links)
+      throws IOException {
+    if (!Files.isRegularFile(file, links) || Files.size(file) > MAX_BYTES) {
+      return Optional.empty();
+    }
+    IgnoreFile parsed =
+        parse(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1), source);
+    return parsed.rules.isEmpty() ? Optional.empty() : Optional.of(parsed);
+  }
+
+  private static IgnoreFile parse(String text, String source) {
+    String body =
+        text.startsWith(BYTE_ORDER_MARK) ? text.substring(BYTE_ORDER_MARK.length()) : text;
+    var rules = new ArrayList<Rule>();
+    int number = 0;
+    for (String raw : body.split("\n", -1)) {
+      number++;
+      String line = raw.endsWith("\r") ? raw.substring(0, raw.length() - 1) : raw;
+      if (line.isEmpty() || line.startsWith("#") || line.equals("/") || line.equals("!")) {
+        continue;
+      }
+      var matcher = new FastIgnoreRule(line);
+      if (!matcher.isEmpty()) {
+        var rule = new IgnoreRule(source, number, fromBytes(line.strip()), matcher.getNegation());
+        rules.add(new Rule(matcher, rule));
+      }
+    }
+    return new IgnoreFile(rules);
+  }
+
+  /**
+   * @param path below the folder that the file is for
+   */
+  Optional<IgnoreRule> match(String path, boolean isFolder) {
+    String bytes = toBytes(path);
+    for (int i = rules.size() - 1; i >= 0; i--) {
+      if (rules.get(i).matcher().isMatch(bytes, isFolder, true)) {
+        return Optional.of(rules.get(i).rule());
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static String toBytes(String text) {
+    return text.chars().allMatch(c -> c < 128)
+        ? text
+        : new String(text.getBytes(StandardCharsets.UTF_8), StandardCharsets.ISO_8859_1);
+  }
+
+  private static String fromBytes(String bytes) {
+    return new String(bytes.getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+  }
+}

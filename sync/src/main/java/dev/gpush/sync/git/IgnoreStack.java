@@ -1,0 +1,222 @@
+package dev.gpush.sync.git;
+
+import java.io.IOException;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What is ignored in one folder: git's own rules in git's own order, {@code .gpushignore} before
+ * them, and between the two the few names that are never sent.
+ *
+ * <p>git looks from the innermost {@code .gitignore} outwards, then in {@code info/exclude}, then
+ * in {@code core.excludesFile}; the first file with a match decides, by its last match. What lies
+ * below an ignored folder is ignored whatever other rules say. Tracked files are never ignored. A
+ * repository inside this one starts afresh with its own files.
+ */
+public final class IgnoreStack {
+  /** The only names that gpush leaves out by itself: large, made again on the node, or its own. */
+  public static final Set<String> NEVER = Set.of("__pycache__", ".venv", "node_modules", ".gpush");
+
+  public static final String GIT = ".git";
+  public static final String GIT_IGNORE = ".gitignore";
+  public static final String GPUSH_IGNORE = ".gpushignore";
+
+  /** One ignore file and the folder that it is for, and the one to ask when it says nothing. */
+  private record Level(IgnoreFile file, String base, Optional<Level> outer) {
+    Optional<IgnoreRule> match(String path, boolean isFolder) {
+      Optional<IgnoreRule> found = file.match(path.substring(base.length()), isFolder);
+      return found.isPresent() ? found : outer.flatMap(level -> level.match(path, isFolder));
+    }
+  }
+
+  /**
+   * What becomes of one name in the folder.
+   *
+   * @param rule that decided; empty when none did
+   */
+  public record Decision(Fate fate, Optional<IgnoreRule> rule) {}
+
+  public enum Fate {
+    SENT,
+    /** An ignored folder that has tracked files: only these. */
+    TRACKED_ONLY,
+    IGNORED
+  }
+
+  private final GitPlaces places;
+  private final GitIndex index;
+  private final String gitBase; // of this folder from the top of its repository, "" or ending in /
+  private final String base; // the same from the root of the workspace
+  private final boolean trackedOnly;
+  private final Optional<Level> git;
+  private final Optional<Level> own;
+
+  private IgnoreStack(
+      GitPlaces places,
+      GitIndex index,
+      String gitBase,
+      String base,
+      boolean trackedOnly,
+      Optional<Level> git,
+      Optional<Level> own) {
+    this.places = places;
+    this.index = index;
+    this.gitBase = gitBase;
+    this.base = base;
+    this.trackedOnly = trackedOnly;
+    this.git = git;
+    this.own = own;
+  }
+
+  /** For the root of a workspace, which may be any folder of a repository, or be in none. */
+  public static IgnoreStack at(Path root, GitPlaces places, IndexReader indexes)
+      throws IOException {
+    Optional<GitFolder> repository = GitFolder.around(root);
+    if (repository.isPresent()) {
+      Optional<IgnoreStack> inside = inside(repository.orElseThrow(), root, places, indexes);
+      if (inside.isPresent()) {
+        return inside.orElseThrow();
+      }
+    }
+    return fresh(places, Optional.empty(), GitIndex.empty(), "").reading(root, true, true);
+  }
+
+  /**
+   * Empty when the repository around ignores the root: then it is not its part, as with dotfiles in
+   * $HOME.
+   */
+  private static Optional<IgnoreStack> inside(
+      GitFolder repository, Path root, GitPlaces places, IndexReader indexes) throws IOException {
+    IgnoreStack stack =
+        fresh(places, Optional.of(repository), indexes.read(repository), "")
+            .reading(repository.top(), true, false);
+    Path folder = repository.top();
+    for (Path name : repository.top().relativize(root)) {
+      if (name.toString().isEmpty()) {
+        break;
+      }
+      if (stack.decideByGit(name.toString(), true).fate() == Fate.IGNORED) {
+        return Optional.empty();
+      }
+      folder = folder.resolve(name);
+      stack = stack.below(name.toString(), false).reading(folder, true, false);
+    }
+    var here =
+        new IgnoreStack(places, stack.index, stack.gitBase, "", false, stack.git, Optional.empty());
+    return Optional.of(here.reading(root, false, true));
+  }
+
+  private static IgnoreStack fresh(
+      GitPlaces places, Optional<GitFolder> repository, GitIndex index, String base)
+      throws IOException {
+    Optional<Level> levels = Optional.empty();
+    Path excludes = GitFolder.excludesFile(places, repository);
+    levels = push(levels, "", IgnoreFile.read(excludes, excludes.toString()));
+    if (repository.isPresent()) {
+      Path exclude = repository.orElseThrow().exclude();
+      levels = push(levels, "", IgnoreFile.read(exclude, ".git/info/exclude"));
+    }
+    return new IgnoreStack(places, index, "", base, false, levels, Optional.empty());
+  }
+
+  private static Optional<Level> push(
+      Optional<Level> outer, String base, Optional<IgnoreFile> file) {
+    return file.isPresent() ? Optional.of(new Level(file.orElseThrow(), base, outer)) : outer;
+  }
+
+  /** This stack with the ignore files of its own folder. */
+  private IgnoreStack reading(Path folder, boolean withGit, boolean withOwn) throws IOException {
+    Optional<Level> newGit = git;
+    Optional<Level> newOwn = own;
+    if (withGit) {
+      newGit = push(git, gitBase, read(folder, GIT_IGNORE));
+    }
+    if (withOwn) {
+      newOwn = push(own, base, read(folder, GPUSH_IGNORE));
+    }
+    return new IgnoreStack(places, index, gitBase, base, trackedOnly, newGit, newOwn);
+  }
+
+  private Optional<IgnoreFile> read(Path folder, String name) throws IOException {
+    return IgnoreFile.read(folder.resolve(name), base + name, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /**
+   * The stack of a folder in this one.
+   *
+   * @param names what lies in it, so that only files that exist are opened
+   */
+  public IgnoreStack enter(
+      String name, Path folder, Collection<String> names, Fate fate, IndexReader indexes)
+      throws IOException {
+    if (names.contains(GIT)) {
+      Optional<GitFolder> nested = GitFolder.at(folder);
+      if (nested.isPresent()) {
+        IgnoreStack start =
+            fresh(places, nested, indexes.read(nested.orElseThrow()), base + name + "/");
+        var inner = new IgnoreStack(places, start.index, "", start.base, false, start.git, own);
+        return inner.reading(folder, names.contains(GIT_IGNORE), names.contains(GPUSH_IGNORE));
+      }
+    }
+    return below(name, trackedOnly || fate == Fate.TRACKED_ONLY)
+        .reading(folder, names.contains(GIT_IGNORE), names.contains(GPUSH_IGNORE));
+  }
+
+  private IgnoreStack below(String name, boolean onlyTracked) {
+    return new IgnoreStack(
+        places, index, gitBase + name + "/", base + name + "/", onlyTracked, git, own);
+  }
+
+  public Decision decide(String name, boolean isFolder) {
+    if (name.equals(GIT)) {
+      return new Decision(Fate.IGNORED, Optional.of(IgnoreRule.builtIn(GIT)));
+    }
+    if (base.isEmpty() && name.equals(".gpush")) {
+      return new Decision(Fate.IGNORED, Optional.of(IgnoreRule.builtIn(name)));
+    }
+    if (trackedOnly) {
+      return new Decision(
+          isTracked(name, isFolder) ? Fate.TRACKED_ONLY : Fate.IGNORED, Optional.empty());
+    }
+    Optional<IgnoreRule> rule = own.flatMap(level -> level.match(base + name, isFolder));
+    if (rule.isEmpty() && NEVER.contains(name)) {
+      rule = Optional.of(IgnoreRule.builtIn(name));
+    }
+    return rule.isPresent() ? decided(rule, name, isFolder) : decideByGit(name, isFolder);
+  }
+
+  private Decision decideByGit(String name, boolean isFolder) {
+    return decided(git.flatMap(level -> level.match(gitBase + name, isFolder)), name, isFolder);
+  }
+
+  private Decision decided(Optional<IgnoreRule> rule, String name, boolean isFolder) {
+    if (rule.isEmpty() || rule.orElseThrow().includes()) {
+      return new Decision(Fate.SENT, rule);
+    }
+    if (isTracked(name, isFolder)) {
+      return new Decision(isFolder ? Fate.TRACKED_ONLY : Fate.SENT, rule);
+    }
+    return new Decision(Fate.IGNORED, rule);
+  }
+
+  private boolean isTracked(String name, boolean isFolder) {
+    return isFolder ? index.hasBelow(gitBase + name) : isTrackedFile(name);
+  }
+
+  public boolean isTrackedFile(String name) {
+    return index.tracks(gitBase + name);
+  }
+
+  public String base() {
+    return base;
+  }
+
+  /** Reads a repository's index, or remembers it. */
+  @FunctionalInterface
+  public interface IndexReader {
+    GitIndex read(GitFolder repository) throws IOException;
+  }
+}

@@ -1,0 +1,40 @@
+package dev.gpush.sync.node;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which nodes have one and the same folder: of these one writes and the others only look.
+ *
+ * @param groups the first of each writes
+ */
+public record FileSystems(List<List<NodeConversation>> groups) {
+  public static FileSystems of(List<NodeConversation> nodes) {
+    var groups = new ArrayList<List<NodeConversation>>();
+    for (NodeConversation node : nodes) {
+      var joined = new ArrayList<NodeConversation>();
+      for (List<NodeConversation> group : List.copyOf(groups)) {
+        if (group.stream().anyMatch(other -> share(other.holds(), node.holds()))) {
+          joined.addAll(group);
+          groups.remove(group);
+        }
+      }
+      joined.add(node);
+      groups.add(joined);
+    }
+    return new FileSystems(groups);
+  }
+
+  public List<NodeConversation> writers() {
+    return groups.stream().map(List::getFirst).toList();
+  }
+
+  public List<NodeConversation> followers() {
+    return groups.stream().flatMap(group -> group.stream().skip(1)).toList();
+  }
+
+  /** It is enough that one sees the other: whoever came first could not see the second. */
+  private static boolean share(NodeHolds one, NodeHolds other) {
+    return one.seen().contains(other.token()) || other.seen().contains(one.token());
+  }
+}

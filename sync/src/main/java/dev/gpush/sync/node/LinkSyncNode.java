@@ -1,0 +1,61 @@
+package dev.gpush.sync.node;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
+import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/** A node that is reached over its link: {@code files} runs as a builtin of its agent. */
+public final class LinkSyncNode implements SyncNode {
+  /**
+   * What may be on its way to us: an index of some ten thousand files, without waiting for credit.
+   */
+  private static final int WINDOW_BYTES = 1 << 20;
+
+  private final NodeInfo info;
+  private final Link link;
+
+  public LinkSyncNode(NodeInfo info, Link link) {
+    this.info = info;
+    this.link = link;
+  }
+
+  @Override
+  public NodeInfo info() {
+    return info;
+  }
+
+  @Override
+  public Duplex open() throws InterruptedException {
+    BlockingStream stream =
+        link.open(
+            Json.object("type", "exec", "builtin", "files", "stdin", true, "credit", WINDOW_BYTES));
+    try {
+      stream.awaitOpened();
+    } catch (InterruptedException | RuntimeException failed) {
+      stream.close();
+      throw failed;
+    }
+    stream.discard(1);
+    return new LinkDuplex(stream);
+  }
+
+  private record LinkDuplex(BlockingStream stream) implements Duplex {
+    @Override
+    public InputStream in() {
+      return stream.output(0);
+    }
+
+    @Override
+    public OutputStream out() {
+      return stream.input();
+    }
+
+    @Override
+    public void close() {
+      stream.close();
+    }
+  }
+}

@@ -1,0 +1,343 @@
+package dev.gpush.sync.node;
+
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.json.Json;
+import dev.gpush.sync.node.SyncMessages.Kind;
+import dev.gpush.sync.tree.Entry;
+import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.TreeChanged;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One node's {@code files}, and what we know it to hold. For one thread at a time.
+ *
+ * <p>Every method asks and reads the whole answer. When one throws an {@link IOException}, or is
+ * interrupted, the conversation is over and must be closed; after a {@link GpushException} it goes
+ * on.
+ */
+public final class NodeConversation implements Closeable {
+  /**
+   * A PREPARE is cut at about so many characters: deflated it is always below the largest message.
+   */
+  private static final int PART_CHARACTERS = 512 << 10;
+
+  /** What an item costs beside its path: kind, size, hash, commas. */
+  private static final int ITEM_CHARACTERS = 128;
+
+  private final SyncNode node;
+  private final SyncMessages wire;
+  private NodeHolds holds;
+
+  private NodeConversation(SyncNode node, SyncMessages wire) {
+    this.node = node;
+    this.wire = wire;
+    this.holds =
+        new NodeHolds(
+            Generation.none(),
+            Manifest.empty(),
+            Map.of(),
+            java.util.Set.of(),
+            "",
+            java.util.Set.of(),
+            false);
+  }
+
+  /**
+   * Begins a conversation: the node tells what it holds.
+   *
+   * @param known what it probably still holds: then it tells only what is different
+   */
+  public static NodeConversation open(SyncNode node, String session, Manifest known)
+      throws IOException, InterruptedException {
+    NodeInfo info = node.info();
+    var conversation = new NodeConversation(node, new SyncMessages(node.open()));
+    try {
+      conversation.wire.send(
+          Kind.TREE,
+          Json.object(
+              "root", info.workspace(),
+              "state", info.state(),
+              "session", session,
+              "node", info.index(),
+              "known", known.root()));
+      conversation.wire.flush();
+      conversation.readHolds(known);
+      return conversation;
+    } catch (IOException | RuntimeException failed) {
+      conversation.close();
+      throw failed;
+    }
+  }
+
+  public SyncNode node() {
+    return node;
+  }
+
+  public int index() {
+    return node.info().index();
+  }
+
+  public NodeHolds holds() {
+    return holds;
+  }
+
+  /** Looks at every path again. */
+  public void check(Manifest known) throws IOException {
+    wire.send(Kind.CHECK, Json.object("known", known.root()));
+    wire.flush();
+    readHolds(known);
+  }
+
+  private void readHolds(Manifest known) throws IOException {
+    Json answer = expect(Kind.HOLDS).json();
+    var entries = new HashMap<String, Entry>();
+    var deviations = new HashMap<String, NodeHolds.Deviation>();
+    boolean isAll = answer.flag("all");
+    boolean isLast = false;
+    while (!isLast) {
+      Json part = expect(Kind.INDEX).unpacked();
+      for (Json item : part.items("entries")) {
+        index(item.items(), entries, deviations);
+      }
+      isLast = part.flag("last");
+    }
+    Manifest manifest = isAll ? Manifest.of(entries) : known;
+    String root = answer.text("root").orElse("");
+    if (!manifest.root().equals(root)) {
+      throw wrong("a manifest that does not have its root");
+    }
+    holds =
+        new NodeHolds(
+            new Generation(answer.number("generation").orElse(0L), root),
+            manifest,
+            deviations,
+            new HashSet<>(answer.texts("staged")),
+            answer.object("token").text("mine").orElse(""),
+            new HashSet<>(answer.object("token").texts("seen")),
+            answer.flag("folds"));
+  }
+
+  /** path, kind, x, size, hash or target as in the manifest; state; hash now. */
+  private void index(
+      List<Json> item, Map<String, Entry> entries, Map<String, NodeHolds.Deviation> deviations) {
+    Optional<Entry> wrote = Entry.parse(item);
+    if (wrote.isEmpty() || item.size() < 7) {
+      throw wrong("an index item of " + item.size() + " parts");
+    }
+    String path = item.getFirst().asText().orElseThrow(() -> wrong("a path that is no text"));
+    String state = item.get(5).asText().orElse("");
+    entries.put(path, wrote.orElseThrow());
+    NodeHolds.Deviation.parse(state, item.get(6)).ifPresent(found -> deviations.put(path, found));
+  }
+
+  /** Sends contents; that they arrived whole is told by {@link #prepare}. */
+  public void stage(Collection<String> hashes, Blobs blobs, Runnable sent)
+      throws IOException, TreeChanged {
+    for (String hash : hashes) {
+      blobs.send(hash, wire);
+      sent.run();
+    }
+    wire.flush();
+  }
+
+  /** What PREPARE says beside the plan. */
+  public record Move(Manifest wanted, Generation to, boolean overwrite, boolean verify) {}
+
+  public Prepared prepare(SyncPlan plan, Move move) throws IOException {
+    sendPrepare(plan, move);
+    wire.flush();
+    return readPrepared();
+  }
+
+  /** Both in one flight, for a node that waits for no other: one round trip less. */
+  public Prepared prepareAndCommit(SyncPlan plan, Move move, List<Committed> committed)
+      throws IOException {
+    sendPrepare(plan, move);
+    wire.send(Kind.COMMIT, Json.object("generation", move.to().counter()));
+    wire.flush();
+    Prepared prepared = readPrepared();
+    if (prepared instanceof Prepared.Ready) {
+      committed.add(readCommitted(move));
+    } else {
+      SyncMessages.Message refused = wire.read(); // the node says that there is nothing to commit
+      if (refused.kind() != Kind.FAILED) {
+        throw wrong(refused.kind() + " of what was not prepared");
+      }
+    }
+    return prepared;
+  }
+
+  public Committed commit(Move move) throws IOException {
+    wire.send(Kind.COMMIT, Json.object("generation", move.to().counter()));
+    wire.flush();
+    return readCommitted(move);
+  }
+
+  public void abort() throws IOException {
+    wire.send(Kind.ABORT, Json.object());
+    wire.flush();
+    expect(Kind.ABORTED);
+  }
+
+  private void sendPrepare(SyncPlan plan, Move move) throws IOException {
+    var writes = new ArrayList<Object>();
+    int characters = 0;
+    Json.Obj head =
+        Json.object(
+            "generation", move.to().counter(),
+            "from", holds.manifest().root(),
+            "root", move.wanted().root(),
+            "overwrite", move.overwrite(),
+            "verify", move.verify());
+    for (Map.Entry<String, Entry> write : plan.writes().entrySet()) {
+      var item = new ArrayList<Object>(List.of(write.getKey()));
+      item.addAll(write.getValue().wire());
+      writes.add(item);
+      characters += write.getKey().length() + ITEM_CHARACTERS;
+      if (characters > PART_CHARACTERS) {
+        wire.sendPacked(Kind.PREPARE, part(head, writes, List.of(), true));
+        writes.clear();
+        characters = 0;
+      }
+    }
+    var deletes = new ArrayList<String>();
+    for (String path : plan.deletes()) {
+      deletes.add(path);
+      characters += path.length();
+      if (characters > PART_CHARACTERS) {
+        wire.sendPacked(Kind.PREPARE, part(head, writes, deletes, true));
+        writes.clear();
+        deletes.clear();
+        characters = 0;
+      }
+    }
+    wire.sendPacked(Kind.PREPARE, part(head, writes, deletes, false));
+  }
+
+  private static Json part(Json.Obj head, List<Object> writes, List<String> deletes, boolean more) {
+    return head.with("write", List.copyOf(writes))
+        .with("delete", List.copyOf(deletes))
+        .with("more", more);
+  }
+
+  private Prepared readPrepared() throws IOException {
+    SyncMessages.Message message = wire.read();
+    Json answer = message.json();
+    if (message.kind() == Kind.FAILED && answer.text("code").equals(Optional.of("moved"))) {
+      return new Prepared.Moved();
+    }
+    if (message.kind() != Kind.PREPARED) {
+      throw failure(message);
+    }
+    if (answer.flag("ok")) {
+      return new Prepared.Ready();
+    }
+    if (answer.text("code").isPresent()) {
+      return new Prepared.CannotWrite(
+          answer.text("code").orElseThrow(),
+          where(answer.object("facts").text("path").orElse("")),
+          answer.object("facts").text("detail").orElse(""));
+    }
+    if (!answer.items("missing").isEmpty()) {
+      return new Prepared.Missing(new HashSet<>(answer.texts("missing")));
+    }
+    var conflicts = new ArrayList<Conflict>();
+    for (Json item : answer.items("conflicts")) {
+      List<Json> pair = item.items();
+      if (pair.size() == 2) {
+        conflicts.add(
+            new Conflict(
+                index(), pair.get(0).asText().orElse(""), pair.get(1).asText().orElse("")));
+      }
+    }
+    return new Prepared.Blocked(conflicts);
+  }
+
+  private Committed readCommitted(Move move) throws IOException {
+    Committed committed = Committed.parse(expect(Kind.COMMITTED).json());
+    if (!committed.generation().equals(move.to())) {
+      throw wrong("it committed " + committed.generation() + " of another root");
+    }
+    holds = holds.moved(move.to(), move.wanted());
+    return committed;
+  }
+
+  // ---- PULL
+
+  /** What a path on the node is. */
+  public Json pull(String path) throws IOException {
+    wire.send(Kind.PULL, Json.object("path", path));
+    wire.flush();
+    return expect(Kind.PULLED).json();
+  }
+
+  /** The next piece of the file that {@link #pull} announced; the last one says so. */
+  public Blobs.Piece readPiece() throws IOException {
+    return Blobs.Piece.parse(expect(Kind.BLOB).payload());
+  }
+
+  // ----
+
+  private SyncMessages.Message expect(Kind kind) throws IOException {
+    SyncMessages.Message message = wire.read();
+    if (message.kind() != kind) {
+      throw failure(message);
+    }
+    return message;
+  }
+
+  /** What FAILED means to people; anything else that was not asked for is not the protocol. */
+  private GpushException failure(SyncMessages.Message message) throws IOException {
+    if (message.kind() != Kind.FAILED) {
+      return wrong("an unexpected " + message.kind());
+    }
+    Json answer = message.json();
+    Json.Obj facts = answer.object("facts");
+    String code = answer.text("code").orElse("");
+    String path = facts.text("path").orElse("");
+    return new GpushException(
+        switch (code) {
+          case "held" -> new AgentFailure.Held(path, "another gpush");
+          case "not-found", "bad-path" -> new SyncFailure.NoSuchPath(index(), path);
+          case "protocol", "" ->
+              new AgentFailure.NotUnderstood(facts.text("detail").orElse("files"), "");
+          default ->
+              new SyncFailure.NodeCannotWrite(
+                  index(), code, where(path), facts.text("detail").orElse(""));
+        });
+  }
+
+  /** A path of the workspace, or the workspace itself where none is at fault more than others. */
+  private String where(String path) {
+    String workspace = node.info().workspace();
+    return path.isEmpty() ? workspace : Path.of(workspace).resolve(path).toString();
+  }
+
+  private GpushException wrong(String detail) {
+    return new GpushException(
+        new AgentFailure.NotUnderstood("files on node " + index() + ": " + detail, ""));
+  }
+
+  @Override
+  public void close() {
+    try {
+      wire.close();
+    } catch (IOException gone) {
+      // it is closed either way
+    }
+  }
+}

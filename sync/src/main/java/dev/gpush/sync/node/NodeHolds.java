@@ -1,0 +1,82 @@
+package dev.gpush.sync.node;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.sync.tree.Entry;
+import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a node has of us.
+ *
+ * @param manifest what we wrote there last
+ * @param deviations where the tree is not as the manifest says any more
+ * @param staged contents that wait there from a push that did not end
+ * @param token names this view of the state folder; {@code seen} are those that lie in it: who sees
+ *     another's token shares a file system with it
+ * @param folds names that differ in case are one file there
+ */
+public record NodeHolds(
+    Generation generation,
+    Manifest manifest,
+    Map<String, Deviation> deviations,
+    Set<String> staged,
+    String token,
+    Set<String> seen,
+    boolean folds) {
+  public NodeHolds {
+    deviations = Map.copyOf(deviations);
+    staged = Set.copyOf(staged);
+    seen = Set.copyOf(seen);
+  }
+
+  /** How a path differs from what we wrote. */
+  public sealed interface Deviation {
+    /** Nothing is there, or its folder is none any more. */
+    record Missing() implements Deviation {}
+
+    /**
+     * Something else is there.
+     *
+     * @param hash of what is there now, if it is a file that could be read
+     */
+    record Changed(Optional<String> hash) implements Deviation {
+      boolean is(Entry entry) {
+        return entry instanceof Entry.File(_, _, var wanted) && hash.equals(Optional.of(wanted));
+      }
+    }
+
+    /** The content is ours, only the executable bit was changed. */
+    record OtherMode() implements Deviation {}
+
+    /** The state in INDEX; empty for what is as we wrote it. */
+    static Optional<Deviation> parse(String state, Json now) {
+      return switch (state) {
+        case "missing" -> Optional.of(new Missing());
+        case "changed" -> Optional.of(new Changed(now.asText()));
+        case "mode" -> Optional.of(new OtherMode());
+        default -> Optional.empty();
+      };
+    }
+
+    /** The word for people and {@code --json}. */
+    default String word() {
+      return switch (this) {
+        case Missing _ -> "missing";
+        case Changed _ -> "changed";
+        case OtherMode _ -> "mode";
+      };
+    }
+  }
+
+  public boolean isExactly(Manifest wanted) {
+    return deviations.isEmpty() && manifest.root().equals(wanted.root());
+  }
+
+  /** The same node after it has committed. */
+  NodeHolds moved(Generation to, Manifest written) {
+    return new NodeHolds(to, written, Map.of(), Set.of(), token, seen, folds);
+  }
+}

@@ -1,0 +1,154 @@
+package dev.gpush.sync.node;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.Closeable;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.Inflater;
+
+/** The messages of docs/technical/sync.md on a {@link Duplex}. For one thread at a time. */
+public final class SyncMessages implements Closeable {
+  /** Fixed by the specification. */
+  static final int MAX_MESSAGE = 1 << 20;
+
+  /** Of a content, before compression. */
+  public static final int MAX_PIECE = 256 << 10;
+
+  /** An INDEX is closed by the node at half a megabyte; a node that sends more is not ours. */
+  private static final int MAX_TEXT = 16 << 20;
+
+  private static final int BUFFER_BYTES = 128 << 10;
+
+  /** The types of message and their numbers. */
+  enum Kind {
+    TREE(1),
+    HOLDS(2),
+    INDEX(3),
+    BLOB(4),
+    PREPARE(5),
+    PREPARED(6),
+    COMMIT(7),
+    COMMITTED(8),
+    ABORT(9),
+    ABORTED(10),
+    CHECK(11),
+    PULL(12),
+    PULLED(13),
+    FAILED(14);
+
+    private final int number;
+
+    Kind(int number) {
+      this.number = number;
+    }
+
+    static Kind of(int number) throws IOException {
+      for (Kind kind : values()) {
+        if (kind.number == number) {
+          return kind;
+        }
+      }
+      throw new IOException("message " + number);
+    }
+  }
+
+  record Message(Kind kind, ByteBuffer payload) {
+    Json json() throws IOException {
+      return parse(StandardCharsets.UTF_8.decode(payload.duplicate()).toString());
+    }
+
+    Json unpacked() throws IOException {
+      ByteBuffer text = inflate(payload.duplicate(), MAX_TEXT);
+      return parse(StandardCharsets.UTF_8.decode(text).toString());
+    }
+
+    private static Json parse(String text) throws IOException {
+      try {
+        return Json.parse(text);
+      } catch (JsonSyntaxException wrong) {
+        throw new IOException("not JSON", wrong);
+      }
+    }
+  }
+
+  private final Duplex duplex;
+  private final DataInputStream in;
+  private final DataOutputStream out;
+
+  SyncMessages(Duplex duplex) {
+    this.duplex = duplex;
+    this.in = new DataInputStream(new BufferedInputStream(duplex.in(), BUFFER_BYTES));
+    this.out = new DataOutputStream(new BufferedOutputStream(duplex.out(), BUFFER_BYTES));
+  }
+
+  void send(Kind kind, Json json) throws IOException {
+    send(kind, json.write().getBytes(StandardCharsets.UTF_8));
+  }
+
+  void sendPacked(Kind kind, Json json) throws IOException {
+    var packed = new ByteArrayOutputStream();
+    try (var deflater = new Deflater(Deflater.BEST_SPEED);
+        var stream = new DeflaterOutputStream(packed, deflater)) {
+      stream.write(json.write().getBytes(StandardCharsets.UTF_8));
+    }
+    send(kind, packed.toByteArray());
+  }
+
+  void send(Kind kind, byte[] payload) throws IOException {
+    if (payload.length > MAX_MESSAGE) {
+      throw new IllegalStateException(kind + " of " + payload.length + " bytes");
+    }
+    out.writeInt(payload.length);
+    out.writeByte(kind.number);
+    out.write(payload);
+  }
+
+  void flush() throws IOException {
+    out.flush();
+  }
+
+  Message read() throws IOException {
+    int length = in.readInt();
+    Kind kind = Kind.of(in.readUnsignedByte());
+    if (length < 0 || length > MAX_MESSAGE) {
+      throw new IOException(kind + " of " + length + " bytes");
+    }
+    var payload = new byte[length];
+    in.readFully(payload);
+    return new Message(kind, ByteBuffer.wrap(payload));
+  }
+
+  /** zlib, but never more than the limit. */
+  static ByteBuffer inflate(ByteBuffer packed, int limit) throws IOException {
+    var out = new ByteArrayOutputStream();
+    var buffer = new byte[1 << 16];
+    try (var inflater = new Inflater()) {
+      inflater.setInput(packed);
+      while (!inflater.finished()) {
+        int count = inflater.inflate(buffer);
+        if ((count == 0 && !inflater.finished()) || out.size() + count > limit) {
+          throw new IOException("a compressed message that is cut or too long");
+        }
+        out.write(buffer, 0, count);
+      }
+    } catch (DataFormatException wrong) {
+      throw new IOException("not zlib", wrong);
+    }
+    return ByteBuffer.wrap(out.toByteArray());
+  }
+
+  @Override
+  public void close() throws IOException {
+    duplex.close();
+  }
+}

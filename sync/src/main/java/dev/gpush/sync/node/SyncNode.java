@@ -1,0 +1,12 @@
+package dev.gpush.sync.node;
+
+import dev.gpush.core.backend.NodeInfo;
+import java.io.IOException;
+
+/** A node whose copy of the workspace is kept. The same object is the same node. */
+public interface SyncNode {
+  NodeInfo info();
+
+  /** Starts {@code files} there. The conversation is kept open between pushes while it lives. */
+  Duplex open() throws IOException, InterruptedException;
+}

@@ -1,0 +1,108 @@
+package dev.gpush.sync.scan;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.time.Clock;
+import dev.gpush.sync.tree.Hashes;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Hashes files that may be written to at the same time. For one thread. */
+final class FileReading {
+  private static final int BUFFER_BYTES = 256 << 10;
+
+  /** A file that changed while it was read is read again so often … */
+  private static final int TRIES = 5;
+
+  /** … after this long: an editor's save is over by then. */
+  private static final long PAUSE_MILLIS = 10;
+
+  /**
+   * Some editors empty a file before they write it; a file that became empty so lately is waited
+   * for.
+   */
+  private static final long EMPTY_NANOS = 50_000_000;
+
+  private static final long MILLI = 1_000_000;
+
+  /**
+   * A file that held still while it was read.
+   *
+   * @param readAt when reading began
+   */
+  record Content(TreeWalk.Found file, FileStamp.Look look, long readAt, String hash) {}
+
+  private final Clock clock;
+  private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
+
+  FileReading(Clock clock) {
+    this.clock = clock;
+  }
+
+  /** Files that vanish meanwhile are left out. */
+  List<Content> read(List<TreeWalk.Found> files) throws InterruptedException {
+    var contents = new ArrayList<Content>();
+    for (TreeWalk.Found file : files) {
+      read(file).ifPresent(contents::add);
+    }
+    return contents;
+  }
+
+  private Optional<Content> read(TreeWalk.Found file) throws InterruptedException {
+    try {
+      for (int i = 0; i < TRIES; i++) {
+        FileStamp.Look before = awaitSecondHalf(file.file());
+        if (!before.isFile()) {
+          return Optional.empty();
+        }
+        long readAt = FileStamp.nanos(clock.now());
+        String hash = hash(file.file());
+        if (FileStamp.look(file.file()).stamp().equals(before.stamp())) {
+          return Optional.of(new Content(file, before, readAt, hash));
+        }
+        Thread.sleep(PAUSE_MILLIS);
+      }
+    } catch (NoSuchFileException gone) {
+      return Optional.empty();
+    } catch (IOException broken) {
+      throw unreadable(file, TreeWalk.reason(broken));
+    }
+    throw unreadable(file, "it changes faster than it can be read");
+  }
+
+  private FileStamp.Look awaitSecondHalf(Path file) throws IOException, InterruptedException {
+    FileStamp.Look look = FileStamp.look(file);
+    long age = FileStamp.nanos(clock.now()) - look.stamp().modified();
+    if (look.stamp().size() > 0 || age < 0 || age >= EMPTY_NANOS) {
+      return look;
+    }
+    Thread.sleep((EMPTY_NANOS - age) / MILLI + 1);
+    return FileStamp.look(file);
+  }
+
+  private String hash(Path file) throws IOException {
+    MessageDigest digest = Hashes.digest();
+    try (SeekableByteChannel channel =
+        Files.newByteChannel(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+      while (channel.read(buffer.clear()) >= 0) {
+        digest.update(buffer.flip());
+      }
+    }
+    return Hashes.hex(digest.digest());
+  }
+
+  private GpushException unreadable(TreeWalk.Found file, String reason) {
+    return new GpushException(new SyncFailure.Unreadable(file.path(), reason));
+  }
+}

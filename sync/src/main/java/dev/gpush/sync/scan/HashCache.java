@@ -1,0 +1,170 @@
+package dev.gpush.sync.scan;
+
+import dev.gpush.sync.tree.Hashes;
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What was read before, so that an unchanged file is not read again, and what the user agreed to
+ * send. A cache: a lost or broken file only costs time and a question.
+ *
+ * <p>An entry counts when size, both times and inode are the same, and when the file was read late
+ * enough after its last change that a further change would show (git calls the opposite "racily
+ * clean").
+ */
+final class HashCache {
+  private static final int MAGIC = 0x67707331; // "gps" and the format
+  private static final int HASH_BYTES = 32;
+
+  /** Room for growth before a tree that was agreed to is asked about again. */
+  private static final int GROWTH = 2;
+
+  private record Cached(FileStamp stamp, long readAt, String hash) {}
+
+  private final Path file;
+  private Map<String, Cached> entries = new HashMap<>();
+  private Map<String, Cached> next = new HashMap<>();
+  private final Set<String> agreed = new HashSet<>();
+  private long agreedFiles;
+  private long agreedBytes;
+  private boolean isChanged;
+
+  private HashCache(Path file) {
+    this.file = file;
+  }
+
+  static HashCache load(Path file) {
+    var cache = new HashCache(file);
+    try (var in =
+        new DataInputStream(new BufferedInputStream(Files.newInputStream(file), 1 << 16))) {
+      cache.read(in);
+    } catch (IOException | RuntimeException broken) {
+      return new HashCache(file);
+    }
+    return cache;
+  }
+
+  Optional<String> hash(String path, FileStamp stamp) {
+    Cached cached = entries.get(path);
+    if (cached == null || !cached.stamp().equals(stamp) || !stamp.isSettled(cached.readAt())) {
+      return Optional.empty();
+    }
+    next.put(path, cached);
+    return Optional.of(cached.hash());
+  }
+
+  void put(String path, FileStamp stamp, long readAt, String hash) {
+    next.put(path, new Cached(stamp, readAt, hash));
+    isChanged = true;
+  }
+
+  void forget(String path) {
+    entries.remove(path);
+    isChanged = true;
+  }
+
+  /** The scan is over: what it did not come across is forgotten. */
+  void turn() {
+    isChanged |= next.size() != entries.size();
+    entries = next;
+    next = new HashMap<>();
+  }
+
+  boolean hasAgreed(String what) {
+    return agreed.contains(what);
+  }
+
+  void agree(String what) {
+    isChanged |= agreed.add(what);
+  }
+
+  boolean hasAgreedTo(long files, long bytes) {
+    return files <= agreedFiles && bytes <= agreedBytes;
+  }
+
+  void agreeTo(long files, long bytes) {
+    agreedFiles = Math.max(agreedFiles, files * GROWTH);
+    agreedBytes = Math.max(agreedBytes, bytes * GROWTH);
+    isChanged = true;
+  }
+
+  /** Written whole and renamed, when something changed. */
+  void save() throws IOException {
+    if (!isChanged) {
+      return;
+    }
+    Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file has a folder");
+    Files.createDirectories(folder);
+    Path fresh = Files.createTempFile(folder, file.getFileName().toString(), ".new");
+    try {
+      try (var out =
+          new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(fresh), 1 << 16))) {
+        write(out);
+      }
+      Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } finally {
+      Files.deleteIfExists(fresh);
+    }
+    isChanged = false;
+  }
+
+  private void write(DataOutputStream out) throws IOException {
+    out.writeInt(MAGIC);
+    out.writeLong(agreedFiles);
+    out.writeLong(agreedBytes);
+    out.writeInt(agreed.size());
+    for (String what : agreed) {
+      out.writeUTF(what);
+    }
+    out.writeInt(entries.size());
+    for (Map.Entry<String, Cached> entry : entries.entrySet()) {
+      Cached cached = entry.getValue();
+      out.writeUTF(entry.getKey());
+      out.writeLong(cached.stamp().size());
+      out.writeLong(cached.stamp().modified());
+      out.writeLong(cached.stamp().changed());
+      out.writeLong(cached.stamp().inode());
+      out.writeLong(cached.readAt());
+      out.write(Hashes.bytes(cached.hash()));
+    }
+    out.writeInt(MAGIC);
+  }
+
+  private void read(DataInputStream in) throws IOException {
+    require(in.readInt() == MAGIC);
+    agreedFiles = in.readLong();
+    agreedBytes = in.readLong();
+    for (int count = in.readInt(); count > 0; count--) {
+      agreed.add(in.readUTF());
+    }
+    int count = in.readInt();
+    require(count >= 0 && count <= TreeWalk.MAX_ENTRIES);
+    for (int i = 0; i < count; i++) {
+      String path = in.readUTF();
+      var stamp = new FileStamp(in.readLong(), in.readLong(), in.readLong(), in.readLong());
+      long readAt = in.readLong();
+      var hash = new byte[HASH_BYTES];
+      in.readFully(hash);
+      entries.put(path, new Cached(stamp, readAt, Hashes.hex(hash)));
+    }
+    require(in.readInt() == MAGIC);
+  }
+
+  private static void require(boolean holds) throws IOException {
+    if (!holds) {
+      throw new IOException("not a cache of ours");
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.gpush.sync.scan;
+
+/**
+ * From where on sending is asked about first (product.md, "Which folder" and "What is sent").
+ *
+ * @param files of the whole workspace
+ * @param bytes of the whole workspace
+ * @param askOver bytes of a single file that git does not track
+ */
+public record ScanLimits(long files, long bytes, long askOver) {
+  public static ScanLimits standard() {
+    return new ScanLimits(20_000, 1_000_000_000, 50_000_000);
+  }
+
+  public ScanLimits askOver(long other) {
+    return new ScanLimits(files, bytes, other);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.gpush.sync.tree;
+
+import java.nio.file.Path;
+
+/**
+ * A file is not any more what the scan saw, and must be looked at again. Never leaves the module.
+ */
+public final class TreeChanged extends Exception {
+  private static final long serialVersionUID = 1;
+
+  private final transient Path file;
+
+  public TreeChanged(Path file) {
+    super(file.toString());
+    this.file = file;
+  }
+
+  public Path file() {
+    return file;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.sync.node;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.sync.scan;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.sync.tree;
+
+import org.jspecify.annotations.NullMarked;
