@@ -3,43 +3,47 @@ package dev.gpush.link;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * A pipe that is being opened on a thread of its own, because opening may hang for as long as the
- * network does. Who does not want it any more abandons it: a pipe that comes later is closed.
+ * network does. It may be abandoned: then a pipe that comes later is closed, and nothing is told.
  */
 final class Opening {
   private static final System.Logger LOG = System.getLogger("gpush.link");
 
-  private final CompletableFuture<Pipe> result = new CompletableFuture<>();
+  private final AtomicBoolean isSettled = new AtomicBoolean();
   private final Future<Boolean> running;
 
-  /**
-   * @param done called when there is a result, without a lock
-   */
-  Opening(Tasks tasks, PipeSource pipes, PipeSource.Attempt attempt, Runnable done) {
+  /** Who hears of the result, on the opening thread and without a lock. */
+  record Result(Consumer<Pipe> opened, Consumer<Throwable> failed) {}
+
+  Opening(Tasks tasks, PipeSource pipes, PipeSource.Attempt attempt, Result result) {
     this.running =
         tasks.fork(
             "open",
             () -> {
-              open(pipes, attempt);
-              done.run();
+              open(pipes, attempt, result);
               return true;
             });
   }
 
-  private void open(PipeSource pipes, PipeSource.Attempt attempt) {
+  private void open(PipeSource pipes, PipeSource.Attempt attempt, Result result) {
+    Pipe pipe;
     try {
-      Pipe pipe = pipes.open(attempt);
-      if (!result.complete(pipe)) {
-        close(pipe);
-      }
+      pipe = pipes.open(attempt);
     } catch (IOException | InterruptedException | RuntimeException | Error failed) {
-      result.completeExceptionally(failed);
+      if (isSettled.compareAndSet(false, true)) {
+        result.failed().accept(failed);
+      }
+      return;
+    }
+    if (isSettled.compareAndSet(false, true)) {
+      result.opened().accept(pipe);
+    } else {
+      close(pipe);
     }
   }
 
@@ -51,29 +55,10 @@ final class Opening {
     }
   }
 
-  boolean isDone() {
-    return result.isDone();
-  }
-
-  /** The pipe, or what opening it threw; only when done. */
-  Pipe pipe() throws IOException, InterruptedException {
-    try {
-      return result.get();
-    } catch (CancellationException abandoned) {
-      throw new IOException("not wanted any more", abandoned);
-    } catch (ExecutionException failed) {
-      switch (failed.getCause()) {
-        case IOException broken -> throw broken;
-        case InterruptedException stop -> throw stop;
-        case null -> throw new IllegalStateException(failed);
-        case Throwable other -> throw Tasks.unchecked(other);
-      }
-    }
-  }
-
-  /** Idempotent. Of no effect on a pipe that was taken already. */
+  /** Idempotent. Of no effect on a pipe that is open already. */
   void abandon() {
-    result.cancel(false);
-    running.cancel(true);
+    if (isSettled.compareAndSet(false, true)) {
+      running.cancel(true);
+    }
   }
 }

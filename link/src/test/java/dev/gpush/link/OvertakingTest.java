@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.frame.FrameLimits;
+import dev.gpush.link.machine.LinkLimits;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -29,7 +31,7 @@ final class OvertakingTest {
   private static final int STREAMS = 4;
 
   /** What has been taken to be written when the keystroke comes cannot be overtaken any more. */
-  private static final int IN_HAND = 2 * Limits.MAX_PIECE;
+  private static final int IN_HAND = 2 * FrameLimits.MAX_PIECE;
 
   /** The agent's burst, its socket, the relay's buffer and the two pipes of the relay. */
   private static final int ON_THE_WAY = 6 * 128 << 10;
@@ -107,7 +109,7 @@ final class OvertakingTest {
       pipe.freezeUp(true);
       long waiting = 0;
       for (BlockingStream stream : bulk) {
-        waiting += stream.stream().trySend(0, ByteBuffer.allocate(2 * Limits.MAX_WINDOW));
+        waiting += stream.stream().trySend(0, ByteBuffer.allocate(2 * LinkLimits.MAX_WINDOW));
       }
       assertTrue(waiting > 8 * IN_HAND, "only " + waiting + " bytes wait");
       int before = pipe.wentUp().size();

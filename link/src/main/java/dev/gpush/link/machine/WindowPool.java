@@ -1,15 +1,20 @@
-package dev.gpush.link;
+package dev.gpush.link.machine;
 
 /**
  * All receive windows of one link together stay below the pool's size, apart from a small one that
- * every stream gets. Guarded by the link's lock.
+ * every stream gets.
  */
 final class WindowPool {
+  private final long size;
   private long used;
+
+  WindowPool(long size) {
+    this.size = size;
+  }
 
   /** The first window of a stream: what was asked if there is room, else a small one. */
   int first(int wanted) {
-    int window = used + wanted <= Limits.POOL_BYTES ? wanted : Limits.SMALL_WINDOW;
+    int window = used + wanted <= size ? wanted : LinkLimits.SMALL_WINDOW;
     used += window;
     return window;
   }
@@ -19,8 +24,8 @@ final class WindowPool {
    * is room.
    */
   int more(int window) {
-    int more = Math.min(window, Limits.MAX_WINDOW - window);
-    if (more <= 0 || used + more > Limits.POOL_BYTES) {
+    int more = Math.min(window, LinkLimits.MAX_WINDOW - window);
+    if (more <= 0 || used + more > size) {
       return 0;
     }
     used += more;

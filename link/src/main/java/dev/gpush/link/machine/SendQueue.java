@@ -1,5 +1,9 @@
-package dev.gpush.link;
+package dev.gpush.link.machine;
 
+import dev.gpush.link.frame.Frame;
+import dev.gpush.link.frame.FrameKind;
+import dev.gpush.link.frame.FrameLimits;
+import dev.gpush.link.frame.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -8,8 +12,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written, and what was written and is kept for another pipe. Plain data: the
- * link's lock guards it.
+ * What waits to be written, and what was written and is kept for another pipe.
  *
  * <p>A frame gets its number when it is taken to be written; until then it may be overtaken. Order:
  * what belongs to the link itself (acknowledgement, credit, PING, PONG), what must be replayed,
@@ -17,19 +20,20 @@ import org.jspecify.annotations.Nullable;
  * frame in the fast lane, and nothing of its slow lane goes while the fast lane holds something of
  * it, so order within a stream never changes (an urgent MESSAGE apart).
  */
-final class Outbox {
+final class SendQueue {
   /** A frame of a stream in the fast lane. */
-  private record Small(LinkStream stream, Frame frame) {}
+  private record Small(StreamState stream, Frame frame) {}
 
   /** A numbered frame that the peer has not acknowledged. */
-  private record Kept(LinkStream stream, Frame frame) {}
+  private record Kept(StreamState stream, Frame frame) {}
 
+  private final long pool;
   private final ArrayDeque<Frame> control = new ArrayDeque<>();
-  private final Set<LinkStream> credits = new LinkedHashSet<>();
+  private final Set<StreamState> credits = new LinkedHashSet<>();
   private final ArrayDeque<Frame> replay = new ArrayDeque<>();
   private final ArrayDeque<Small> small = new ArrayDeque<>();
   private final ArrayDeque<Small> later = new ArrayDeque<>();
-  private final ArrayDeque<LinkStream> ready = new ArrayDeque<>();
+  private final ArrayDeque<StreamState> ready = new ArrayDeque<>();
   private final ArrayDeque<Kept> kept = new ArrayDeque<>();
   private long nextSequence = 1;
   private long bytes;
@@ -37,9 +41,16 @@ final class Outbox {
   private int smallInARow;
   private long laterNanos; // since when the first of them waits
 
-  void add(LinkStream stream, Frame frame) {
+  /**
+   * @param pool how much is kept before bulk waits
+   */
+  SendQueue(long pool) {
+    this.pool = pool;
+  }
+
+  void add(StreamState stream, Frame frame) {
     if (frame.kind() == FrameKind.DATA) {
-      bytes += frame.length() + Limits.FRAME_COST;
+      bytes += frame.length() + LinkLimits.FRAME_COST;
     }
     if (stream.isOpening() && frame.kind() != FrameKind.OPEN) {
       // The peer may refuse, and then must not find more of the stream behind it.
@@ -60,10 +71,10 @@ final class Outbox {
    *
    * @return false when it cannot wait, and was not taken
    */
-  boolean addLater(LinkStream stream, Frame close, long nanos) {
+  boolean addLater(StreamState stream, Frame close, long nanos) {
     boolean isLast =
         !stream.isOpening() && stream.waiting().isEmpty() && stream.smallWaiting() == 0;
-    if (!isLast || close.length() > Long.BYTES || later.size() >= Limits.LATER) {
+    if (!isLast || close.length() > Long.BYTES || later.size() >= LinkLimits.LATER) {
       return false;
     }
     if (later.isEmpty()) {
@@ -76,7 +87,7 @@ final class Outbox {
 
   /** Nanoseconds until what can wait has waited long enough; without any a long time. */
   long untilLater(long nanos) {
-    return later.isEmpty() ? Long.MAX_VALUE : Limits.LATER_NANOS - (nanos - laterNanos);
+    return later.isEmpty() ? Long.MAX_VALUE : LinkLimits.LATER_NANOS - (nanos - laterNanos);
   }
 
   /** What can wait goes now, behind what cannot. */
@@ -86,22 +97,22 @@ final class Outbox {
   }
 
   /** The answer to the peer's OPEN goes before all that waits on the stream. */
-  void addFirst(LinkStream stream, Frame answer) {
+  void addFirst(StreamState stream, Frame answer) {
     stream.smallWaits(1);
     small.add(new Small(stream, answer));
     makeReady(stream);
   }
 
-  private static boolean isFast(LinkStream stream, Frame frame) {
+  private static boolean isFast(StreamState stream, Frame frame) {
     boolean isUrgent = frame.kind() == FrameKind.MESSAGE && frame.flags() == 1;
     boolean hasNothingElse = stream.waiting().isEmpty() && stream.smallWaiting() == 0;
     return isUrgent
         || frame.kind() == FrameKind.OPEN
-        || (hasNothingElse && frame.length() <= Limits.SMALL_FRAME);
+        || (hasNothingElse && frame.length() <= LinkLimits.SMALL_FRAME);
   }
 
   /** Lets go what waited for OPENED. */
-  void makeReady(LinkStream stream) {
+  void makeReady(StreamState stream) {
     if (!stream.isReady() && !stream.waiting().isEmpty()) {
       stream.isReady(true);
       ready.add(stream);
@@ -118,8 +129,12 @@ final class Outbox {
     control.add(frame);
   }
 
-  void addCredit(LinkStream stream) {
+  void addCredit(StreamState stream) {
     credits.add(stream);
+  }
+
+  boolean hasControl() {
+    return !control.isEmpty();
   }
 
   boolean isEmpty() {
@@ -137,8 +152,8 @@ final class Outbox {
     return replay.isEmpty()
         && ready.isEmpty()
         && small.size() <= 1
-        && small.stream().allMatch(next -> next.frame().length() <= Limits.SMALL_FRAME)
-        && control.size() + credits.size() <= Limits.WORDS
+        && small.stream().allMatch(next -> next.frame().length() <= LinkLimits.SMALL_FRAME)
+        && control.size() + credits.size() <= LinkLimits.WORDS
         && control.stream().allMatch(word -> word.length() <= Long.BYTES);
   }
 
@@ -152,17 +167,17 @@ final class Outbox {
    * Takes what to write next, in order of importance, about one piece of bulk; streams that are
    * over with it are returned.
    */
-  List<LinkStream> take(List<Frame> batch) {
+  List<StreamState> take(List<Frame> batch) {
     takeControl(batch);
-    for (LinkStream stream : credits) {
+    for (StreamState stream : credits) {
       // After our CLOSE the peer may have forgotten the stream, and needs no credit to close it.
       if (!stream.isOwnCloseWritten()) {
-        batch.add(Frame.ofNumber(FrameKind.CREDIT, stream.number(), stream.flow().granted()));
+        batch.add(Frame.ofNumber(FrameKind.CREDIT, stream.number(), stream.credit().granted()));
       }
     }
     credits.clear();
-    var ended = new ArrayList<LinkStream>();
-    int room = Limits.MAX_PIECE;
+    var ended = new ArrayList<StreamState>();
+    int room = FrameLimits.MAX_PIECE;
     while (room > 0) {
       Frame frame = replay.poll();
       if (frame == null) {
@@ -172,15 +187,15 @@ final class Outbox {
         break;
       }
       batch.add(frame);
-      room -= frame.length() + Limits.HEADER_BYTES;
+      room -= frame.length() + FrameLimits.HEADER_BYTES;
     }
     return ended;
   }
 
-  private @Nullable Frame nextOfStreams(List<LinkStream> ended) {
-    boolean bulkIsDue = smallInARow >= Limits.SMALL_IN_A_ROW;
+  private @Nullable Frame nextOfStreams(List<StreamState> ended) {
+    boolean bulkIsDue = smallInARow >= LinkLimits.SMALL_IN_A_ROW;
     for (int left = ready.size(); (small.isEmpty() || bulkIsDue) && left > 0; left--) {
-      LinkStream stream = ready.remove();
+      StreamState stream = ready.remove();
       if (stream.smallWaiting() > 0) {
         ready.add(stream);
         continue;
@@ -200,13 +215,13 @@ final class Outbox {
     return number(next.stream(), next.frame(), ended);
   }
 
-  private Frame number(LinkStream stream, Frame frame, List<LinkStream> ended) {
+  private Frame number(StreamState stream, Frame frame, List<StreamState> ended) {
     Frame numbered = frame.numbered(nextSequence++);
     kept.add(new Kept(stream, numbered));
     keptOthers += frame.kind() == FrameKind.DATA ? 0 : 1;
     switch (frame.kind()) {
       case OPEN -> stream.openIsWritten();
-      case MESSAGE -> stream.flow().messageWaits(-1);
+      case MESSAGE -> stream.credit().messageWaits(-1);
       case CLOSE, REFUSED -> {
         stream.closeIsWritten();
         ended.add(stream);
@@ -227,8 +242,8 @@ final class Outbox {
     while (!kept.isEmpty() && kept.element().frame().sequence() <= last) {
       Kept done = kept.remove();
       if (done.frame().kind() == FrameKind.DATA) {
-        bytes -= done.frame().length() + Limits.FRAME_COST;
-        done.stream().flow().acknowledged(done.frame().length());
+        bytes -= done.frame().length() + LinkLimits.FRAME_COST;
+        done.stream().credit().acknowledged(done.frame().length());
       } else {
         keptOthers--;
       }
@@ -238,12 +253,12 @@ final class Outbox {
 
   /** Whether all that we keep is more than one link may cost. */
   boolean isFull() {
-    return bytes >= Limits.POOL_BYTES;
+    return bytes >= pool;
   }
 
   /** Whether the peer has left more of our answers than it may: see {@link Limits}. */
   boolean hasTooManyAnswers() {
-    return keptOthers + small.size() + later.size() + ready.size() > Limits.MAX_UNACKNOWLEDGED;
+    return keptOthers + small.size() + later.size() + ready.size() > LinkLimits.MAX_UNACKNOWLEDGED;
   }
 
   /** How many sequenced frames were written on this conversation. */
@@ -256,6 +271,11 @@ final class Outbox {
     return nextSequence - 1 - kept.size();
   }
 
+  /** What waits or is kept, with what its frames cost. */
+  long keptBytes() {
+    return bytes;
+  }
+
   int keptFrames() {
     return kept.size();
   }
@@ -264,7 +284,7 @@ final class Outbox {
    * A new pipe to the same agent: everything above its last number again, then credit for every
    * open stream.
    */
-  void resume(long last, Iterable<LinkStream> open) throws ProtocolException {
+  void resume(long last, Iterable<StreamState> open) throws ProtocolException {
     newPipe();
     acknowledge(last);
     kept.forEach(entry -> replay.add(entry.frame()));
@@ -294,10 +314,10 @@ final class Outbox {
   }
 
   /** A refused stream's frames go nowhere. */
-  void drop(LinkStream stream) {
+  void drop(StreamState stream) {
     for (Frame frame : stream.waiting()) {
       if (frame.kind() == FrameKind.DATA) {
-        bytes -= frame.length() + Limits.FRAME_COST;
+        bytes -= frame.length() + LinkLimits.FRAME_COST;
       }
     }
     if (stream.smallWaiting() > 0) {

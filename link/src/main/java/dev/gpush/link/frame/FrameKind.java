@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import java.util.Optional;
 
@@ -27,7 +27,7 @@ public enum FrameKind {
   }
 
   /** What the payload is. */
-  enum Shape {
+  public enum Shape {
     JSON,
     NUMBER,
     BYTES,
@@ -58,7 +58,7 @@ public enum FrameKind {
     return place != Place.LINK;
   }
 
-  Shape shape() {
+  public Shape shape() {
     return shape;
   }
 
@@ -75,12 +75,12 @@ public enum FrameKind {
     return switch (shape) {
       case NUMBER -> Long.BYTES;
       case EMPTY -> 0;
-      case BYTES -> Limits.MAX_PIECE;
-      case JSON -> this == MESSAGE ? Limits.MAX_MESSAGE : Limits.MAX_PAYLOAD;
+      case BYTES -> FrameLimits.MAX_PIECE;
+      case JSON -> this == MESSAGE ? FrameLimits.MAX_MESSAGE : FrameLimits.MAX_PAYLOAD;
     };
   }
 
-  static Optional<FrameKind> ofCode(int code) {
+  public static Optional<FrameKind> ofCode(int code) {
     return switch (code) {
       case 0x01 -> Optional.of(HELLO);
       case 0x02 -> Optional.of(WELCOME);

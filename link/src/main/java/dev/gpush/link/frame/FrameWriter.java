@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -9,20 +9,20 @@ import java.nio.ByteBuffer;
  * small payloads are laid into one batch and a large payload's array is written as it is. One
  * thread only; nothing is on the way before {@link #flush}.
  */
-final class FrameWriter {
+public final class FrameWriter {
   /** From here on a write of its own is cheaper than a copy. */
   private static final int COPY_BELOW = 32 << 10;
 
   private final FrameCodec codec = new FrameCodec();
   private final OutputStream output;
-  private final ByteBuffer batch = ByteBuffer.allocate(Limits.WRITE_BATCH);
+  private final ByteBuffer batch = ByteBuffer.allocate(FrameLimits.WRITE_BATCH);
 
-  FrameWriter(OutputStream output) {
+  public FrameWriter(OutputStream output) {
     this.output = output;
   }
 
-  void write(Frame frame) throws IOException {
-    if (batch.remaining() < Limits.HEADER_BYTES) {
+  public void write(Frame frame) throws IOException {
+    if (batch.remaining() < FrameLimits.HEADER_BYTES) {
       drain();
     }
     codec.encodeHeader(frame, batch);
@@ -49,7 +49,7 @@ final class FrameWriter {
   private void fillUp(ByteBuffer payload) {
     int count =
         Math.min(
-            payload.remaining(), Math.min(batch.remaining(), COPY_BELOW - Limits.HEADER_BYTES));
+            payload.remaining(), Math.min(batch.remaining(), COPY_BELOW - FrameLimits.HEADER_BYTES));
     batch.put(batch.position(), payload, payload.position(), count);
     batch.position(batch.position() + count);
     payload.position(payload.position() + count);
@@ -60,7 +60,7 @@ final class FrameWriter {
     batch.clear();
   }
 
-  void flush() throws IOException {
+  public void flush() throws IOException {
     if (batch.position() > 0) {
       drain();
     }

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import java.io.EOFException;
 import java.io.IOException;
@@ -13,25 +13,25 @@ import java.util.Optional;
  * bounded by its credit. What the buffer does not hold yet is read straight into the payload's
  * array. One thread only.
  */
-final class FrameReader {
+public final class FrameReader {
   private final FrameCodec codec = new FrameCodec();
   private final InputStream input;
-  private final byte[] buffer = new byte[Limits.READ_BATCH];
+  private final byte[] buffer = new byte[FrameLimits.READ_BATCH];
   private int start;
   private int end;
 
-  FrameReader(InputStream input) {
+  public FrameReader(InputStream input) {
     this.input = input;
   }
 
   /** The next frame; empty at a clean end of the pipe. */
-  Optional<Frame> next() throws IOException {
+  public Optional<Frame> next() throws IOException {
     while (true) {
-      if (!fill(Limits.HEADER_BYTES)) {
+      if (!fill(FrameLimits.HEADER_BYTES)) {
         return Optional.empty();
       }
-      var header = codec.decodeHeader(ByteBuffer.wrap(buffer, start, Limits.HEADER_BYTES));
-      start += Limits.HEADER_BYTES;
+      var header = codec.decodeHeader(ByteBuffer.wrap(buffer, start, FrameLimits.HEADER_BYTES));
+      start += FrameLimits.HEADER_BYTES;
       byte[] payload = payload(header.length());
       if (header.kind().isPresent()) {
         return Optional.of(

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -59,7 +59,7 @@ class FrameCodecTest {
           case BYTES ->
               new byte
                   [random.nextInt(4) == 0
-                      ? random.nextInt(Limits.MAX_PIECE + 1)
+                      ? random.nextInt(FrameLimits.MAX_PIECE + 1)
                       : random.nextInt(100)];
           case JSON ->
               ("{\"a\":" + random.nextInt() + "}")
@@ -124,7 +124,7 @@ class FrameCodecTest {
   private static void readsToSomeEnd(byte[] bytes, Random random) throws IOException {
     try {
       for (Frame frame : read(new Pieces(bytes, random))) {
-        assertTrue(frame.length() <= Limits.MAX_PAYLOAD);
+        assertTrue(frame.length() <= FrameLimits.MAX_PAYLOAD);
       }
     } catch (ProtocolException | EOFException refused) {
       assertTrue(String.valueOf(refused.getMessage()).length() < 200);
@@ -150,7 +150,7 @@ class FrameCodecTest {
 
   @Test
   void replayingAFrameWritesTheSameBytes() throws IOException {
-    var frame = new Frame(FrameKind.DATA, 1, 3, 9, ByteBuffer.wrap(new byte[Limits.MAX_PIECE]));
+    var frame = new Frame(FrameKind.DATA, 1, 3, 9, ByteBuffer.wrap(new byte[FrameLimits.MAX_PIECE]));
 
     assertTrue(Arrays.equals(written(List.of(frame)), written(List.of(frame))));
   }

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
@@ -18,16 +18,16 @@ public record Frame(FrameKind kind, int flags, int stream, long sequence, ByteBu
     payload = payload.slice();
   }
 
-  static Frame ofJson(FrameKind kind, int flags, int stream, Json json) {
+  public static Frame ofJson(FrameKind kind, int flags, int stream, Json json) {
     return new Frame(
         kind, flags, stream, 0, ByteBuffer.wrap(json.write().getBytes(StandardCharsets.UTF_8)));
   }
 
-  static Frame ofNumber(FrameKind kind, int stream, long number) {
+  public static Frame ofNumber(FrameKind kind, int stream, long number) {
     return new Frame(kind, 0, stream, 0, ByteBuffer.allocate(Long.BYTES).putLong(0, number));
   }
 
-  Frame numbered(long number) {
+  public Frame numbered(long number) {
     return new Frame(kind, flags, stream, number, payload);
   }
 
@@ -42,12 +42,12 @@ public record Frame(FrameKind kind, int flags, int stream, long sequence, ByteBu
   }
 
   /** The payload of ACK, CREDIT, PING and PONG. */
-  long number() {
+  public long number() {
     return payload.getLong(0);
   }
 
   /** The payload as a JSON object. */
-  Json.Obj json() throws ProtocolException {
+  public Json.Obj json() throws ProtocolException {
     String text;
     try {
       text = StandardCharsets.UTF_8.newDecoder().decode(payload()).toString();
@@ -63,8 +63,8 @@ public record Frame(FrameKind kind, int flags, int stream, long sequence, ByteBu
     if (!(value instanceof Json.Obj object)) {
       throw new ProtocolException("json", kind + " is not an object");
     }
-    if (depth(object) > Limits.MAX_DEPTH) {
-      throw new ProtocolException("depth", kind + " is deeper than " + Limits.MAX_DEPTH);
+    if (depth(object) > FrameLimits.MAX_DEPTH) {
+      throw new ProtocolException("depth", kind + " is deeper than " + FrameLimits.MAX_DEPTH);
     }
     return object;
   }

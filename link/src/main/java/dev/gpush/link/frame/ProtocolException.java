@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import java.io.IOException;
 

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.frame;
 
 import java.nio.ByteBuffer;
 import java.util.Optional;
@@ -7,13 +7,13 @@ import java.util.Optional;
  * The 20 bytes before each payload: written, and checked when read. Pure; the bytes are moved by
  * reader and writer.
  */
-final class FrameCodec {
+public final class FrameCodec {
   private static final int FIRST_IGNORED_KIND = 0x80;
 
   /** A checked header; without kind when the frame is to be skipped. */
-  record Header(Optional<FrameKind> kind, int length, int flags, int stream, long sequence) {}
+  public record Header(Optional<FrameKind> kind, int length, int flags, int stream, long sequence) {}
 
-  void encodeHeader(Frame frame, ByteBuffer target) {
+  public void encodeHeader(Frame frame, ByteBuffer target) {
     target
         .putInt(frame.length())
         .put((byte) frame.kind().code())
@@ -24,8 +24,8 @@ final class FrameCodec {
   }
 
   /** The whole frame in a new buffer. */
-  ByteBuffer encode(Frame frame) {
-    ByteBuffer bytes = ByteBuffer.allocate(Limits.HEADER_BYTES + frame.length());
+  public ByteBuffer encode(Frame frame) {
+    ByteBuffer bytes = ByteBuffer.allocate(FrameLimits.HEADER_BYTES + frame.length());
     encodeHeader(frame, bytes);
     return bytes.put(frame.payload()).flip();
   }
@@ -34,7 +34,7 @@ final class FrameCodec {
    * Reads 20 bytes. Everything that can be said without the payload and without the state of the
    * link is checked here.
    */
-  Header decodeHeader(ByteBuffer source) throws ProtocolException {
+  public Header decodeHeader(ByteBuffer source) throws ProtocolException {
     int length = source.getInt();
     int code = Byte.toUnsignedInt(source.get());
     int flags = Byte.toUnsignedInt(source.get());
@@ -42,7 +42,7 @@ final class FrameCodec {
     int stream = source.getInt();
     long sequence = source.getLong();
     require(
-        length >= 0 && length <= Limits.MAX_PAYLOAD, "length", Integer.toUnsignedString(length));
+        length >= 0 && length <= FrameLimits.MAX_PAYLOAD, "length", Integer.toUnsignedString(length));
     require(reserved == 0, "reserved", Integer.toString(reserved));
     Optional<FrameKind> known = FrameKind.ofCode(code);
     if (known.isEmpty()) {

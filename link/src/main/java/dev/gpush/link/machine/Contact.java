@@ -1,8 +1,9 @@
-package dev.gpush.link;
+package dev.gpush.link.machine;
+
+import dev.gpush.link.frame.Frame;
 
 /**
- * When the agent was last heard, and by when it must be heard again. Plain numbers, which the
- * link's lock guards.
+ * When the agent was last heard, and by when it must be heard again. Plain numbers.
  *
  * <p>Hearing something is not enough: when only the way to the agent hangs, its PINGs still come.
  * What counts is an answer, that is PONG or ACK. On a slow network an answer may queue behind bulk,
@@ -12,7 +13,7 @@ final class Contact {
   /** So many contact limits is bulk taken for an answer. */
   private static final int PATIENCE = 4;
 
-  private final LinkTiming timing;
+  private final LinkWaits waits;
   private long heard;
   private long begun;
   private long answered;
@@ -21,8 +22,8 @@ final class Contact {
   private long woken;
   private boolean isFresh;
 
-  Contact(LinkTiming timing, long nanos) {
-    this.timing = timing;
+  Contact(LinkWaits waits, long nanos) {
+    this.waits = waits;
     this.heard = nanos;
     begin(nanos);
   }
@@ -62,7 +63,7 @@ final class Contact {
   void wakes(long nanos) {
     woken = nanos;
     isFresh = false;
-    pinged = nanos - timing.ping().toNanos();
+    pinged = nanos - waits.ping();
   }
 
   void pinged(long nanos) {
@@ -71,17 +72,17 @@ final class Contact {
 
   long untilPing(long nanos) {
     long quiet = isFresh ? Math.max(answered, pinged) : pinged;
-    return quiet + timing.ping().toNanos() - nanos;
+    return quiet + waits.ping() - nanos;
   }
 
   /** When the pipe is to be given up. */
   long deadline(boolean greeting) {
-    long limit = timing.contact().toNanos();
+    long limit = waits.contact();
     if (!isFresh) {
-      return woken + timing.wake().toNanos();
+      return woken + waits.wake();
     }
     if (greeting) {
-      return begun + timing.greeting().toNanos();
+      return begun + waits.greeting();
     }
     return Math.max(answered + limit, Math.min(carried + limit, answered + PATIENCE * limit));
   }

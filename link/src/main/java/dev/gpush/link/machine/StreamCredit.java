@@ -1,14 +1,15 @@
-package dev.gpush.link;
+package dev.gpush.link.machine;
+
+import dev.gpush.link.frame.ProtocolException;
 
 /**
- * The arithmetic of one stream's credit, both ways: plain numbers without a lock of their own (the
- * link's lock guards them).
+ * The arithmetic of one stream's credit, both ways: plain numbers.
  *
  * <p>The receive window starts small and doubles whenever the peer has used it up while everything
  * received was consumed already: then only the window slows the stream. A slow consumer never gets
  * there, so its backlog stays small.
  */
-final class Flow {
+final class StreamCredit {
   private final WindowPool pool;
 
   private long allowedToSend;
@@ -23,7 +24,7 @@ final class Flow {
   private int endedByPeer;
 
   /** A stream whose receive window was taken from the pool already. */
-  Flow(WindowPool pool, int window) {
+  StreamCredit(WindowPool pool, int window) {
     this.pool = pool;
     this.window = window;
     this.granted = window;
@@ -43,12 +44,12 @@ final class Flow {
 
   void send(int bytes) {
     sent += bytes;
-    kept += bytes + Limits.FRAME_COST;
+    kept += bytes + LinkLimits.FRAME_COST;
   }
 
   /** The peer has these bytes; they need not be kept for another pipe. */
   void acknowledged(int bytes) {
-    kept -= bytes + Limits.FRAME_COST;
+    kept -= bytes + LinkLimits.FRAME_COST;
   }
 
   /** What we keep in memory, with what its frames cost: waiting, or sent and not acknowledged. */
