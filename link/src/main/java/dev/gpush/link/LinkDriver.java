@@ -63,6 +63,7 @@ final class LinkDriver {
   private LinkState state = new LinkState.Idle();
   private Optional<PipeWriter> writer = Optional.empty();
   private Optional<Throwable> openingFailure = Optional.empty();
+  private Optional<Throwable> connectFailure = Optional.empty();
   private CompletableFuture<Json.Obj> first = new CompletableFuture<>();
   private boolean isRunning;
 
@@ -154,6 +155,7 @@ final class LinkDriver {
     try {
       first = answer;
       openingFailure = Optional.empty();
+      connectFailure = Optional.empty();
     } finally {
       lock.unlock();
     }
@@ -311,18 +313,18 @@ final class LinkDriver {
     }
     switch (event) {
       case LinkEvent.Up(var welcome, _) -> first.complete(welcome);
-      case LinkEvent.NotConnected(var reason) -> first.completeExceptionally(failure(reason));
+      case LinkEvent.NotConnected(var reason) -> connectingFailed(reason);
       case LinkEvent.Cut _ -> {}
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
           first.completeExceptionally(failureOf(after));
     }
   }
 
-  private Throwable failure(String reason) {
+  private void connectingFailed(String reason) {
     lock.lock();
     try {
-      return openingFailure.orElseGet(
-          () -> new GpushException(new AgentFailure.LinkOver(node(), reason)));
+      Throwable cut = new GpushException(new AgentFailure.LinkOver(node(), reason));
+      connectFailure = Optional.of(openingFailure.orElse(cut));
     } finally {
       lock.unlock();
     }
@@ -525,23 +527,32 @@ final class LinkDriver {
 
   // ---- the reading thread
 
-  /** Pipe after pipe until the end; true when it was the end. */
+  /** Until the end, or until connecting has failed: then all threads are gone, and it may begin again. */
   private boolean run() {
     running(true);
     try (Tasks threads = tasks.group("time")) {
       act(machine::connect);
       threads.start("watch", this::watch);
-      return pipes();
+      pipes();
     } catch (InterruptedException stop) {
       stopped(stop);
-      return false;
     } catch (RuntimeException | Error bug) {
       first.completeExceptionally(bug);
       act(_ -> endByBug(bug));
       tellAll(true);
-      return true;
     } finally {
       running(false);
+    }
+    connectFailure().ifPresent(first::completeExceptionally);
+    return true;
+  }
+
+  private Optional<Throwable> connectFailure() {
+    lock.lock();
+    try {
+      return connectFailure;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -568,7 +579,8 @@ final class LinkDriver {
     tellAll(true);
   }
 
-  private boolean pipes() throws InterruptedException {
+  /** Pipe after pipe. */
+  private void pipes() throws InterruptedException {
     while (true) {
       tellAll(true);
       int next;
@@ -578,7 +590,7 @@ final class LinkDriver {
           changed.await();
         }
         if (untold.isEmpty() && isAtTheEnd()) {
-          return machine.isOver();
+          return;
         }
         next = untold.isEmpty() ? machine.pipeInUse() : 0;
       } finally {
@@ -593,7 +605,7 @@ final class LinkDriver {
 
   /** Nothing more is read: the end, or connecting has failed. */
   private boolean isAtTheEnd() {
-    return machine.isOver() || first.isCompletedExceptionally();
+    return machine.isOver() || connectFailure.isPresent();
   }
 
   /** One pipe until it ends; why it did. */
