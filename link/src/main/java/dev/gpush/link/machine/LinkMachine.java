@@ -109,6 +109,11 @@ public final class LinkMachine {
     return queue.keptFrames();
   }
 
+  /** All receive windows together. */
+  public long windowBytes() {
+    return streams.windowBytes();
+  }
+
   public int openStreams() {
     return streams.size();
   }

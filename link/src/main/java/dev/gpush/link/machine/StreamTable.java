@@ -29,6 +29,10 @@ final class StreamTable {
     return streams.size();
   }
 
+  long windowBytes() {
+    return pool.used();
+  }
+
   boolean isFull() {
     return streams.size() >= LinkLimits.MAX_STREAMS;
   }

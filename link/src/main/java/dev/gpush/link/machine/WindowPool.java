@@ -35,4 +35,8 @@ final class WindowPool {
   void giveBack(int window) {
     used -= window;
   }
+
+  long used() {
+    return used;
+  }
 }

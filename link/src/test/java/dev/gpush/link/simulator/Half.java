@@ -1,0 +1,163 @@
+package dev.gpush.link.simulator;
+
+import dev.gpush.core.json.Json;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Random;
+
+/**
+ * One direction of one stream: what was sent and what has come. Every byte is checked: it must be
+ * the next one of its channel.
+ */
+final class Half {
+  /** No multiple of it is sent at once, and streams begin at different places of it. */
+  private static final int PATTERN = 1 << 17;
+
+  private static final byte[] BYTES = pattern();
+
+  private record Message(int number, long after) {}
+
+  private final String name;
+  private final int[] base = new int[2];
+  private final long[] sent = new long[2];
+  private final long[] got = new long[2];
+  private final boolean[] ended = new boolean[2];
+  private final boolean[] endGot = new boolean[2];
+  private final long[] left = new long[2];
+  private final ArrayDeque<Message> normal = new ArrayDeque<>();
+  private final ArrayDeque<Message> urgent = new ArrayDeque<>();
+  private int messages;
+  private int messagesLeft;
+  private long backlog;
+
+  Half(String name, int stream, int direction) {
+    this.name = name;
+    for (int channel = 0; channel < 2; channel++) {
+      base[channel] = (stream * 7_919 + direction * 104_729 + channel * 15_485_863) & (PATTERN - 1);
+    }
+  }
+
+  private static byte[] pattern() {
+    var once = new byte[PATTERN];
+    new Random(1).nextBytes(once);
+    byte[] twice = Arrays.copyOf(once, 2 * PATTERN);
+    System.arraycopy(once, 0, twice, PATTERN, PATTERN);
+    return twice;
+  }
+
+  void plan(int channel, long bytes, int messageCount) {
+    left[channel] = bytes;
+    messagesLeft += messageCount;
+  }
+
+  // ---- the sender
+
+  long left(int channel) {
+    return left[channel];
+  }
+
+  int messagesLeft() {
+    return messagesLeft;
+  }
+
+  boolean isAllSent() {
+    return left[0] + left[1] == 0 && messagesLeft == 0;
+  }
+
+  boolean hasEnded(int channel) {
+    return ended[channel];
+  }
+
+  /** The next bytes to send; {@link #sent} says how many were taken. */
+  ByteBuffer next(int channel, int most) {
+    int count = (int) Math.min(Math.min(left[channel], most), PATTERN - 1);
+    return ByteBuffer.wrap(BYTES, at(channel, sent[channel]), count);
+  }
+
+  byte[] nextBytes(int channel, int most) {
+    ByteBuffer next = next(channel, most);
+    return Arrays.copyOfRange(BYTES, next.position(), next.limit());
+  }
+
+  private int at(int channel, long position) {
+    return (int) ((base[channel] + position) & (PATTERN - 1));
+  }
+
+  void sent(int channel, int count) {
+    sent[channel] += count;
+    left[channel] -= count;
+  }
+
+  Json.Obj message(boolean isUrgent) {
+    var message = new Message(messages++, sent[0] + sent[1]);
+    (isUrgent ? urgent : normal).add(message);
+    messagesLeft--;
+    return Json.object("n", message.number(), "urgent", isUrgent);
+  }
+
+  void end(int channel) {
+    ended[channel] = true;
+    left[channel] = 0;
+  }
+
+  // ---- the receiver
+
+  void comes(int channel, ByteBuffer bytes) {
+    int count = bytes.remaining();
+    int from = at(channel, got[channel]);
+    require(!endGot[channel], "DATA after END");
+    require(got[channel] + count <= sent[channel], "more than was sent");
+    require(
+        bytes.equals(ByteBuffer.wrap(BYTES, from, count)),
+        "other bytes than were sent at " + got[channel]);
+    got[channel] += count;
+    backlog += count;
+  }
+
+  void ends(int channel) {
+    require(ended[channel] && !endGot[channel], "END that was not sent, or twice");
+    require(got[channel] == sent[channel], "END before " + (sent[channel] - got[channel]));
+    endGot[channel] = true;
+  }
+
+  boolean hasComeToItsEnd() {
+    return endGot[0] && endGot[1];
+  }
+
+  void comes(Json message) {
+    boolean isUrgent = message.flag("urgent");
+    Message wanted = (isUrgent ? urgent : normal).poll();
+    require(
+        wanted != null && wanted.number() == message.number("n").orElse(-1L),
+        "MESSAGE " + message.write() + " instead of " + wanted);
+    if (wanted != null) {
+      long came = got[0] + got[1];
+      require(
+          isUrgent ? came <= wanted.after() : came == wanted.after(),
+          "MESSAGE after " + came + " bytes, sent after " + wanted.after());
+    }
+  }
+
+  /** The sender's CLOSE came, and nobody had closed before it. */
+  void isComplete() {
+    require(got[0] == sent[0] && got[1] == sent[1], "CLOSE before data");
+    require(normal.isEmpty() && urgent.isEmpty(), "CLOSE before a message");
+    require(endGot[0] == ended[0] && endGot[1] == ended[1], "CLOSE before END");
+  }
+
+  /** What came and is not consumed. */
+  long backlog() {
+    return backlog;
+  }
+
+  void consume(int count) {
+    backlog -= count;
+  }
+
+  private void require(boolean holds, String what) {
+    if (!holds) {
+      throw new AssertionError(name + ": " + what);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+package dev.gpush.link.simulator;
+
+/**
+ * One pipe of the simulated network. What was written lies in a queue until the simulation delivers
+ * some of it; a direction may stand still, break after any byte, or swallow everything.
+ */
+final class Wire {
+  /** As much as is taken before a writer waits. */
+  static final int CAPACITY = 1 << 16;
+
+  final int number;
+  final boolean holdsBack;
+  final ByteQueue up = new ByteQueue();
+  final ByteQueue down = new ByteQueue();
+  final Splitter splitter = new Splitter();
+
+  boolean isUsedHere = true;
+  boolean isClosedHere;
+  boolean isConnectedThere;
+  boolean wasConnectedThere;
+  boolean upEnds;
+  boolean downEnds;
+  boolean upIsBroken;
+  boolean upIsSwallowed;
+  boolean downIsSwallowed;
+  long upStandsUntil;
+  long downStandsUntil;
+
+  Wire(int number, boolean holdsBack) {
+    this.number = number;
+    this.holdsBack = holdsBack;
+  }
+
+  /** Nothing can happen on it any more. */
+  boolean isDone() {
+    return !isUsedHere && !isConnectedThere && up.size() == 0;
+  }
+}
