@@ -95,7 +95,8 @@ class Link:
             kind, number, payload = self.control.popleft()
             out.append(frames.header(kind, 0, number, 0, len(payload)) + payload)
         for stream in self.dirty:
-            if not stream.peer_close:
+            # of a stream of ours the peer may not know yet: OPEN, which says the same, may be behind this in a replay
+            if not stream.peer_close and (stream.number & 1 or stream.accepted):
                 out.append(frames.header(CREDIT, 0, stream.number, 0, 8) + frames.NUMBER.pack(stream.granted))
         self.dirty.clear()
         while self.replay and size < limit:

@@ -128,7 +128,7 @@ final class FrameIntake {
   private void opened(StreamState stream, Json.Obj json) {
     stream.opened();
     stream.credit().allow(json.number("credit").orElse(0L));
-    queue.makeReady(stream);
+    queue.release(stream);
     events.accept(
         stream.isOwnClosed()
             ? new LinkEvent.Writable(stream)

@@ -104,15 +104,36 @@ final class SendQueue {
   }
 
   private static boolean isFast(StreamState stream, Frame frame) {
-    boolean isUrgent = frame.kind() == FrameKind.MESSAGE && frame.flags() == 1;
     boolean hasNothingElse = stream.waiting().isEmpty() && stream.smallWaiting() == 0;
-    return isUrgent
+    return isUrgent(frame)
         || frame.kind() == FrameKind.OPEN
         || (hasNothingElse && frame.length() <= LinkLimits.SMALL_FRAME);
   }
 
-  /** Lets go what waited for OPENED. */
-  void makeReady(StreamState stream) {
+  /**
+   * Lets go what waited for OPENED. Urgent messages go ahead, or one that comes now would overtake
+   * them: of two sizes of a terminal the older would count.
+   */
+  void release(StreamState stream) {
+    stream
+        .waiting()
+        .removeIf(
+            frame -> {
+              boolean isUrgent = isUrgent(frame);
+              if (isUrgent) {
+                stream.smallWaits(1);
+                small.add(new Small(stream, frame));
+              }
+              return isUrgent;
+            });
+    makeReady(stream);
+  }
+
+  private static boolean isUrgent(Frame frame) {
+    return frame.kind() == FrameKind.MESSAGE && frame.flags() == 1;
+  }
+
+  private void makeReady(StreamState stream) {
     if (!stream.isReady() && !stream.waiting().isEmpty()) {
       stream.isReady(true);
       ready.add(stream);

@@ -164,7 +164,7 @@ class SendQueueTest {
     assertTrue(queue.isEmpty());
 
     stream.opened();
-    queue.makeReady(stream);
+    queue.release(stream);
 
     assertEquals(List.of("MESSAGE 1 2"), takeAll());
   }

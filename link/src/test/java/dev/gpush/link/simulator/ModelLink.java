@@ -136,7 +136,7 @@ final class ModelLink {
       out.writeBytes(bytes(control.remove()));
     }
     for (ModelStream stream : dirty) {
-      if (!stream.peerClose) {
+      if (!stream.peerClose && ((stream.number & 1) == 1 || stream.accepted)) {
         out.writeBytes(bytes(Frame.ofNumber(FrameKind.CREDIT, stream.number, stream.granted)));
       }
     }

@@ -34,7 +34,13 @@ final class Simulation {
   /** Once the faults have ceased, all must be over within this virtual time. */
   private static final long HEALED_WITHIN = 600 * SECOND;
 
+  /** Agents are numbered from here. */
+  private static final int AGENT = 1_000;
+
   private static final int MAX_ROUNDS = 20_000;
+
+  /** Milliseconds, as a power of two. */
+  private static final int LONGEST_STEP = 10;
 
   private static final LinkWaits WAITS =
       new LinkWaits(
@@ -42,7 +48,7 @@ final class Simulation {
           30 * SECOND,
           2 * SECOND,
           20 * SECOND,
-          900 * SECOND,
+          60 * SECOND,
           60 * SECOND,
           200 * MILLI,
           5 * SECOND);
@@ -68,6 +74,7 @@ final class Simulation {
   LinkMachine machine;
   long now = SECOND;
   int agents;
+  int agentsKnown;
   int gateways;
   private int wiresBefore;
   private boolean isHealed;
@@ -118,7 +125,7 @@ final class Simulation {
   }
 
   private String identity() {
-    return String.format("%032x", 1_000 + ++agents);
+    return String.format("%032d", AGENT + ++agents);
   }
 
   // ---- the run
@@ -234,6 +241,7 @@ final class Simulation {
     wiresBefore += 1_000;
     users.gatewayIsGone();
     byStream.clear();
+    agentsKnown = 0;
     machine = newMachine();
     settle();
   }
@@ -244,13 +252,14 @@ final class Simulation {
   private long untilNext() {
     long until = Math.min(machine.untilTick(now), 60 * SECOND);
     Wire wire = wires.get(key(machine.pipeInUse()));
-    if (wire != null) {
+    if (wire != null && wire.hasRoomUp()) {
       until = Math.min(until, machine.untilWrite(wire.number, now));
     }
     for (Opening opening : openings) {
       until = Math.min(until, opening.at() - now);
     }
-    long ack = agent.ackNanos();
+    boolean isHeard = wires.values().stream().anyMatch(Wire::hasRoomDown);
+    long ack = isHeard ? agent.ackNanos() : Long.MAX_VALUE;
     return Math.max(0, ack == Long.MAX_VALUE ? until : Math.min(until, ack - now));
   }
 
@@ -330,7 +339,10 @@ final class Simulation {
 
   private void hear(LinkEvent event) {
     switch (event) {
-      case LinkEvent.Up _ -> isReplaying = true;
+      case LinkEvent.Up(var welcome, _) -> {
+        isReplaying = true;
+        agentsKnown = Integer.parseInt(welcome.text("agent").orElseThrow()) - AGENT;
+      }
       case LinkEvent.Cut(var reason) ->
           require(!reason.startsWith("protocol"), "cut by " + reason);
       case LinkEvent.NotConnected _ -> machine.connect(now);
@@ -355,7 +367,7 @@ final class Simulation {
 
   private void writeHere() {
     Wire wire = wires.get(key(machine.pipeInUse()));
-    if (wire == null || (wire.up.size() >= Wire.CAPACITY && !wire.upIsSwallowed)) {
+    if (wire == null || !wire.hasRoomUp()) {
       return;
     }
     batch.clear();
@@ -417,6 +429,12 @@ final class Simulation {
   private void goDown(Wire wire, boolean all) {
     boolean stands = !isHealed && now - wire.downStandsUntil < 0;
     if (!wire.isUsedHere || stands || wire.downIsSwallowed && !wire.downEnds) {
+      return;
+    }
+    if (wire.number != machine.pipeInUse()) {
+      // It waits for the pipe in use to end, or was closed before anyone read it.
+      wire.isUsedHere &= !wire.isClosedHere;
+      tidy(wire);
       return;
     }
     if (wire.down.size() == 0 || wire.isClosedHere) {
@@ -491,7 +509,7 @@ final class Simulation {
   }
 
   private void writeThere(Wire wire) {
-    if (!wire.isConnectedThere || wire.down.size() >= Wire.CAPACITY && !wire.downIsSwallowed) {
+    if (!wire.hasRoomDown()) {
       return;
     }
     byte[] some = agent.take(key(wire), now);
@@ -525,6 +543,7 @@ final class Simulation {
     isHealed = true;
     users.heal();
     long begun = now;
+    int idle = 0;
     for (int round = 0; !isOver(); round++) {
       require(round < MAX_ROUNDS && now - begun < HEALED_WITHIN, () -> "stuck: " + describe());
       long before = trace;
@@ -544,7 +563,10 @@ final class Simulation {
         }
       }
       if (before == trace) {
-        pass(Math.max(MILLI, untilNext()));
+        // Ever longer, where something is due and cannot be done.
+        pass(Math.max(MILLI << Math.min(idle++, LONGEST_STEP), untilNext()));
+      } else {
+        idle = 0;
       }
     }
   }
@@ -588,6 +610,9 @@ final class Simulation {
   String describe() {
     var text = new StringBuilder("now " + now / MILLI + " ms, streams " + machine.openStreams());
     text.append(", kept ").append(machine.keptFrames()).append(", agent ").append(agent.holds());
+    text.append(", pipe ").append(machine.pipeInUse()).append(", openings ").append(openings);
+    text.append(", tick ").append(machine.untilTick(now) / MILLI).append(" ms");
+    wires.forEach((key, wire) -> text.append("\n  ").append(key).append(' ').append(wire));
     talks.forEach(talk -> text.append("\n  ").append(talk));
     return text.toString();
   }

@@ -63,7 +63,7 @@ final class Users {
 
   private void openHere() {
     Talk talk = newTalk(false, sim.chance(5));
-    talk.agentsBefore = sim.agents;
+    talk.agentsBefore = sim.agentsKnown;
     int credit = sim.pick(100, 2_000, 65_536, 1 << 22);
     Json.Obj request = Json.object("type", "talk", "id", talk.id);
     var stream = sim.machine.reserve(credit);

@@ -31,8 +31,32 @@ final class Wire {
     this.holdsBack = holdsBack;
   }
 
+  boolean hasRoomUp() {
+    return up.size() < CAPACITY || upIsSwallowed;
+  }
+
+  boolean hasRoomDown() {
+    return isConnectedThere && (down.size() < CAPACITY || downIsSwallowed);
+  }
+
   /** Nothing can happen on it any more. */
   boolean isDone() {
     return !isUsedHere && !isConnectedThere && up.size() == 0;
+  }
+
+  @Override
+  public String toString() {
+    return "pipe "
+        + number
+        + (isUsedHere ? " used" : "")
+        + (isClosedHere ? " closed" : "")
+        + (isConnectedThere ? " connected" : "")
+        + (wasConnectedThere ? " was-connected" : "")
+        + (upEnds ? " up-ends" : "")
+        + (downEnds ? " down-ends" : "")
+        + (upIsBroken ? " up-broken" : "")
+        + (upIsSwallowed ? " up-swallowed" : "")
+        + (downIsSwallowed ? " down-swallowed" : "")
+        + " up " + up.size() + " down " + down.size();
   }
 }
