@@ -63,7 +63,7 @@ class Link:
         stream = self._new(number, owner, 0)
         stream.answered = True
         value = dict(value, credit=stream.window)
-        self.lane.append((stream, [OPEN, 0, frames.pack_json(value)]))
+        stream.hurry([OPEN, 0, frames.pack_json(value)])
         return stream
 
     def ping(self, token):
@@ -113,6 +113,7 @@ class Link:
                 continue
             self.in_a_row += 1
             stream, item = self.lane.popleft()
+            stream.ahead -= 1
             if item[0] == DATA:
                 stream.in_lane = False
                 self._count(stream, len(item[2]))
@@ -145,7 +146,7 @@ class Link:
 
     def _piece(self, stream, out):
         """Numbers the next frame of a stream, or nothing when it lacks credit. Returns the bytes."""
-        if stream.in_lane or not stream.queue:
+        if stream.ahead or not stream.queue:
             return 0
         item = stream.queue[0]
         kind, flags, payload = item

@@ -6,7 +6,7 @@ import unittest
 
 import client
 from gpush_agent import frames
-from gpush_agent.link import DEFAULT_WINDOW, MAX_STREAMS, Link
+from gpush_agent.link import DEFAULT_WINDOW, LANE_IN_A_ROW, MAX_STREAMS, Link
 from gpush_agent.stream import POOL, Owner, Stream
 
 
@@ -50,7 +50,7 @@ class Far(Link):
         stream = self._new(number, owner, 0)
         stream.answered = True
         owner.stream = stream
-        self.lane.append((stream, [frames.OPEN, 0, frames.pack_json(dict(value, credit=stream.window))]))
+        stream.hurry([frames.OPEN, 0, frames.pack_json(dict(value, credit=stream.window))])
         return stream
 
     def _answered(self, stream, kind, payload):
@@ -170,6 +170,28 @@ class StreamTest(unittest.TestCase):
         data = b"".join(self.pair.near.take(1 << 20))
         order = [frame[2] for frame in frames.Parser().feed(data) if frame[0] == frames.DATA]
         self.assertEqual(order, [1, 3, 5] * 4)
+
+    def test_nothing_of_a_stream_overtakes_its_opened(self):
+        """Found by the simulator: 64 frames in the fast lane, and then a piece of bulk of a stream whose OPENED is behind."""
+        busy, _ = self.pair.stream()
+        for _ in range(LANE_IN_A_ROW):
+            busy.stream.message({"m": 1}, urgent=True)
+        self.pair.far.open(Recorder(), {"type": "exec"})
+        self.pair.pour(b"".join(self.pair.far.take(1 << 20)), self.pair.near)
+        self.pair.opened[-1].stream.end(0)
+        data = b"".join(self.pair.near.take(1 << 20))
+        order = [frame[0] for frame in frames.Parser().feed(data) if frame[2] == 3 and frame[0] >= 0x10]
+        self.assertEqual(order, [frames.OPENED, frames.END])
+
+    def test_no_credit_goes_for_a_stream_of_ours_before_it_was_accepted(self):
+        """Found by the simulator: after a cut it went before the OPEN that was sent again, and the gateway ended the pipe."""
+        self.pair.stream()
+        self.pair.near.open(Recorder(), {"type": "accepted"})
+        self.pair.near.take(1 << 20)        # which is lost
+        self.pair.near.resume(1)
+        data = b"".join(self.pair.near.take(1 << 20))
+        of_two = [frame[0] for frame in frames.Parser().feed(data) if frame[2] == 2]
+        self.assertEqual(of_two, [frames.OPEN])
 
     def test_data_for_a_stream_that_we_closed_is_counted(self):
         near, far = self.pair.stream()

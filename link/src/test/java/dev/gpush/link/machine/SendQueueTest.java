@@ -168,4 +168,19 @@ class SendQueueTest {
 
     assertEquals(List.of("MESSAGE 1 2"), takeAll());
   }
+
+  /** Found by the simulator: of two sizes of a terminal the older one counted. */
+  @Test
+  void urgentMessagesStayInOrderThoughTheirStreamWasOpening() {
+    var stream =
+        new StreamState(1, new StreamCredit(new WindowPool(LinkLimits.POOL_BYTES), 1_000));
+    queue.add(stream, data(stream, 7));
+    queue.add(stream, message(stream, true));
+
+    stream.opened();
+    queue.release(stream);
+    queue.add(stream, Frame.ofJson(FrameKind.MESSAGE, 1, 1, Json.object("a", 1)));
+
+    assertEquals(List.of("MESSAGE 1 2", "MESSAGE 1 7", "DATA 1 7"), takeAll());
+  }
 }

@@ -196,7 +196,7 @@ final class ModelLink {
   }
 
   private int piece(ModelStream stream, ByteArrayOutputStream out) {
-    if (stream.inLane || stream.queue.isEmpty()) {
+    if (stream.laneItems > 0 || stream.queue.isEmpty()) {
       return 0;
     }
     Item item = stream.queue.element();

@@ -261,7 +261,9 @@ final class Users {
   }
 
   void actThere() {
-    if (!there.isEmpty()) {
+    if (isCrowd && sim.chance(20)) {
+      actAllThere();
+    } else if (!there.isEmpty()) {
       Talk talk = sim.talks.get(sim.random.nextInt(sim.talks.size()));
       actThere(talk);
     }
@@ -282,7 +284,9 @@ final class Users {
     }
     if (!talk.wasAnswered) {
       answer(talk);
-      return;
+      if (!talk.wasAnswered || sim.chance(2)) {
+        return;
+      }
     }
     sendThere(talk);
     endThere(talk);
