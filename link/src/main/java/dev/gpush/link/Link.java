@@ -188,7 +188,12 @@ public final class Link implements AutoCloseable {
    * {@link #state} says.
    */
   public Duration silence() {
-    return driver.silence();
+    lock.lock();
+    try {
+      return Duration.ofNanos(driver.nanos() - machine.heardNanos());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**

@@ -7,21 +7,16 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.frame.Frame;
-import dev.gpush.link.frame.FrameKind;
-import dev.gpush.link.frame.FrameReader;
-import dev.gpush.link.frame.ProtocolException;
 import dev.gpush.link.machine.LinkEvent;
 import dev.gpush.link.machine.LinkMachine;
 import dev.gpush.link.machine.PipeCommand;
-import dev.gpush.link.machine.StreamState;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.Condition;
@@ -31,44 +26,34 @@ import java.util.function.LongConsumer;
 /**
  * Owns the {@link LinkMachine} of a link: its lock, its threads, and the pipes.
  *
- * <p>Threads: one reads pipe after pipe and makes all calls to receivers, so these come in order;
- * one writes for each pipe ({@link PipeWriter}); one watches the time; one opens a pipe. Every call
- * to the machine is made with the lock held and followed by {@link #settle}; receivers, the
- * listener and {@link Pipe#close} are called without it.
+ * <p>Threads: one reads ({@link PipeReader}), one writes to each pipe ({@link PipeWriter}), one
+ * watches the time, and one opens a pipe ({@link Opening}). Every call of the machine is made with
+ * the lock held and followed by {@link #settle}, or by {@link #workIsDue} where it concerns streams
+ * only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock.
  */
 final class LinkDriver {
   private static final System.Logger LOG = System.getLogger("gpush.link");
-
-  private static final Json.Obj NOTHING = Json.object();
 
   private final LinkIdentity identity;
   private final PipeSource source;
   private final Tasks tasks;
   private final Clock clock;
-  private final LinkListener listener;
+  private final EventDelivery delivery;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition work = lock.newCondition();
   private final Condition changed = lock.newCondition();
-  private final Condition told = lock.newCondition();
 
   // guarded by lock
   private final LinkMachine machine;
-  private final Map<StreamState, LinkStream> streams = new HashMap<>();
   private final Map<Integer, Opening> openings = new HashMap<>();
   private final Map<Integer, Pipe> pipes = new HashMap<>();
-  private final ArrayDeque<Untold> untold = new ArrayDeque<>();
-  private final List<PipeCommand> orders = new ArrayList<>();
-  private Optional<Thread> teller = Optional.empty();
-  private int untoldStates;
+  private final ArrayDeque<PipeCommand> commands = new ArrayDeque<>();
   private LinkState state = new LinkState.Idle();
   private Optional<PipeWriter> writer = Optional.empty();
   private Optional<Throwable> openingFailure = Optional.empty();
   private Optional<Throwable> connectFailure = Optional.empty();
   private CompletableFuture<Json.Obj> first = new CompletableFuture<>();
   private boolean isRunning;
-
-  /** An event and the state of the link after it. */
-  private record Untold(LinkEvent event, LinkState state) {}
 
   LinkDriver(
       LinkIdentity identity,
@@ -82,10 +67,10 @@ final class LinkDriver {
     this.tasks = tasks;
     this.clock = clock;
     this.machine = machine;
-    this.listener = listener;
+    this.delivery = new EventDelivery(this, machine, listener);
   }
 
-  // ---- for Link and LinkStream
+  // ---- for Link and the streams
 
   ReentrantLock lock() {
     return lock;
@@ -103,15 +88,6 @@ final class LinkDriver {
     return clock.nanos();
   }
 
-  Duration silence() {
-    lock.lock();
-    try {
-      return Duration.ofNanos(clock.nanos() - machine.heardNanos());
-    } finally {
-      lock.unlock();
-    }
-  }
-
   /** The lock is held. */
   LinkState state() {
     return state;
@@ -119,23 +95,18 @@ final class LinkDriver {
 
   /** The lock is held. */
   void add(LinkStream stream) {
-    streams.put(stream.state(), stream);
-  }
-
-  /** The lock is held. */
-  void remove(LinkStream stream) {
-    streams.remove(stream.state());
+    delivery.add(stream);
   }
 
   /**
-   * After a request that concerns streams only: what is to be written goes. The lock is held.
-   * Nothing of this kind makes events or commands.
+   * After a request that concerns streams only, which makes no events and no commands: what is to
+   * be written goes. The lock is held.
    */
   void workIsDue() {
     writer.ifPresent(PipeWriter::workIsDue);
   }
 
-  /** Something that may concern pipes: the machine is called, and what it commands is done. */
+  /** Calls the machine for something that may concern pipes, and does what it commands. */
   void act(LongConsumer call) {
     lock.lock();
     try {
@@ -148,7 +119,7 @@ final class LinkDriver {
     obey();
   }
 
-  /** The first answer, or why there is none. */
+  /** Starts the threads and waits for the first answer of the agent. */
   Json.Obj connect() throws InterruptedException, ExecutionException {
     var answer = new CompletableFuture<Json.Obj>();
     lock.lock();
@@ -159,7 +130,7 @@ final class LinkDriver {
     } finally {
       lock.unlock();
     }
-    var running = tasks.forkOnThread("read", this::run);
+    var running = tasks.forkOnThread("read", () -> run(answer));
     try {
       return answer.get();
     } catch (InterruptedException stop) {
@@ -171,7 +142,7 @@ final class LinkDriver {
 
   /** Says BYE and waits a moment until that is on its way, then ends everything. */
   void close() {
-    act(now -> machine.leave("gateway-stopped", "closed", now));
+    act(nanos -> machine.leave("gateway-stopped", "closed", nanos));
     lock.lock();
     try {
       while (isRunning && !machine.isOver()) {
@@ -184,7 +155,7 @@ final class LinkDriver {
     }
     act(_ -> machine.finish("closed"));
     tasks.close();
-    tellAll(true);
+    delivery.tellAll();
   }
 
   // ---- after each call of the machine; the lock is held
@@ -193,144 +164,48 @@ final class LinkDriver {
   private void settle() {
     while (machine.hasEvents()) {
       LinkEvent event = machine.nextEvent().orElseThrow();
-      switch (event) {
-        case LinkEvent.OfLink ofLink -> {
-          become(ofLink);
-          untoldStates++;
-          changed.signalAll();
-        }
-        case LinkEvent.Opened(var stream, _) -> signal(stream);
-        case LinkEvent.Writable(var stream) -> signal(stream);
-        case LinkEvent.Closed(var stream, _) -> signal(stream);
-        case LinkEvent.Data _, LinkEvent.Ended _, LinkEvent.Message _, LinkEvent.Offered _ -> {}
+      if (event instanceof LinkEvent.OfLink ofLink) {
+        state = after(ofLink);
+        changed.signalAll();
       }
-      untold.add(new Untold(event, state));
+      delivery.add(event, state);
     }
     while (machine.hasCommands()) {
-      orders.add(machine.nextCommand().orElseThrow());
+      commands.add(machine.nextCommand().orElseThrow());
       changed.signalAll();
       work.signal();
     }
     workIsDue();
   }
 
-  private void signal(StreamState stream) {
-    Optional.ofNullable(streams.get(stream)).ifPresent(LinkStream::signal);
-  }
-
-  private void become(LinkEvent.OfLink event) {
-    switch (event) {
-      case LinkEvent.Up(var welcome, boolean resumed) -> state = new LinkState.Up(welcome, resumed);
-      case LinkEvent.Cut(var reason) -> state = new LinkState.Cut(reason);
-      case LinkEvent.Over(var reason) -> state = new LinkState.Over(reason);
+  private LinkState after(LinkEvent.OfLink event) {
+    return switch (event) {
+      case LinkEvent.Up(var welcome, boolean resumed) -> new LinkState.Up(welcome, resumed);
+      case LinkEvent.Cut(var reason) -> new LinkState.Cut(reason);
+      case LinkEvent.Over(var reason) -> new LinkState.Over(reason);
       case LinkEvent.Superseded(var holder, long term) ->
-          state = new LinkState.Refused(new AgentFailure.Superseded(holder, term));
+          new LinkState.Refused(new AgentFailure.Superseded(holder, term));
       case LinkEvent.OtherVersion(var facts) ->
-          state =
-              new LinkState.Refused(new AgentFailure.NotUnderstood("another version: " + facts, ""));
-      case LinkEvent.NotConnected _ -> {}
-    }
+          new LinkState.Refused(new AgentFailure.NotUnderstood("another version: " + facts, ""));
+      case LinkEvent.NotConnected _ -> state;
+    };
   }
 
-  // ---- telling users
-
-  /**
-   * What to call next, without the lock; the caller then calls {@link #told}. One thread at a time
-   * tells, so users hear everything in order.
-   *
-   * @param all the reading thread; the watching thread tells of states only
-   */
-  private Optional<Runnable> claim(boolean all) {
-    while (teller.isPresent()) {
-      if (!all || teller.orElseThrow().equals(Thread.currentThread())) {
-        return Optional.empty();
-      }
-      told.awaitUninterruptibly();
-    }
-    while (!untold.isEmpty() && (all || untold.element().event() instanceof LinkEvent.OfLink)) {
-      Untold next = untold.remove();
-      Optional<Runnable> call =
-          switch (next.event()) {
-            case LinkEvent.OfLink ofLink -> Optional.of(() -> tell(ofLink, next.state()));
-            case LinkEvent.Offered offered -> Optional.of(() -> offer(offered));
-            case LinkEvent.Closed closed ->
-                Optional.ofNullable(streams.remove(closed.stream()))
-                    .map(stream -> () -> stream.tell(closed));
-            case LinkEvent.OfStream event ->
-                Optional.ofNullable(streams.get(event.stream()))
-                    .map(stream -> () -> stream.tell(event));
-          };
-      if (call.isPresent()) {
-        teller = Optional.of(Thread.currentThread());
-        return call;
-      }
-    }
-    return Optional.empty();
-  }
-
-  private void tellAll(boolean all) {
-    Optional<Runnable> next;
-    lock.lock();
-    try {
-      next = claim(all);
-    } finally {
-      lock.unlock();
-    }
-    tellFrom(next, all);
-  }
-
-  private void tellFrom(Optional<Runnable> begun, boolean all) {
-    Optional<Runnable> next = begun;
-    while (next.isPresent()) {
-      try {
-        next.orElseThrow().run();
-      } finally {
-        lock.lock();
-        try {
-          teller = Optional.empty();
-          told.signalAll();
-          next = claim(all);
-        } finally {
-          lock.unlock();
-        }
-      }
-    }
-  }
-
-  private void tell(LinkEvent.OfLink event, LinkState after) {
-    try {
-      if (!(event instanceof LinkEvent.NotConnected)) {
-        listener.changed(after);
-      }
-    } finally {
-      lock.lock();
-      try {
-        untoldStates--;
-        changed.signalAll();
-      } finally {
-        lock.unlock();
-      }
-    }
+  /** The listener has heard of it. The lock is held. */
+  void told(LinkEvent.OfLink event, LinkState then) {
     switch (event) {
       case LinkEvent.Up(var welcome, _) -> first.complete(welcome);
-      case LinkEvent.NotConnected(var reason) -> connectingFailed(reason);
       case LinkEvent.Cut _ -> {}
+      case LinkEvent.NotConnected(var reason) ->
+          connectFailure =
+              openingFailure.or(() -> Optional.of(failure(new LinkState.Over(reason))));
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
-          first.completeExceptionally(failureOf(after));
+          first.completeExceptionally(failure(then));
     }
+    changed.signalAll();
   }
 
-  private void connectingFailed(String reason) {
-    lock.lock();
-    try {
-      Throwable cut = new GpushException(new AgentFailure.LinkOver(node(), reason));
-      connectFailure = Optional.of(openingFailure.orElse(cut));
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private GpushException failureOf(LinkState end) {
+  private GpushException failure(LinkState end) {
     return new GpushException(
         switch (end) {
           case LinkState.Refused(var failure) -> failure;
@@ -338,38 +213,6 @@ final class LinkDriver {
           case LinkState.Idle _, LinkState.Up _, LinkState.Cut _ ->
               throw new IllegalStateException("not an end: " + end);
         });
-  }
-
-  /** The agent opens a stream: who listens for it says whether it is wanted. */
-  private void offer(LinkEvent.Offered offered) {
-    var stream = new LinkStream(this, offered.stream());
-    Optional<StreamReceiver> made =
-        offered
-            .listener()
-            .flatMap(this::streamOf)
-            .flatMap(listening -> listening.receiver().accepted(stream, offered.request()));
-    lock.lock();
-    try {
-      if (made.isPresent()) {
-        stream.receiver(made.orElseThrow());
-        streams.put(offered.stream(), stream);
-        machine.accept(offered.stream());
-      } else {
-        machine.refuse(offered.stream(), "not-found");
-      }
-      settle();
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private Optional<LinkStream> streamOf(StreamState state) {
-    lock.lock();
-    try {
-      return Optional.ofNullable(streams.get(state));
-    } finally {
-      lock.unlock();
-    }
   }
 
   // ---- pipes
@@ -380,10 +223,10 @@ final class LinkDriver {
       Optional<Pipe> unwanted = Optional.empty();
       lock.lock();
       try {
-        if (orders.isEmpty()) {
+        if (commands.isEmpty()) {
           return;
         }
-        switch (orders.removeFirst()) {
+        switch (commands.remove()) {
           case PipeCommand.Open(int pipe, boolean isFirst) -> open(pipe, isFirst);
           case PipeCommand.Close(int pipe) -> {
             Optional.ofNullable(openings.remove(pipe)).ifPresent(Opening::abandon);
@@ -404,34 +247,30 @@ final class LinkDriver {
     }
     var attempt = isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN;
     var result =
-        new Opening.Result(
-            pipe -> opened(number, pipe), failed -> openingFailed(number, failed));
+        new Opening.Result(pipe -> opened(number, pipe), failed -> openingFailed(number, failed));
     openings.put(number, new Opening(tasks, source, attempt, result));
   }
 
   private void opened(int number, Pipe pipe) {
     act(
-        now -> {
+        nanos -> {
           openings.remove(number);
           pipes.put(number, pipe);
-          machine.pipeOpened(number, pipe.holdsBack(), now);
+          machine.pipeOpened(number, pipe.holdsBack(), nanos);
         });
   }
 
   private void openingFailed(int number, Throwable failed) {
     act(
-        now -> {
+        nanos -> {
           openings.remove(number);
           openingFailure = Optional.of(failed);
           switch (failed) {
             case GpushException said when said.failure() instanceof AgentFailure.NotThere ->
-                machine.pipeFailed(number, LinkState.Cut.NO_AGENT, now);
+                machine.pipeFailed(number, LinkState.Cut.NO_AGENT, nanos);
             case IOException _, GpushException _, InterruptedException _ ->
-                machine.pipeFailed(number, String.valueOf(failed.getMessage()), now);
-            default -> {
-              first.completeExceptionally(failed);
-              endByBug(failed);
-            }
+                machine.pipeFailed(number, String.valueOf(failed.getMessage()), nanos);
+            default -> endByBug(failed);
           }
         });
   }
@@ -439,10 +278,15 @@ final class LinkDriver {
   /** The lock is held. */
   private void endByBug(Throwable bug) {
     LOG.log(System.Logger.Level.ERROR, "the link ends by a bug, node=" + node(), bug);
+    first.completeExceptionally(bug);
     machine.finish("internal error");
   }
 
-  // ---- the writing thread
+  // ---- for the writing thread
+
+  Condition work() {
+    return work;
+  }
 
   /** Waits for something to write; false when nothing more may be written. */
   boolean awaitFrames(PipeWriter writing, List<Frame> batch) throws InterruptedException {
@@ -454,7 +298,6 @@ final class LinkDriver {
       isCommanded = machine.hasCommands();
       if (isCommanded) {
         settle();
-        changed.signalAll();
       }
     } finally {
       lock.unlock();
@@ -465,7 +308,7 @@ final class LinkDriver {
     return isOpen;
   }
 
-  /** The lock is held by the caller or not. */
+  /** With the lock or without it. */
   void writeFailed(int number) {
     lock.lock();
     try {
@@ -487,7 +330,7 @@ final class LinkDriver {
     try {
       while (awaitTime(wakes)) {
         obey();
-        tellAll(false);
+        delivery.tellStates();
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -503,14 +346,15 @@ final class LinkDriver {
         if (wakes.hasJumped()) {
           machine.woke(now);
         }
-        if (untoldStates == 0) {
+        boolean isHeld = delivery.hasUntoldState();
+        if (!isHeld) {
           machine.tick(now);
         }
         settle();
-        if (!orders.isEmpty() || isStateToBeTold()) {
+        if (!commands.isEmpty() || delivery.isStateNext()) {
           return true;
         }
-        long until = untoldStates == 0 ? machine.untilTick(now) : WakeWatch.LOOK_NANOS;
+        long until = isHeld ? WakeWatch.LOOK_NANOS : machine.untilTick(now);
         changed.awaitNanos(Math.min(until, WakeWatch.LOOK_NANOS));
       }
       return false;
@@ -519,41 +363,28 @@ final class LinkDriver {
     }
   }
 
-  private boolean isStateToBeTold() {
-    return teller.isEmpty()
-        && !untold.isEmpty()
-        && untold.element().event() instanceof LinkEvent.OfLink;
-  }
+  // ---- for the reading thread
 
-  // ---- the reading thread
-
-  /** Until the end, or until connecting has failed: then all threads are gone, and it may begin again. */
-  private boolean run() {
+  /**
+   * Until the end, or until connecting has failed: then all other threads are gone, and it may
+   * begin again.
+   */
+  private boolean run(CompletableFuture<Json.Obj> answer) {
     running(true);
     try (Tasks threads = tasks.group("time")) {
       act(machine::connect);
       threads.start("watch", this::watch);
-      pipes();
+      new PipeReader(this, delivery, tasks).run();
     } catch (InterruptedException stop) {
-      stopped(stop);
+      stopped(answer.completeExceptionally(stop));
     } catch (RuntimeException | Error bug) {
-      first.completeExceptionally(bug);
       act(_ -> endByBug(bug));
-      tellAll(true);
+      delivery.tellAll();
     } finally {
       running(false);
     }
-    connectFailure().ifPresent(first::completeExceptionally);
+    connectFailure().ifPresent(answer::completeExceptionally);
     return true;
-  }
-
-  private Optional<Throwable> connectFailure() {
-    lock.lock();
-    try {
-      return connectFailure;
-    } finally {
-      lock.unlock();
-    }
   }
 
   private void running(boolean is) {
@@ -566,8 +397,7 @@ final class LinkDriver {
     }
   }
 
-  private void stopped(InterruptedException stop) {
-    boolean wasConnecting = first.completeExceptionally(stop);
+  private void stopped(boolean wasConnecting) {
     act(
         _ -> {
           if (wasConnecting) {
@@ -576,66 +406,50 @@ final class LinkDriver {
             machine.finish("stopped");
           }
         });
-    tellAll(true);
+    delivery.tellAll();
   }
 
-  /** Pipe after pipe. */
-  private void pipes() throws InterruptedException {
-    while (true) {
-      tellAll(true);
-      int next;
-      lock.lockInterruptibly();
-      try {
-        while (untold.isEmpty() && machine.pipeInUse() == 0 && !isAtTheEnd()) {
-          changed.await();
-        }
-        if (untold.isEmpty() && isAtTheEnd()) {
-          return;
-        }
-        next = untold.isEmpty() ? machine.pipeInUse() : 0;
-      } finally {
-        lock.unlock();
-      }
-      if (next != 0) {
-        String reason = converse(next);
-        act(now -> machine.pipeEnded(next, reason, now));
-      }
+  private Optional<Throwable> connectFailure() {
+    lock.lock();
+    try {
+      return connectFailure;
+    } finally {
+      lock.unlock();
     }
   }
 
-  /** Nothing more is read: the end, or connecting has failed. */
+  /** The pipe to read; 0 when there is something to tell first, none when nothing more is read. */
+  OptionalInt awaitPipe() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (delivery.isEmpty() && machine.pipeInUse() == 0 && !isAtTheEnd()) {
+        changed.await();
+      }
+      if (delivery.isEmpty() && isAtTheEnd()) {
+        return OptionalInt.empty();
+      }
+      return OptionalInt.of(delivery.isEmpty() ? machine.pipeInUse() : 0);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   private boolean isAtTheEnd() {
     return machine.isOver() || connectFailure.isPresent();
   }
 
-  /** One pipe until it ends; why it did. */
-  private String converse(int number) {
-    Optional<Pipe> found;
+  /** None when it was closed before anyone read it. */
+  Optional<Pipe> pipe(int number) {
     lock.lock();
     try {
-      found = Optional.ofNullable(pipes.get(number));
+      return Optional.ofNullable(pipes.get(number));
     } finally {
       lock.unlock();
     }
-    if (found.isEmpty()) {
-      return "not wanted any more";
-    }
-    Pipe pipe = found.orElseThrow();
-    try (Tasks threads = tasks.group("pipe")) {
-      var writing = new PipeWriter(this, machine, clock, number, pipe, work);
-      use(Optional.of(writing));
-      try {
-        threads.startOnThread("write", writing::write);
-        return read(number, pipe);
-      } finally {
-        use(Optional.empty());
-        // The writer, which is waited for, may hang in it.
-        Opening.close(pipe);
-      }
-    }
   }
 
-  private void use(Optional<PipeWriter> writing) {
+  /** Who writes to the pipe that is read now. */
+  void use(Optional<PipeWriter> writing) {
     lock.lock();
     try {
       writer = writing;
@@ -645,48 +459,27 @@ final class LinkDriver {
     }
   }
 
-  private String read(int number, Pipe pipe) {
-    var frames = new FrameReader(pipe.output());
-    try {
-      while (true) {
-        Optional<Frame> next = frames.next();
-        if (next.isEmpty()) {
-          return "the pipe ended";
-        }
-        Frame frame = next.orElseThrow();
-        Json.Obj json = frame.kind().shape() == FrameKind.Shape.JSON ? frame.json() : NOTHING;
-        received(number, frame, json);
-      }
-    } catch (ProtocolException broken) {
-      LOG.log(System.Logger.Level.WARNING, "node={0} broken: {1}", node(), broken.getMessage());
-      act(now -> machine.broken(number, broken, now));
-      awaitEnd(number);
-      return "the pipe ended";
-    } catch (IOException broken) {
-      return String.valueOf(broken.getMessage());
-    }
-  }
-
-  private void received(int number, Frame frame, Json.Obj json) {
+  /** A frame came; what is to be told first. */
+  Optional<Runnable> received(int number, Frame frame, Json.Obj json) {
     Optional<Runnable> call;
     boolean isCommanded;
     lock.lock();
     try {
       machine.received(number, frame, json, clock.nanos());
       settle();
-      isCommanded = !orders.isEmpty();
-      call = claim(true);
+      isCommanded = !commands.isEmpty();
+      call = delivery.claim(true);
     } finally {
       lock.unlock();
     }
     if (isCommanded) {
       obey();
     }
-    tellFrom(call, true);
+    return call;
   }
 
-  /** The machine's BYE is on its way, or it has waited long enough for that. */
-  private void awaitEnd(int number) {
+  /** Until the machine's BYE is on its way, or has been waited for long enough. */
+  void awaitEnd(int number) {
     lock.lock();
     try {
       while (machine.isInUse(number)) {

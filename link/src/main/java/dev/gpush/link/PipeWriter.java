@@ -1,7 +1,6 @@
 package dev.gpush.link;
 
 import dev.gpush.core.backend.Pipe;
-import dev.gpush.core.time.Clock;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameCodec;
 import dev.gpush.link.frame.FrameWriter;
@@ -20,7 +19,6 @@ import java.util.concurrent.locks.Condition;
 final class PipeWriter {
   private final LinkDriver driver;
   private final LinkMachine machine;
-  private final Clock clock;
   private final int number;
   private final Pipe pipe;
   private final Condition work;
@@ -32,20 +30,12 @@ final class PipeWriter {
   private boolean isWaiting;
   private long wakesNanos;
 
-  /** The machine's number of the pipe, and the driver's lock for what the writing thread waits. */
-  PipeWriter(
-      LinkDriver driver,
-      LinkMachine machine,
-      Clock clock,
-      int number,
-      Pipe pipe,
-      Condition work) {
+  PipeWriter(LinkDriver driver, int number, Pipe pipe) {
     this.driver = driver;
-    this.machine = machine;
-    this.clock = clock;
+    this.machine = driver.machine();
     this.number = number;
     this.pipe = pipe;
-    this.work = work;
+    this.work = driver.work();
   }
 
   /** The writing thread: until nothing more may be written. */
@@ -77,13 +67,13 @@ final class PipeWriter {
         left.clear();
         return true;
       }
-      if (!machine.take(number, batch, clock.nanos())) {
+      if (!machine.take(number, batch, driver.nanos())) {
         return false;
       }
       if (!batch.isEmpty()) {
         return true;
       }
-      long now = clock.nanos();
+      long now = driver.nanos();
       long wait = Math.max(1, machine.untilWrite(number, now));
       wakesNanos = wait > Long.MAX_VALUE / 2 ? now + Long.MAX_VALUE / 2 : now + wait;
       isWaiting = true;
@@ -97,15 +87,15 @@ final class PipeWriter {
 
   /**
    * There may be something to write, now or later. A keystroke, credit and the like are written by
-   * the thread that brings them, if the pipe takes them at once: waking the writer takes longer than
-   * all else that happens to them here. The writer waits and the lock is held, so it cannot begin
-   * meanwhile.
+   * the thread that brings them, if the pipe takes them at once: waking the writer takes longer
+   * than all else that happens to them here. The writer waits and the lock is held, so it cannot
+   * begin meanwhile.
    */
   void workIsDue() {
     if (!isWaiting) {
       return;
     }
-    long now = clock.nanos();
+    long now = driver.nanos();
     long until = machine.untilWrite(number, now);
     boolean isLate =
         until <= 0

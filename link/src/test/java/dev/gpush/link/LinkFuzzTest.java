@@ -13,7 +13,6 @@ import dev.gpush.link.frame.FrameKind;
 import dev.gpush.link.frame.FrameReader;
 import dev.gpush.link.frame.FrameWriter;
 import dev.gpush.link.machine.LinkLimits;
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;

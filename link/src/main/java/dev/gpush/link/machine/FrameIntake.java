@@ -17,8 +17,7 @@ final class FrameIntake {
   private final AckSchedule acks;
   private final Consumer<LinkEvent> events;
 
-  FrameIntake(
-      StreamTable streams, SendQueue queue, AckSchedule acks, Consumer<LinkEvent> events) {
+  FrameIntake(StreamTable streams, SendQueue queue, AckSchedule acks, Consumer<LinkEvent> events) {
     this.streams = streams;
     this.queue = queue;
     this.acks = acks;
@@ -66,7 +65,8 @@ final class FrameIntake {
   private void credit(Frame frame) throws ProtocolException {
     Optional<StreamState> found = streams.find(frame.stream());
     if (found.isEmpty()) {
-      // Unsequenced, so it may be about a stream whose last frames crossed it; agents of release 0.1
+      // Unsequenced, so it may be about a stream whose last frames crossed it; agents of release
+      // 0.1
       // also send it for a stream of theirs whose OPEN is still behind it in a replay.
       if (frame.stream() <= 0 || frame.stream() % 2 == 1) {
         requireKnown(frame);
@@ -133,9 +133,7 @@ final class FrameIntake {
     stream.credit().allow(json.number("credit").orElse(0L));
     queue.release(stream);
     events.accept(
-        stream.isOwnClosed()
-            ? new LinkEvent.Writable(stream)
-            : new LinkEvent.Opened(stream, json));
+        stream.isOwnClosed() ? new LinkEvent.Writable(stream) : new LinkEvent.Opened(stream, json));
   }
 
   private void data(StreamState stream, Frame frame) throws ProtocolException {

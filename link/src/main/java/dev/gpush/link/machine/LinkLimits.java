@@ -61,7 +61,8 @@ public final class LinkLimits {
   public static final long LATER_NANOS = 50_000_000L;
 
   /** Room for a small frame and the words before and after it. */
-  public static final int SMALL_WRITE = SMALL_FRAME + (WORDS + LATER + 3) * (FrameLimits.HEADER_BYTES + Long.BYTES);
+  public static final int SMALL_WRITE =
+      SMALL_FRAME + (WORDS + LATER + 3) * (FrameLimits.HEADER_BYTES + Long.BYTES);
 
   /**
    * After so many urgent and small frames one piece of bulk goes, so that chatter cannot starve a

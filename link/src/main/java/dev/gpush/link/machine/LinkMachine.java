@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * The gateway's side of one conversation with an agent, over one pipe after the other. Pure: it
- * has no thread, no lock and no clock, and never waits (see the package).
+ * The gateway's side of one conversation with an agent, over one pipe after the other. Pure: it has
+ * no thread, no lock and no clock, and never waits (see the package).
  *
  * <p>In go requests of users ({@link #reserve} … {@link #close}), what happens to pipes ({@link
  * #pipeOpened}, {@link #received}, {@link #pipeEnded} …) and the time ({@link #tick}). Out come
- * events ({@link #nextEvent}), commands for pipes ({@link #nextCommand}) and frames ({@link #take}).
- * After each call the driver looks at all three, and calls {@link #tick} after {@link #untilTick} at
- * the latest.
+ * events ({@link #nextEvent}), commands for pipes ({@link #nextCommand}) and frames ({@link
+ * #take}). After each call the driver looks at all three, and calls {@link #tick} after {@link
+ * #untilTick} at the latest.
  */
 public final class LinkMachine {
   /** The code with which streams end when the link does. */
@@ -36,6 +36,7 @@ public final class LinkMachine {
   private final Contact contact;
   private final FrameIntake intake;
   private final PipeCycle pipes;
+  private final FrameOutput output;
   private String agent = "";
   private int protocolErrors;
   private long lastBeforeError = -1;
@@ -55,6 +56,7 @@ public final class LinkMachine {
     this.contact = new Contact(waits, nanos);
     this.intake = new FrameIntake(streams, queue, acks, events::add);
     this.pipes = new PipeCycle(waits, random, contact, queue, acks, this::tell);
+    this.output = new FrameOutput(streams, queue, acks, contact, pipes);
   }
 
   // ---- what comes out
@@ -92,7 +94,7 @@ public final class LinkMachine {
 
   /** Whether frames of streams go through this pipe: it was greeted and nobody has said BYE. */
   public boolean isWriting(int pipe) {
-    return pipes.isWritable(pipe) && !pipes.isGreeting() && !pipes.isLeaving();
+    return output.isWriting(pipe);
   }
 
   /** When something last came from the agent. */
@@ -246,7 +248,9 @@ public final class LinkMachine {
 
   // ---- the link
 
-  /** Opens the first pipe. Ends in {@link LinkEvent.Up}, {@link LinkEvent.NotConnected} or an end. */
+  /**
+   * Opens the first pipe. Ends in {@link LinkEvent.Up}, {@link LinkEvent.NotConnected} or an end.
+   */
   public void connect(long nanos) {
     pipes.connect(nanos);
   }
@@ -429,64 +433,13 @@ public final class LinkMachine {
   // ---- frames to write
 
   /**
-   * Takes what to write next to this pipe, about one piece of bulk; nothing when nothing is due. The
-   * call says that what was taken before has been written.
+   * Takes what to write next to this pipe, about one piece of bulk; nothing when nothing is due.
+   * The call says that what was taken before has been written.
    *
    * @return false when nothing more may be written to this pipe
    */
   public boolean take(int pipe, List<Frame> batch, long nanos) {
-    if (!pipes.isWritable(pipe)) {
-      return false;
-    }
-    if (!isWriting(pipe)) {
-      pipes.takeControl(batch);
-      return pipes.isWritable(pipe);
-    }
-    takeFrames(batch, nanos);
-    return true;
-  }
-
-  private void takeFrames(List<Frame> batch, long nanos) {
-    if (contact.untilPing(nanos) <= 0) {
-      batch.add(ping(nanos));
-    }
-    if (acks.until(nanos) <= 0) {
-      batch.add(acks.take(nanos));
-    }
-    if (!batch.isEmpty() || !queue.isEmpty() || queue.untilLater(nanos) <= 0) {
-      queue.hurry();
-    }
-    for (StreamState closed : queue.take(batch)) {
-      if (closed.isPeerClosed()) {
-        streams.forget(closed);
-      }
-    }
-    if (pipes.holdsBack() && !batch.isEmpty() && !isAnsweredByItself(batch)) {
-      batch.addFirst(ping(nanos));
-    }
-  }
-
-  private Frame ping(long nanos) {
-    contact.pinged(nanos);
-    return Frame.ofNumber(FrameKind.PING, 0, nanos);
-  }
-
-  /**
-   * Whether the agent has something to say to it anyway. An answer lets go what is held back: of a
-   * long write all pieces but the first, and after a write that nobody answers the next one.
-   */
-  private static boolean isAnsweredByItself(List<Frame> batch) {
-    int length = 0;
-    boolean isAnswered = false;
-    for (Frame frame : batch) {
-      length += FrameLimits.HEADER_BYTES + frame.length();
-      isAnswered |=
-          switch (frame.kind()) {
-            case OPEN, DATA, MESSAGE, PING -> true;
-            case HELLO, WELCOME, ACK, CREDIT, PONG, BYE, OPENED, REFUSED, END, CLOSE -> false;
-          };
-    }
-    return isAnswered && length <= LinkLimits.ONE_PIECE;
+    return output.take(pipe, batch, nanos);
   }
 
   /**
@@ -494,17 +447,7 @@ public final class LinkMachine {
    * now.
    */
   public long untilWrite(int pipe, long nanos) {
-    if (!pipes.isWritable(pipe)) {
-      return 0;
-    }
-    if (!isWriting(pipe)) {
-      return queue.hasControl() ? 0 : Long.MAX_VALUE;
-    }
-    if (!queue.isEmpty()) {
-      return 0;
-    }
-    long frame = Math.min(contact.untilPing(nanos), acks.until(nanos));
-    return Math.min(frame, queue.untilLater(nanos));
+    return output.untilWrite(pipe, nanos);
   }
 
   /**
@@ -512,6 +455,6 @@ public final class LinkMachine {
    * and control frames of the link: what fits {@link LinkLimits#SMALL_WRITE}.
    */
   public boolean isLittle(int pipe) {
-    return isWriting(pipe) && queue.isLittle();
+    return output.isLittle(pipe);
   }
 }

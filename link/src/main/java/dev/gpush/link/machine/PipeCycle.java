@@ -142,8 +142,7 @@ final class PipeCycle {
     isPausing = false;
     isHurried = false;
     opening = ++lastPipe;
-    openingDeadline =
-        nanos + (isConnecting && isFirst ? waits.firstOpening() : waits.opening());
+    openingDeadline = nanos + (isConnecting && isFirst ? waits.firstOpening() : waits.opening());
     commands.add(new PipeCommand.Open(opening, isConnecting && isFirst));
   }
 

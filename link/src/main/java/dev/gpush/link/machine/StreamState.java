@@ -4,8 +4,8 @@ import dev.gpush.link.frame.Frame;
 import java.util.ArrayDeque;
 
 /**
- * One stream of a {@link LinkMachine}, as plain data: credit, what waits, and which side has closed.
- * Outside this package it is the handle with which the driver names a stream.
+ * One stream of a {@link LinkMachine}, as plain data: credit, what waits, and which side has
+ * closed. Outside this package it is the handle with which the driver names a stream.
  */
 public final class StreamState {
   private final int number;

@@ -318,7 +318,9 @@ class LinkMachineFuzzTest {
     for (boolean isRead : List.of(true, false)) {
       var gateway = new Gateway(0);
       Optional<String> rule = Optional.empty();
-      for (int number = 2; rule.isEmpty() && number < 8 * LinkLimits.MAX_UNACKNOWLEDGED; number += 2) {
+      for (int number = 2;
+          rule.isEmpty() && number < 8 * LinkLimits.MAX_UNACKNOWLEDGED;
+          number += 2) {
         try {
           gateway.put(FrameKind.OPEN, number, 0, text("{\"listener\":" + number % 3 + "}"));
           if (number % 3 == 1) {

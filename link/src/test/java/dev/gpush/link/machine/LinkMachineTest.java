@@ -112,8 +112,7 @@ final class LinkMachineTest {
     commands();
     events();
 
-    machine.received(
-        1, Frame.ofNumber(FrameKind.PONG, 0, 1), Json.object(), 31 * SECOND);
+    machine.received(1, Frame.ofNumber(FrameKind.PONG, 0, 1), Json.object(), 31 * SECOND);
 
     assertEquals(List.of("up again"), events());
     assertEquals(List.of(new PipeCommand.Close(2)), commands());

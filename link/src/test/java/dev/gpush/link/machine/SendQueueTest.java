@@ -172,8 +172,7 @@ class SendQueueTest {
   /** Found by the simulator: of two sizes of a terminal the older one counted. */
   @Test
   void urgentMessagesStayInOrderThoughTheirStreamWasOpening() {
-    var stream =
-        new StreamState(1, new StreamCredit(new WindowPool(LinkLimits.POOL_BYTES), 1_000));
+    var stream = new StreamState(1, new StreamCredit(new WindowPool(LinkLimits.POOL_BYTES), 1_000));
     queue.add(stream, data(stream, 7));
     queue.add(stream, message(stream, true));
 

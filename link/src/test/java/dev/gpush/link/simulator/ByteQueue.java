@@ -15,7 +15,8 @@ final class ByteQueue {
   void add(byte[] more) {
     if (bytes.length - end < more.length) {
       int size = size();
-      byte[] target = size + more.length > bytes.length / 2 ? new byte[2 * (size + more.length)] : bytes;
+      byte[] target =
+          size + more.length > bytes.length / 2 ? new byte[2 * (size + more.length)] : bytes;
       System.arraycopy(bytes, start, target, 0, size);
       bytes = target;
       start = 0;

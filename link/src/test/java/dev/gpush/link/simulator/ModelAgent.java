@@ -122,8 +122,18 @@ final class ModelAgent implements AgentSide {
     pipe.greeted = true;
     Json.Obj welcome =
         Json.object(
-            "version", 1, "minor", 0, "agent", identity, "resumed", resumed,
-            "last", resumed ? link.lastIn : 0, "term", 1);
+            "version",
+            1,
+            "minor",
+            0,
+            "agent",
+            identity,
+            "resumed",
+            resumed,
+            "last",
+            resumed ? link.lastIn : 0,
+            "term",
+            1);
     write(pipe, Frame.ofJson(FrameKind.WELCOME, 0, 0, welcome));
     if (resumed) {
       link.resume(last);

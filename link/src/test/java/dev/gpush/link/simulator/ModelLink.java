@@ -108,7 +108,8 @@ final class ModelLink {
     nextOwn += 2;
     ModelStream stream = add(number, true, 0);
     stream.answered = true;
-    lane(stream, new Item(FrameKind.OPEN, 0, ModelStream.pack(value.with("credit", stream.window))));
+    lane(
+        stream, new Item(FrameKind.OPEN, 0, ModelStream.pack(value.with("credit", stream.window))));
     return number;
   }
 
@@ -125,8 +126,7 @@ final class ModelLink {
   byte[] take(int limit) {
     var out = new ByteArrayOutputStream();
     int size = 0;
-    if (unackedFrames > 0
-        && (ackNow() || !lane.isEmpty() || !ring.isEmpty() || !dirty.isEmpty())) {
+    if (unackedFrames > 0 && (ackNow() || !lane.isEmpty() || !ring.isEmpty() || !dirty.isEmpty())) {
       control.add(Frame.ofNumber(FrameKind.ACK, 0, lastIn));
       unackedFrames = 0;
       unackedBytes = 0;
@@ -391,7 +391,8 @@ final class ModelLink {
     } else if (length > 0) {
       ByteBuffer payload = frame.payload();
       byte[] bytes =
-          Arrays.copyOfRange(payload.array(), payload.arrayOffset(), payload.arrayOffset() + length);
+          Arrays.copyOfRange(
+              payload.array(), payload.arrayOffset(), payload.arrayOffset() + length);
       tell(stream, AgentSide.Kind.DATA, frame.flags(), bytes, Json.object());
     }
   }

@@ -159,8 +159,7 @@ final class ModelStream {
     queued = 0;
     queue.clear();
     if (inLane) {
-      link.lane.removeIf(
-          entry -> entry.stream() == this && entry.item().kind == FrameKind.DATA);
+      link.lane.removeIf(entry -> entry.stream() == this && entry.item().kind == FrameKind.DATA);
       laneItems--;
       inLane = false;
     }

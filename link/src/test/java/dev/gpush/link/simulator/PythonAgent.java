@@ -119,8 +119,7 @@ final class PythonAgent implements AgentSide {
   @Override
   public Holds holds() {
     List<Json> holds = ask("holds").items();
-    return new Holds(
-        (int) number(holds.get(0)), (int) number(holds.get(1)), number(holds.get(2)));
+    return new Holds((int) number(holds.get(0)), (int) number(holds.get(1)), number(holds.get(2)));
   }
 
   @Override

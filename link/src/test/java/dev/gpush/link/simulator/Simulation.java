@@ -117,8 +117,18 @@ final class Simulation {
     gateways++;
     Json.Obj identity =
         Json.object(
-            "version", 1, "minor", 0, "holder", "me", "term", 1,
-            "incarnation", String.format("%032x", gateways), "capabilities", List.of());
+            "version",
+            1,
+            "minor",
+            0,
+            "holder",
+            "me",
+            "term",
+            1,
+            "incarnation",
+            String.format("%032x", gateways),
+            "capabilities",
+            List.of());
     var made = new LinkMachine(identity, WAITS, random, poolHere, now);
     made.connect(now);
     return made;
@@ -343,8 +353,7 @@ final class Simulation {
         isReplaying = true;
         agentsKnown = Integer.parseInt(welcome.text("agent").orElseThrow()) - AGENT;
       }
-      case LinkEvent.Cut(var reason) ->
-          require(!reason.startsWith("protocol"), "cut by " + reason);
+      case LinkEvent.Cut(var reason) -> require(!reason.startsWith("protocol"), "cut by " + reason);
       case LinkEvent.NotConnected _ -> machine.connect(now);
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
           throw new AssertionError("the link ended: " + event);
@@ -409,8 +418,7 @@ final class Simulation {
     bytes += frame.length();
     try {
       require(
-          frame.kind() != FrameKind.BYE
-              || !frame.json().text("code").orElse("").equals("protocol"),
+          frame.kind() != FrameKind.BYE || !frame.json().text("code").orElse("").equals("protocol"),
           () -> "BYE " + text(frame));
     } catch (ProtocolException impossible) {
       throw new AssertionError(impossible);
@@ -588,7 +596,9 @@ final class Simulation {
 
   void verifyMemory() {
     long most =
-        poolHere + FrameLimits.MAX_PIECE + (long) machine.openStreams() * 2 * LinkLimits.SMALL_WINDOW;
+        poolHere
+            + FrameLimits.MAX_PIECE
+            + (long) machine.openStreams() * 2 * LinkLimits.SMALL_WINDOW;
     require(machine.keptBytes() <= most, () -> "the gateway keeps " + machine.keptBytes());
     AgentSide.Holds there = agent.holds();
     long mostThere =

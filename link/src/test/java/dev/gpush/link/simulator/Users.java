@@ -96,7 +96,8 @@ final class Users {
     var stream = talk.stream.orElseThrow();
     int channel = sim.random.nextInt(2);
     if (!talk.up.hasEnded(channel)) {
-      ByteBuffer bytes = talk.up.next(channel, isHealed ? 100_000 : sim.pick(1, 100, 5_000, 100_000));
+      ByteBuffer bytes =
+          talk.up.next(channel, isHealed ? 100_000 : sim.pick(1, 100, 5_000, 100_000));
       int count = sim.machine.send(stream, channel, bytes);
       talk.up.sent(channel, count);
     }
@@ -342,8 +343,7 @@ final class Users {
   private void openThere(Talk listener) {
     Talk talk = newTalk(true, false);
     talk.agentsBefore = sim.agents;
-    Json.Obj request =
-        Json.object("type", "accepted", "listener", listener.number, "id", talk.id);
+    Json.Obj request = Json.object("type", "accepted", "listener", listener.number, "id", talk.id);
     talk.isKnownThere = true;
     talk.number = sim.agent.open(request);
     there.put(talk.number, talk);
@@ -382,5 +382,4 @@ final class Users {
       Simulation.require(talk.closeCameHere || talk.isOfAgent, () -> "open here: " + talk);
     }
   }
-
 }

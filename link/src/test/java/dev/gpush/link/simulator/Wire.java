@@ -57,6 +57,9 @@ final class Wire {
         + (upIsBroken ? " up-broken" : "")
         + (upIsSwallowed ? " up-swallowed" : "")
         + (downIsSwallowed ? " down-swallowed" : "")
-        + " up " + up.size() + " down " + down.size();
+        + " up "
+        + up.size()
+        + " down "
+        + down.size();
   }
 }
