@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,9 +35,9 @@ final class LinkSimulatorTest {
   private static Iterable<Long> seeds(int count) {
     var more = new SplittableRandom(SEED);
     return () ->
-        java.util.stream.LongStream.concat(
-                java.util.stream.LongStream.of(SEED),
-                java.util.stream.LongStream.generate(more::nextLong))
+        LongStream.concat(
+                LongStream.of(SEED),
+                LongStream.generate(more::nextLong))
             .limit(count)
             .iterator();
   }

@@ -66,11 +66,11 @@ final class Users {
     talk.agentsBefore = sim.agentsKnown;
     int credit = sim.pick(100, 2_000, 65_536, 1 << 22);
     Json.Obj request = Json.object("type", "talk", "id", talk.id);
-    var stream = sim.machine.reserve(credit);
+    var stream = sim.machine().reserve(credit);
     talk.stream = Optional.of(stream);
     talk.isKnownHere = true;
     sim.know(stream, talk);
-    sim.machine.announce(stream, request);
+    sim.machine().announce(stream, request);
   }
 
   void actHere() {
@@ -98,19 +98,19 @@ final class Users {
     if (!talk.up.hasEnded(channel)) {
       ByteBuffer bytes =
           talk.up.next(channel, isHealed ? 100_000 : sim.pick(1, 100, 5_000, 100_000));
-      int count = sim.machine.send(stream, channel, bytes);
+      int count = sim.machine().send(stream, channel, bytes);
       talk.up.sent(channel, count);
     }
     if (talk.up.messagesLeft() > 0 && (isHealed || sim.chance(2))) {
       boolean urgent = sim.chance(2);
       Json.Obj message = talk.up.message(urgent);
       Frame frame = Frame.ofJson(FrameKind.MESSAGE, urgent ? 1 : 0, stream.number(), message);
-      Simulation.require(sim.machine.message(stream, frame), "too many messages");
+      Simulation.require(sim.machine().message(stream, frame), "too many messages");
     }
     if (!talk.up.hasEnded(channel)
         && (talk.up.left(channel) == 0 && sim.chance(isHealed ? 1 : 4) || sim.chance(300))) {
       talk.up.end(channel);
-      sim.machine.end(stream, channel);
+      sim.machine().end(stream, channel);
     }
     boolean isComplete =
         talk.up.isAllSent()
@@ -120,7 +120,7 @@ final class Users {
     if (isComplete && sim.chance(2) || sim.chance(150)) {
       talk.closedHere = true;
       talk.reasonHere = sim.chance(2) ? Json.object() : Json.object("code", "enough", "facts", 1);
-      Simulation.require(sim.machine.close(stream, talk.reasonHere, sim.now), "closed twice");
+      Simulation.require(sim.machine().close(stream, talk.reasonHere, sim.now), "closed twice");
     }
   }
 
@@ -134,7 +134,7 @@ final class Users {
       int count = (int) (isHealed ? backlog : 1 + sim.random.nextLong(backlog));
       talk.down.consume(count);
       if (!sim.isMutated(Mutation.FORGET_CONSUMED)) {
-        sim.machine.consumed(talk.stream.orElseThrow(), count);
+        sim.machine().consumed(talk.stream.orElseThrow(), count);
       }
     }
   }
@@ -153,10 +153,10 @@ final class Users {
     if (isThere && !talk.isRefused) {
       talk.isKnownHere = true;
       talk.wasOpened = true;
-      sim.machine.accept(offered.stream());
+      sim.machine().accept(offered.stream());
     } else {
       talk.closeCameHere = true;
-      sim.machine.refuse(offered.stream(), "not-found");
+      sim.machine().refuse(offered.stream(), "not-found");
     }
   }
 

@@ -8,7 +8,12 @@ final class Wire {
   /** As much as is taken before a writer waits. */
   static final int CAPACITY = 1 << 16;
 
+  /** Of no other pipe of the schedule. */
+  final int id;
+
+  /** What its gateway calls it. */
   final int number;
+
   final boolean holdsBack;
   final ByteQueue up = new ByteQueue();
   final ByteQueue down = new ByteQueue();
@@ -26,7 +31,8 @@ final class Wire {
   long upStandsUntil;
   long downStandsUntil;
 
-  Wire(int number, boolean holdsBack) {
+  Wire(int id, int number, boolean holdsBack) {
+    this.id = id;
     this.number = number;
     this.holdsBack = holdsBack;
   }
