@@ -19,7 +19,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What goes between the gateway's machine, its pipes and its users: what the driver does, without threads. */
+/**
+ * What goes between the gateway's machine, its pipes and its users: what the driver does, without
+ * threads.
+ */
 final class GatewayEnd {
   private static final LinkWaits WAITS =
       new LinkWaits(
@@ -143,7 +146,10 @@ final class GatewayEnd {
     switch (command) {
       case PipeCommand.Open(int pipe, _) -> {
         boolean isGood = sim.isHealed || !sim.chance(5);
-        long delay = sim.isHealed ? 10 * Simulation.MILLI : sim.random.nextLong(sim.pick(10, 2_000) * Simulation.MILLI);
+        long delay =
+            sim.isHealed
+                ? 10 * Simulation.MILLI
+                : sim.random.nextLong(sim.pick(10, 2_000) * Simulation.MILLI);
         if (isGood || !sim.chance(3)) {
           openings.add(new Opening(pipe, sim.now + delay, isGood));
         }
@@ -172,7 +178,8 @@ final class GatewayEnd {
         isReplaying = true;
         sim.agentsKnown = Integer.parseInt(welcome.text("agent").orElseThrow()) - Simulation.AGENT;
       }
-      case LinkEvent.Cut(var reason) -> Simulation.require(!reason.startsWith("protocol"), "cut by " + reason);
+      case LinkEvent.Cut(var reason) ->
+          Simulation.require(!reason.startsWith("protocol"), "cut by " + reason);
       case LinkEvent.NotConnected _ -> machine.connect(sim.now);
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
           throw new AssertionError("the link ended: " + event);

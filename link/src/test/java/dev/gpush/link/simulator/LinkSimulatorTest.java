@@ -35,9 +35,7 @@ final class LinkSimulatorTest {
   private static Iterable<Long> seeds(int count) {
     var more = new SplittableRandom(SEED);
     return () ->
-        LongStream.concat(
-                LongStream.of(SEED),
-                LongStream.generate(more::nextLong))
+        LongStream.concat(LongStream.of(SEED), LongStream.generate(more::nextLong))
             .limit(count)
             .iterator();
   }

@@ -7,7 +7,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
-/** The pipes there are, oldest first; those of an earlier gateway too, as long as something may come of them. */
+/**
+ * The pipes there are, oldest first; those of an earlier gateway too, as long as something may come
+ * of them.
+ */
 final class Network {
   /** A gateway uses fewer. */
   private static final int PIPES = 1_000;

@@ -44,7 +44,6 @@ final class Simulation {
   private final GatewayEnd here;
   private final AgentEnd there;
 
-
   long now = SECOND;
   int agents;
   int agentsKnown;
@@ -130,10 +129,13 @@ final class Simulation {
       case 7, 8, 9 ->
           network.any().ifPresent(wire -> wire.upStandsUntil = now + random.nextLong(60 * SECOND));
       case 10, 11, 12 ->
-          network.any().ifPresent(wire -> wire.downStandsUntil = now + random.nextLong(60 * SECOND));
+          network
+              .any()
+              .ifPresent(wire -> wire.downStandsUntil = now + random.nextLong(60 * SECOND));
       case 13 -> network.any().ifPresent(wire -> wire.upIsSwallowed = true);
       case 14 ->
-          network.any()
+          network
+              .any()
               .ifPresent(
                   wire -> {
                     wire.upIsSwallowed = true;
@@ -275,7 +277,10 @@ final class Simulation {
   String describe() {
     var text = new StringBuilder("now " + now / MILLI + " ms, streams " + machine().openStreams());
     text.append(", kept ").append(machine().keptFrames()).append(", agent ").append(agent.holds());
-    text.append(", pipe ").append(machine().pipeInUse()).append(", due in ").append(here.until() / MILLI);
+    text.append(", pipe ")
+        .append(machine().pipeInUse())
+        .append(", due in ")
+        .append(here.until() / MILLI);
     text.append(" ms");
     network.all().forEach(wire -> text.append("\n  ").append(wire));
     talks.forEach(talk -> text.append("\n  ").append(talk));
