@@ -27,7 +27,7 @@ import traceback
 import uuid
 
 from . import (MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, notices, peers,
-               processes)
+               processes, sweep, temporary)
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
@@ -210,7 +210,7 @@ class Agent:
         self.term, self.incarnation, self.said_at = 0, "", 0
         self.boot = facts.boot()
         self.devices = visible_devices(os.environ)
-        self.execs = {}
+        self.execs = set()
         self.alone = self.loop.clock()      # since when there is no link
         self.pipe, self.pipes = None, []
         self.link = self.fresh_link()
@@ -220,7 +220,7 @@ class Agent:
         self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of what we start: it outlives us
         self.troubles = {}          # code -> facts: what we cannot do here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
-                                 self.runs_alive, lambda: [pid for pid, owner in self.execs.items() if execs.busy(owner)])
+                                 self.runs_alive, lambda: [owner.pid for owner in self.execs if execs.busy(owner)])
         self.lease_timer = None
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
         self.taken = None           # when the scheduler takes the node back, once it has said so
@@ -245,6 +245,7 @@ class Agent:
         self.loop.before_wait = self.before_wait
         self.watch()
         self.watch_lease()
+        self.loop.after(self.config.get("sweep_s", sweep.FIRST_SECONDS), self.sweep)
         self.loop.run()
 
     def listen(self):
@@ -260,11 +261,19 @@ class Agent:
             return
         try:
             os.makedirs(self.state, exist_ok=True)
-            path = os.path.join(self.state, "tmp")
-            os.makedirs(path, mode=0o700, exist_ok=True)
-            self.tmp = path
+            self.tmp = temporary.of_node(self.state, self.folder.path)
         except OSError as error:
             self.cannot("no-state", {"path": self.state, "errno": errno.errorcode.get(error.errno, "")})
+
+    def sweep(self):
+        """What killed agents have left on this host."""
+        if not self.ending:
+            processes.Worker(self.loop, self.origin, lambda: sweep.dead(self.folder.bases), self.swept, sweep.SECONDS)
+            self.loop.after(sweep.EVERY_SECONDS, self.sweep)
+
+    def swept(self, result, refused):
+        if result and result["gone"]:
+            self.log("removed of killed agents: %d" % len(result["gone"]))
 
     def cannot(self, code, facts):
         """Something that this node lacks and that whoever uses it should hear of; the rest goes on."""
@@ -317,6 +326,7 @@ class Agent:
             return
         if self.folder.intact(self.listener):
             locks.touch(self.folder.lock_fd)
+            self.check_tmp()
             return
         self.log("the folder is gone; binding again")
         try:
@@ -330,6 +340,12 @@ class Agent:
         self.listener.setblocking(False)
         self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
         self.write_json()
+        self.check_tmp()
+
+    def check_tmp(self):
+        """The short name of TMPDIR lies where cleaners come by; the disk of the state folder is not asked, it may hang."""
+        if self.tmp == temporary.below(self.folder.path) and not os.path.lexists(self.tmp):
+            self.make_tmp()
 
     def poked(self):
         """Someone looks for us by the abstract name, because the folder did not lead to us."""
@@ -428,10 +444,22 @@ class Agent:
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
             "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
-            "boot": self.boot, "bare": self.bare, "cannot": self.lacks()}))])
+            "boot": self.boot, "bare": self.bare, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:
             self.link.resume(last)
         pipe.flush()
+
+    def generation(self):
+        """Of the workspace that is on this node: 0 before the first push, None where that cannot be read."""
+        if not self.state:
+            return None
+        try:
+            with open(os.path.join(self.state, "generation"), "rb") as file:
+                return int(file.read(64).split()[0])
+        except FileNotFoundError:
+            return 0
+        except (OSError, ValueError, IndexError):
+            return None
 
     # ---- streams
 
@@ -566,7 +594,7 @@ class Agent:
         self.leave()
 
     def in_use(self):
-        return bool(self.runs_alive()) or any(owner.value.get("builtin") is None for owner in self.execs.values())
+        return bool(self.runs_alive()) or any(owner.value.get("builtin") is None for owner in self.execs)
 
     def leave(self):
         if self.ending:

@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 
-from . import processes, rundir
+from . import processes, rundir, temporary
 
 RUN_GRACE = 5.0
 TERM_GRACE = 3.0
@@ -41,7 +41,7 @@ class Ending:
             self.loop.after(POLL, self.wait_for_runs)
             return
         # a terminal is hung up, as its user leaving would do; all others are asked to end
-        for owner in list(self.agent.execs.values()):
+        for owner in list(self.agent.execs):
             if owner.master >= 0:
                 owner.hang_up()
         self.signalled = None
@@ -76,6 +76,7 @@ class Ending:
     def release(self, keeps_files):
         """In a worker."""
         agent = self.agent
+        shutil.rmtree(temporary.below(agent.folder.path), ignore_errors=True)      # no link: that goes with the folder
         kept = release_files(agent.workspace, agent.state, keeps_files)
         if not keeps_files:
             remove_empty(agent.state, agent.gang, agent.node)
@@ -108,7 +109,7 @@ def release_files(workspace, state, keeps_files=False):
     rundir.clean_lost(state)
     if keeps_files:
         return []
-    shutil.rmtree(os.path.join(state, "tmp"), ignore_errors=True)
+    shutil.rmtree(temporary.below(state), ignore_errors=True)
     kept = []
     try:
         files = importlib.import_module("gpush_agent.files")

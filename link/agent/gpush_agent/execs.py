@@ -7,12 +7,13 @@ import signal
 import traceback
 
 from . import processes, terminal
+from .processes import raw
 from .stream import Owner
 from .pumps import Sink, Source
 from .refused import Refused, of_os_error
 
 BUILTINS = {"sftp": "sftp", "files": "files", "follow": "follow"}
-LINGER = 0.25           # seconds that we wait for more output when a background child still holds the pipes
+LINGER = 0.25           # seconds after the process's end until we say that it ended although its pipes are still open
 KILL_AFTER = 5.0
 PIPE_SIZE = 256 * 1024  # larger than the kernel's 64 KiB: fewer turns of the loop for bulk
 F_SETPIPE_SZ = 1031
@@ -58,11 +59,6 @@ def words(value, shell, logs_in=True):
     if value.get("command") is not None:
         return shell, [login if value.get("login") else base, "-c", value["command"]]
     return shell, [login]
-
-
-def raw(text):
-    """The bytes of a text, whatever the locale: Python 3.6 in the C locale would refuse anything but ASCII."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 class Exec(Owner):
@@ -133,7 +129,7 @@ class Exec(Owner):
             os.close(fd)
         child[:] = [None]
         self.loop.child(self.pid, self.ended)
-        self.agent.execs[self.pid] = self
+        self.agent.execs.add(self)
         if pty is not None:
             self.sink = Sink(self.loop, self.master, self.stream, lambda: None)
             self.sources = [Source(self.loop, self.master, self.stream, 0, self.check)]
@@ -286,11 +282,14 @@ class Exec(Owner):
             except OSError:
                 pass
         number = getattr(signal, "SIG" + str(value.get("signal")), None)
-        if isinstance(number, signal.Signals) and self.status is None:
-            try:
-                os.killpg(self.pid, number)
-            except OSError:
-                pass
+        if isinstance(number, signal.Signals) and not self.over:
+            if self.status is None:
+                try:
+                    os.killpg(self.pid, number)
+                except OSError:
+                    pass
+            else:
+                processes.kill(self.left(), number)
 
     def room(self):
         if self.error_fd < 0:
@@ -299,7 +298,8 @@ class Exec(Owner):
 
     def close(self, value, cut):
         """The client is gone: pipes are closed, a terminal is hung up, the process is ended only if that was asked."""
-        self.over = True
+        was_over, self.over = self.over, True
+        self.cancel_timer()
         for source in self.sources:
             source.stop()
         if self.master >= 0:
@@ -310,27 +310,33 @@ class Exec(Owner):
                     self.close_fd(fd)
             self.sink.end()                 # what was sent before the CLOSE still reaches the process
         self.release_fds(keep=self.sink.fd if self.sink is not None and not self.sink.over and self.master < 0 else -1)
-        if self.value.get("kill_on_close") and self.pid and self.status is None:
+        if self.value.get("kill_on_close") and self.pid and (self.status is None or not was_over):
             self.stop()
+        if self.status is not None:
+            self.agent.execs.discard(self)
 
     # ---- ending
 
     def ended(self, status):
         self.status = status
-        self.agent.execs.pop(self.pid, None)
+        if self.over:
+            self.agent.execs.discard(self)
+        if self.sink is not None and self.master < 0:
+            self.sink.drop()        # as sshd: what has the pipe's other end is not who was spoken to
         if not self.over:
             self.check()
-        elif self.sink is not None and not self.sink.over:
-            self.sink.drop()
 
     def check(self):
-        """Is it over? All sources at their end, or nothing more for a while after the process has ended."""
+        """Is it over? The process has ended and so have its pipes: whoever has inherited them may still write. A terminal is
+        hung up by the kernel with its session's leader, and waits for nobody."""
         if self.over or self.status is None or self.error_fd >= 0:
             return
         if all(source.over for source in self.sources):
             self.finish()
-        elif self.timer is None:
+        elif self.timer is None and self.master >= 0:
             self.linger()
+        elif self.timer is None:
+            self.timer = self.loop.after(LINGER, lambda: self.over or self.stream.message(self.how()))
 
     def linger(self):
         seen = sum(source.bytes for source in self.sources)
@@ -357,24 +363,31 @@ class Exec(Owner):
 
     def finish(self):
         self.over = True
-        if self.timer is not None:
-            self.timer.cancel()
+        self.agent.execs.discard(self)
+        self.cancel_timer()
         for source in self.sources:
             source.stop()
         self.stream.end(0)
         self.stream.end(1)
-        if os.WIFSIGNALED(self.status):
-            number = os.WTERMSIG(self.status)
-            try:
-                name = signal.Signals(number).name[3:]
-            except ValueError:
-                name = str(number)
-            self.stream.close({"signal": name, "core": os.WCOREDUMP(self.status)})
-        else:
-            self.stream.close({"exit": os.WEXITSTATUS(self.status)})
+        self.stream.close(self.how())
         if self.sink is not None:
             self.sink.drop()
         self.release_fds()
+
+    def how(self):
+        """How the process has ended."""
+        if not os.WIFSIGNALED(self.status):
+            return {"exit": os.WEXITSTATUS(self.status)}
+        number = os.WTERMSIG(self.status)
+        try:
+            name = signal.Signals(number).name[3:]
+        except ValueError:
+            name = str(number)
+        return {"signal": name, "core": os.WCOREDUMP(self.status)}
+
+    def cancel_timer(self):
+        if self.timer is not None:
+            self.timer.cancel()
 
     def hang_up(self):
         group = terminal.foreground(self.master)
@@ -396,9 +409,17 @@ class Exec(Owner):
 
     def stop(self):
         """Ends the whole process session: TERM (a terminal's shell heeds only HUP), and KILL after 5 s."""
-        session = self.pid
-        processes.kill(processes.members(session), signal.SIGTERM)
-        self.loop.after(KILL_AFTER, lambda: processes.kill(processes.members(session), signal.SIGKILL))
+        processes.kill(self.left(), signal.SIGTERM)
+        self.loop.after(KILL_AFTER, lambda: processes.kill(self.left(), signal.SIGKILL))
+
+    def left(self):
+        """The living processes of its process session. When its leader has ended the number may be another's by now: ours
+        descend from us."""
+        found = processes.members(self.pid)
+        if self.status is None or not found:
+            return found
+        below = set(processes.descendants(os.getpid()))
+        return [pid for pid in found if pid in below]
 
     def close_fd(self, fd):
         if fd in self.fds:
@@ -414,5 +435,6 @@ class Exec(Owner):
 
 
 def busy(exec_owner):
-    """Whether this running process keeps a node past its idle time: a command does, a shell that waits does not."""
-    return exec_owner.status is None and not exec_owner.is_shell and exec_owner.value.get("builtin") is None
+    """Whether this, which is in progress, keeps a node past its idle time: a command does, also when it has ended and what it
+    left behind is still writing to the client; a shell that waits does not."""
+    return not exec_owner.is_shell and exec_owner.value.get("builtin") is None

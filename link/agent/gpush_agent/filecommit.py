@@ -8,6 +8,7 @@ import time
 from gpush_agent import filetree
 from gpush_agent.filestate import FILE, LINK, OURS, in_order, root_of, write_all
 from gpush_agent.refused import Refused
+from gpush_agent.trash import Trash
 
 MAX_ENTRIES = 1000 * 1000       # of one manifest
 FREE_BYTES = 64 << 10           # room that must be left for the journal and the manifest …
@@ -32,7 +33,9 @@ class Commit:
         self.state = state
         self.held = held
         self.stage = stage
-        self.own = own              # where trash lies: on the tree's file system
+        self.own = own              # where stage and trash lie: on the tree's file system
+        self.trash = Trash(own)
+        self.surplus = []           # of the trash: goes once the commit is done
         self.plan = None
         self.is_unfinished = False  # a journal is on disk whose work failed half way
 
@@ -217,6 +220,10 @@ class Commit:
         self.is_unfinished = True
         answer = self._apply(plan)
         self.is_unfinished = False
+        try:
+            self.held.tell()        # before the answer: a gateway that comes next must not be told the generation before
+        except OSError:
+            pass                    # `finish` tries again
         return answer
 
     def finish(self):
@@ -224,6 +231,8 @@ class Commit:
         self.held.save()
         self._remove(b"txn")
         self.stage.drop()
+        surplus, self.surplus = self.surplus, []
+        self.trash.remove(surplus)
 
     def abort(self):
         self.plan = None
@@ -268,7 +277,9 @@ class Commit:
         kept = in_order(set(plan["forget"]) - set(plan["delete"]))
         answer = {"generation": held.generation, "root": held.root, "late": late, "kept": kept[:1000]}
         if trashed:
-            answer["trash"] = os.fsdecode(self._trash(plan["generation"]))
+            answer["trash"] = os.fsdecode(self.trash.of(plan["generation"]))
+            self.surplus = self.trash.surplus(plan["generation"])
+            answer["emptied"] = [name.decode("ascii") for name in self.surplus]
         return answer
 
     def _delete(self, path):
@@ -286,16 +297,13 @@ class Commit:
             if self.tree.remove_folder(folder.encode("utf-8").split(b"/")):
                 self.held.folders.discard(folder)
 
-    def _trash(self, generation):
-        return os.path.join(self.own, b"trash", b"G%d" % generation)
-
     def _to_trash(self, path, inode, generation):
         """Moves what is not ours out of the way; after a crash it is in the trash already, and another inode is in its place."""
         parts = path.encode("utf-8").split(b"/")
         try:
             if self._inode(path) != inode:
                 return False
-            target = os.path.join(self._trash(generation), *parts)
+            target = os.path.join(self.trash.of(generation), *parts)
             os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
             if os.path.lexists(target):
                 target += b".%d" % time.time()

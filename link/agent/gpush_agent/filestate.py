@@ -178,9 +178,13 @@ class Held:
                           separators=(",", ":"))
         self.at = self.state.write(b"manifest.json", text)
         self.saved = filetree.stamp_of(os.stat(self.state.of(b"manifest.json")))
-        self.state.write(b"generation", "%d %s\n" % (self.generation, self.root))
+        self.tell()
         self.is_dirty = False
         self.has_new_stamps = False
+
+    def tell(self):
+        """For who asks which generation is here without reading the manifest."""
+        self.state.write(b"generation", "%d %s\n" % (self.generation, self.root))
 
     def live(self, tree, path, parts, size=None):
         """What is at the path. A content is read only when its stamp does not vouch for it and its size may be right: ours, or `size`."""

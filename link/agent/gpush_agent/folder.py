@@ -94,6 +94,12 @@ def user_folders(bases):
     return [os.path.join(base, "gpush-%d" % os.getuid()) for base in bases]
 
 
+def abstract(name, bases):
+    """The abstract name of the agent whose folder has this name."""
+    mark = "" if list(bases) == list(BASES) else hashlib.sha256("\n".join(bases).encode()).hexdigest()[:12]
+    return "\0gpush-%d-%s%s" % (os.getuid(), name, mark)
+
+
 def connect(path):
     """A connection to the agent at this folder, or None."""
     if not (own_folder(os.path.dirname(path), False) and own_folder(path, False)):
@@ -113,8 +119,7 @@ class Folder:
     def __init__(self, gang, node, bases):
         self.name = digest(gang, node)
         self.bases = [bases] if isinstance(bases, str) else list(bases or BASES)
-        mark = "" if list(self.bases) == list(BASES) else hashlib.sha256("\n".join(self.bases).encode()).hexdigest()[:12]
-        self.abstract = "\0gpush-%d-%s%s" % (os.getuid(), self.name, mark)
+        self.abstract = abstract(self.name, self.bases)
         self.path = None
         self.lock_fd = -1
         self.inode = None

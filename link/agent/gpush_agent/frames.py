@@ -37,8 +37,8 @@ def encode(kind, flags, stream, sequence, payload=b""):
 
 
 def pack_json(value):
-    """Bytes of a name or an environment that are no UTF-8 become `?`: what goes out is always valid JSON."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    """Bytes of a name or an environment that are not UTF-8 are lone surrogates here, and go out as JSON escapes (u and four digits)."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def unpack_json(payload):

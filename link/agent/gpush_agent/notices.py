@@ -83,7 +83,7 @@ class Notices:
                 "hard": "%s ends in %s, whatever runs; \"gpush extend --for 2h\" moves that where it can be moved",
                 "taken": "the scheduler takes the nodes of %s back, in %s at the latest"}[what] % (plain(name), words(left))
         self.agent.log("notice: " + text)
-        for owner in list(self.agent.execs.values()):
+        for owner in list(self.agent.execs):
             owner.notice("gpush: " + text)
 
     # ---- runs

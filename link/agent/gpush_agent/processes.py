@@ -10,6 +10,11 @@ import sys
 from .refused import Refused, of_os_error
 
 PR_SET_CHILD_SUBREAPER = 36
+# glibc keeps these two for itself and refuses them in sigaction(), and its posix_spawn(), which a JVM starts processes with,
+# leaves them ignored in the child. Only the system call takes them.
+LIBRARY_SIGNALS = (32, 33)
+RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173, "s390x": 174}
+KERNEL_SIGSET_BYTES = 8
 
 
 class Origin:
@@ -23,6 +28,12 @@ class Origin:
             resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
         except (ValueError, OSError):
             pass
+
+
+def raw(text):
+    """The bytes of a text, whatever the locale: Python 3.6 in the C locale would refuse anything but ASCII. A byte that is not
+    UTF-8 travels as a lone surrogate (surrogateescape; RawText in the gateway)."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def account():
@@ -44,6 +55,20 @@ def become_subreaper():
         return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     except (OSError, AttributeError):
         return False
+
+
+def restore_library_signals():
+    """In what this process executes these two have their default action, as under sshd. Only on the systems in the table."""
+    number = RT_SIGACTION.get(os.uname().machine)
+    if number is None or sys.platform != "linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return
+    try:
+        default = ctypes.create_string_buffer(64)       # a kernel_sigaction of zeros: SIG_DFL, no flags, no mask
+        for library_signal in LIBRARY_SIGNALS:
+            ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), ctypes.c_long(library_signal), default,
+                                                      ctypes.c_void_p(None), ctypes.c_size_t(KERNEL_SIGSET_BYTES))
+    except (OSError, AttributeError):
+        pass
 
 
 def close_all(keep=()):
@@ -154,6 +179,7 @@ def kill(pids, *numbers):
 
 
 LATE_SECONDS = 1.0
+LATE_ROUNDS = 10        # a shell that starts processes faster than we find them ends with its loop
 
 
 class Worker:
@@ -198,10 +224,18 @@ class Worker:
 
     def late(self):
         """First told, then killed: a login shell may hold a lock, as pyenv's does, and would leave it behind for ever."""
-        alive = members(self.pid) or [self.pid]
-        kill(alive, signal.SIGTERM)
-        self.loop.after(LATE_SECONDS, lambda: kill([pid for pid in members(self.pid) if pid in alive], signal.SIGKILL))
+        kill(members(self.pid) or [self.pid], signal.SIGTERM)
+        self.loop.after(LATE_SECONDS, lambda: self.kill(LATE_ROUNDS))
         self.done({"code": "timeout", "facts": {}})
+
+    def kill(self, rounds):
+        """Ends what is left of its process session, and what was started while we looked. The number of a session that has
+        ended may be another's by now: ours descend from us."""
+        below = set(descendants(os.getpid()))
+        left = [pid for pid in members(self.pid) if pid in below]
+        kill(left, signal.SIGKILL)
+        if left and rounds > 1:
+            self.loop.after(LATE_SECONDS, lambda: self.kill(rounds - 1))
 
     def done(self, value):
         if self.fd < 0:

@@ -4,10 +4,10 @@ import os
 import re
 import shutil
 import signal
-import socket
 import tempfile
 
-from . import journal
+from . import journal, temporary
+from .processes import raw
 from .refused import Refused
 
 PR_SET_PDEATHSIG = 1
@@ -17,8 +17,6 @@ MAX_PROCS = 1024
 SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
 LONGEST_WARNING = 31 * 86400
 SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
-# The longest socket that is known to be made below it fits.
-MAX_STATE = 107 - len("/tmp/r12345678/1023/torch-shm-dir-123456/manager.sock")
 # Each rank of torchrun goes through this: its output goes to its own pipes, then it becomes the program.
 REDIRECT = ('d=$GPUSH_RUN_TMP TMPDIR=$GPUSH_RUN_TMP/$LOCAL_RANK; unset GPUSH_RUN_TMP; export TMPDIR; '
             'exec "$@" >"$d/$LOCAL_RANK.out" 2>"$d/$LOCAL_RANK.err"')
@@ -164,9 +162,9 @@ def make_tmp(state, spec):
     Below the state folder, which goes with the node, if that is short; it may also be a file system without pipes or
     sockets."""
     wanted = (spec.get("env") or {}).get("TMPDIR")
-    own = os.path.join(state, "tmp")
+    own = temporary.below(state)
     last = None
-    for folder in ([wanted] if wanted else []) + ([own] if len(os.fsencode(state)) <= MAX_STATE else []) + SYSTEM_TMP:
+    for folder in ([wanted] if wanted else []) + ([own] if temporary.is_short(state) else []) + SYSTEM_TMP:
         try:
             if folder == own:
                 os.makedirs(own, mode=0o700, exist_ok=True)
@@ -185,9 +183,7 @@ def fill_tmp(tmp, spec, tries_socket):
                 for channel in ("out", "err"):
                     os.mkfifo(os.path.join(tmp, "%d.%s" % (local, channel)), 0o600)
         if tries_socket:
-            with socket.socket(socket.AF_UNIX) as sock:
-                sock.bind(os.path.join(tmp, "s"))
-            os.unlink(os.path.join(tmp, "s"))
+            temporary.try_socket(tmp)
     except OSError:
         shutil.rmtree(tmp, ignore_errors=True)
         raise
@@ -242,8 +238,9 @@ def become(rank, cwd, ends, supervisor):
         null = os.open(os.devnull, os.O_RDONLY)
         for target, fd in enumerate((null, ends[0][1], ends[1][1])):
             os.dup2(fd, target)
-        os.chdir(cwd)
-        os.execvpe(rank.argv[0], rank.argv, rank.env)
+        os.chdir(raw(cwd))
+        os.execvpe(raw(rank.argv[0]), [raw(word) for word in rank.argv],
+                   {raw(name): raw(text) for name, text in rank.env.items()})
     except OSError as error:
         os.write(ends[2][1], str(error.errno or 1).encode())
     except BaseException as error:      # the top of a process

@@ -42,6 +42,7 @@ def prepare():
         sys.stderr = open(2, "w", closefd=False)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    processes.restore_library_signals()
     fd_in, fd_out = os.dup(0), os.dup(1)
     if os.path.samestat(os.fstat(fd_out), os.fstat(null)):
         raise Refused("closed", {"descriptor": 1})

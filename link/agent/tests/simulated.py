@@ -85,8 +85,6 @@ class Pipe:
 class Side:
     """One agent: what Agent.hello needs of it, and its pipes."""
 
-    version_facts = {}
-
     def __init__(self):
         self.now, self.told, self.pipes = 0.0, [], {}
 
@@ -112,6 +110,9 @@ class Side:
 
     def lacks(self):
         return []
+
+    def generation(self):
+        return 0
 
     def accept(self, stream, value):
         stream.owner = Told(self, stream.number)

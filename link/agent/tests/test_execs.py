@@ -14,7 +14,7 @@ class Place:
     """As much of an agent as a command needs."""
 
     def __init__(self, loop):
-        self.loop, self.execs, self.environment = loop, {}, self
+        self.loop, self.execs, self.environment = loop, set(), self
         self.origin, self.state = Origin(), ""
         self.account = ("me", "/", "/bin/sh")
         self.source = "given"

@@ -15,7 +15,7 @@ import zlib
 AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, AGENT)
 
-from gpush_agent import alone, files, filestate, filetree  # noqa: E402
+from gpush_agent import alone, files, filestate, filetree, trash  # noqa: E402
 from gpush_agent.refused import Refused  # noqa: E402
 
 # Runs the real conversation; with a count it kills itself before that many changes to the file system were made.
@@ -31,7 +31,8 @@ def counted(call):
             os.kill(os.getpid(), signal.SIGKILL)
         return call(*args, **keywords)
     return change
-from gpush_agent import files
+from gpush_agent import files, trash
+trash.MOST_BYTES = int(sys.argv[4])
 user = int(sys.argv[3])
 if user:
     os.setgid(user)
@@ -50,8 +51,8 @@ def digest(data):
 class Gateway:
     """The other end of one conversation, and what it remembers of the node's manifest."""
 
-    def __init__(self, root, state, node=0, crash_at=0, user=0):
-        command = [sys.executable, "-I", "-S", "-B", "-c", CRASHING, AGENT, str(crash_at), str(user)]
+    def __init__(self, root, state, node=0, crash_at=0, user=0, trash_bytes=trash.MOST_BYTES):
+        command = [sys.executable, "-I", "-S", "-B", "-c", CRASHING, AGENT, str(crash_at), str(user), str(trash_bytes)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self.generation = 0
         self.holds = None

@@ -27,6 +27,15 @@ def payload(frame):
     return None
 
 
+class RawTest(unittest.TestCase):
+    def test_bytes_that_are_not_utf8_come_back(self):
+        for data in (b"caf\xe9", b"\xff\x00\xc3", "\u00e9\u20ac\U0001f600".encode() + b"\xf0\x9f"):
+            text = data.decode("utf-8", "surrogateescape")
+            packed = frames.pack_json({"path": text})
+            packed.decode("utf-8")
+            self.assertEqual(frames.unpack_json(packed)["path"].encode("utf-8", "surrogateescape"), data)
+
+
 class GoldenTest(unittest.TestCase):
     def test_every_vector(self):
         for file, vector in vectors():

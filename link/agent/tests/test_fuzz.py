@@ -14,7 +14,7 @@ import unittest
 import uuid
 import zlib
 
-from client import Client, Cut, sources, text, until
+from client import DEADLINE, Client, Cut, sources, text, until
 from gpush_agent import frames, link as numbers
 from gpush_agent.link import DEFAULT_WINDOW, FRAME_COST, MAX_STREAMS, Link
 from gpush_agent.stream import SMALL_WINDOW
@@ -425,7 +425,7 @@ class AgentFuzzTest(NodeTest):
     def talk(self, data, half_close=True):
         """Says something to the agent's socket and reads to its end; the frames that came."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        sock.settimeout(60)
+        sock.settimeout(DEADLINE)
         parser, found = frames.Parser(), []
         try:
             sock.connect(self.socket_path())

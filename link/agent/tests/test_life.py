@@ -110,6 +110,18 @@ class RaceTest(LifeTest):
         self.assertTrue(self.start()[0]["started"])
 
 
+class WelcomeTest(LifeTest):
+    def test_the_welcome_says_which_generation_of_the_workspace_is_here(self):
+        path = os.path.join(self.base, "ws.gpush", "generation")
+        for text, says in [(None, 0), ("42 0011aabb\n", 42), ("", None), ("a b\n", None)]:
+            if text is not None:
+                with open(path, "w") as file:
+                    file.write(text)
+            client = self.client()
+            self.assertEqual(client.welcome["generation"], says)
+            client.cut()
+
+
 class LeaseEndTest(LifeTest):
     LEASE = {"hard_s": 7200, "idle_s": 3600, "unclaimed_s": 600}
 
@@ -161,6 +173,17 @@ class LeaseEndTest(LifeTest):
         self.status()
         until(lambda: not alive(pid), what="end of the lease")
 
+    def test_a_hub_leaves_after_its_pipe(self):
+        client = self.client(extra=self.own_time(), lease={}, leave_s=3600)
+        pid = client.welcome["pid"]
+        self.advance(100000)
+        self.assertEqual(client.run("echo still")[0], b"still\n")
+        client.end()
+        until(lambda: not self.status()["linked"], what="the cut is seen")
+        self.advance(200000)
+        self.status()
+        until(lambda: not alive(pid), what="the end of the hub")
+
     def test_the_hard_end_stops_a_run(self):
         client = self.client(extra=self.own_time(), lease=self.LEASE)
         pid = client.welcome["pid"]
@@ -173,9 +196,10 @@ class LeaseEndTest(LifeTest):
         until(lambda: not alive(pid), what="end of the agent")
 
     def test_the_same_in_real_seconds(self):
-        client = self.client(lease={"hard_s": None, "idle_s": 0.5, "unclaimed_s": 60})
+        client = self.client(lease={"hard_s": None, "idle_s": 600, "unclaimed_s": 600})
         pid = client.welcome["pid"]
         go = self.begin_run(client)
+        client.call("renew", idle_s=0.5)        # not before: the run might begin too late
         client.cut()
         until(lambda: self.status()["idle_because"] == "run 1", what="the run is seen")
         self.assertTrue(alive(pid))

@@ -3,6 +3,7 @@ import os
 import signal
 import unittest
 
+import client as testclient
 from client import until
 from gpush_agent import notices
 from node import alive, command
@@ -208,13 +209,14 @@ class TakenTest(LifeTest):
         until(lambda: not alive(pid), what="end")
 
     def test_said_again_it_means_now(self):
-        client = self.client(extra=self.own_time(), lease=self.LEASE, taken_s=60)
+        slow = testclient.text("agent.py").replace("SAME_SECONDS = 2.0", "SAME_SECONDS = 1000.0")
+        client = self.client(extra=dict(self.own_time(), agent=slow), lease=self.LEASE, taken_s=3000)
         pid, terminal = client.welcome["pid"], client.exec(pty=PTY).accepted()
         self.term(client)
         terminal.wait_for(b"the scheduler takes")
         self.term(client)
         self.assertEqual(client.call("status")["taken"], True)
-        self.advance(5)
+        self.advance(2000)
         self.term(client)
         until(lambda: not alive(pid), what="end")
 

@@ -4,7 +4,7 @@ import os
 import random
 import unittest
 
-from client import Client, Cut, after_preamble, relay, until
+from client import DEADLINE, Client, Cut, after_preamble, relay, until
 from gpush_agent import frames
 from gpush_agent.folder import digest
 from node import NodeTest, alive
@@ -156,7 +156,7 @@ class ResumeTest(NodeTest):
     def raw_socket(self):
         import socket
         sock = socket.socket(socket.AF_UNIX)
-        sock.settimeout(20)
+        sock.settimeout(DEADLINE)
         for root, _, names in os.walk(self.agents):
             if "agent.sock" in names:
                 sock.connect(os.path.join(root, "agent.sock"))

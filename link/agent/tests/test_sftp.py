@@ -29,7 +29,7 @@ class SftpClientTest(unittest.TestCase):
 
     def batch(self, *lines, fails=False):
         process = subprocess.run(["sftp", "-q", "-b", "-", "-D", self.server], input="\n".join(lines).encode() + b"\n",
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.near, timeout=60,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=self.near, timeout=client.DEADLINE,
                                  env=dict(os.environ, HOME=self.near))
         self.assertEqual(process.returncode != 0, fails, process.stdout.decode())
         return process.stdout.decode()
@@ -79,7 +79,7 @@ class SftpPacketTest(unittest.TestCase):
 
     def stop(self):
         self.process.stdin.close()
-        self.process.wait(20)
+        self.process.wait(client.DEADLINE)
         self.process.stdout.close()
 
     def ask(self, kind, body):

@@ -68,13 +68,6 @@ class StartTest(NodeTest):
         client = self.client("attach")
         self.assertEqual(client.run("echo $COLOUR $OVER $PATH")[0].decode(), "image 1 %s\n" % os.environ["PATH"])
 
-    def test_a_hub_leaves_after_its_pipe(self):
-        client = self.client(leave_s=0.2)
-        pid = self.control("status")["pid"]
-        self.assertEqual(client.run("sleep 0.6; echo still")[0], b"still\n")
-        client.end()
-        until(lambda: not alive(pid))
-
     def test_noise_of_a_login_shell_is_no_harm(self):
         blob = testclient.sources()
         header = dict(self.header(), preamble="ab" * 16, source=len(blob))
@@ -145,7 +138,7 @@ class StartTest(NodeTest):
         self.assertEqual(value["pid"], process.pid)
         self.assertEqual(self.client("attach").run("echo hi")[0], b"hi\n")
         self.assertEqual(self.control("release")["ok"], True)
-        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.wait(testclient.DEADLINE), 0)
         for file in (process.stdin, process.stdout, process.stderr):
             file.close()
 
@@ -231,7 +224,7 @@ class EndTest(NodeTest):
     def test_release_leaves_nothing(self):
         client = self.client()
         pid = client.call("status")["pid"]
-        out = client.run("setsid sleep 1000 & (setsid sleep 1001 >/dev/null 2>&1 &) ; trap '' TERM; sleep 1002 & sleep 0.05; echo $!")
+        client.run("exec >/dev/null 2>&1; setsid sleep 1000 & (setsid sleep 1001 &); trap '' TERM; sleep 1002 & sleep 0.05")
         stream = client.exec(command="trap '' TERM; echo $$; sleep 1000; sleep 1000")
         stream.wait_for(b"\n")
         from gpush_agent import processes
@@ -255,7 +248,7 @@ class EndTest(NodeTest):
         stream.accepted().send(b"%08x" % len(encoded) + encoded + blob)
         self.assertEqual(stream.finish(), {"exit": 0})
         other = json.loads(bytes(stream.out[0]).split(b"\n")[1].decode())["pid"]
-        sleeper = client.exec(command="setsid sleep 1000 & echo $!")
+        sleeper = client.exec(command="setsid sleep 1000 >/dev/null 2>&1 & echo $!")
         sleeper.finish()
         self.assertTrue(self.control("release")["ok"])
         until(lambda: not alive(int(sleeper.out[0])), what="end of ours")
@@ -270,36 +263,41 @@ class EndTest(NodeTest):
         until(lambda: not alive(pid), what="exit")
         self.assertEqual(os.listdir(self.agents), [])
 
+    def brief(self, client, **lease):
+        """Only now that the client is there: a lease that is short from the start may end before."""
+        client.call("renew", **lease)
+        return client
+
     def test_hard_end(self):
-        self.ends(self.client(lease={"hard_s": 0.4, "idle_s": 100}), "hard")
+        self.ends(self.brief(self.client(), hard_s=0.4, idle_s=100), "hard")
 
     def test_idle_end(self):
-        self.ends(self.client(lease={"hard_s": 100, "idle_s": 0.4}), "idle")
+        self.ends(self.brief(self.client(), hard_s=100, idle_s=0.4), "idle")
 
     def test_the_end_takes_the_folders_that_were_made_for_the_node(self):
         for has_foreign in (False, True):
             folder = os.path.join(self.base, self.gang, "0")
-            client = self.client(lease={"idle_s": 0.4}, workspace=os.path.join(folder, "ws"),
+            client = self.client(workspace=os.path.join(folder, "ws"),
                                  state=os.path.join(folder, "ws.gpush"))
             os.makedirs(os.path.join(folder, "ws.gpush"), exist_ok=True)
             if has_foreign:
                 open(os.path.join(self.base, self.gang, "result"), "w").close()
-            self.ends(client, "idle")
+            self.ends(self.brief(client, idle_s=0.4), "idle")
             self.assertFalse(os.path.exists(folder))
             self.assertEqual(os.path.exists(os.path.dirname(folder)), has_foreign)
 
     def test_unclaimed_end(self):
-        out, code, _ = after_preamble(spawn(self.header(hold_only=True, lease={"hard_s": 100, "unclaimed_s": 0.4})))
-        pid = json.loads(out.decode())["pid"]
-        until(lambda: not alive(pid), what="exit")
-        self.assertEqual(os.listdir(self.agents), [])
+        _, code, error = after_preamble(spawn(self.header(hold_only=True, lease={"hard_s": 100, "unclaimed_s": 0.4})))
+        self.assertIn(code, (0, 95), error)         # it may have ended before the loader asked it for its status
+        until(lambda: os.listdir(self.agents) == [], what="exit")
 
     def test_a_run_keeps_the_node(self):
-        client = self.client(lease={"idle_s": 0.3})
+        client = self.client(lease={"idle_s": 600})
         folder = os.path.join(self.base, "ws.gpush", "runs", "7")
         os.makedirs(folder)
         with open(os.path.join(folder, "lock"), "w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
+            client.call("renew", idle_s=0.3)
             seen = [client.call("status")]
             until(lambda: client.call("status")["hard_left_s"] is None and seen.append(1) or len(seen) > 40)
             self.assertEqual(client.call("status")["idle_because"], "run 7")

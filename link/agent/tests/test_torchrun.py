@@ -5,12 +5,12 @@ import sys
 import unittest
 
 import test_supervisor as base
+from client import free_port
 from gpush_agent import journal, ranks
 
 RIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "src", "test", "rigs", "torch")
 EXAMPLE = os.path.join(os.path.dirname(RIG), "..", "..", "..", "examples", "ddp", "train.py")
 MUST = os.environ.get("GPUSH_REQUIRE_RIGS", "") == "all"
-SECONDS = 120
 
 
 def torch_python():
@@ -26,11 +26,6 @@ class TorchrunTest(base.RunTest):
     def setUp(self):
         self.assertTrue(PYTHON, PROBLEM)
         super().setUp()
-        self.seconds, base.SECONDS = base.SECONDS, SECONDS
-
-    def tearDown(self):
-        base.SECONDS = self.seconds
-        super().tearDown()
 
     def torchrun(self, **more):
         return self.start(self.spec("torchrun", python=PYTHON, defaults={"OMP_NUM_THREADS": "1"}, **more))
@@ -50,7 +45,7 @@ class TorchrunTest(base.RunTest):
         self.script("import torch.distributed as d\nd.init_process_group('gloo')\n"
                     "print(rank, d.get_world_size(), os.environ['LOCAL_RANK'], os.environ['NODE_RANK'])\n"
                     "d.barrier()\nd.destroy_process_group()\n")
-        master = {"addr": "127.0.0.1", "port": base.free_port()}
+        master = {"addr": "127.0.0.1", "port": free_port()}
         runs = [self.torchrun(nodes=2, node_rank=node, procs=1, first_rank=node, world=2, master=master, slots=[str(node)])
                 for node in (0, 1)]
         for node, run in enumerate(runs):

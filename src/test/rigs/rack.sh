@@ -15,9 +15,14 @@ in_rack() { nsenter -t "$(rack)" -a -- "$@"; }
 # begin_rack PROGRAM: starts it and records its pid.
 begin_rack() {
   local pid
-  # 9>&- : who inherits the lock's descriptor holds the lock for as long as it lives.
-  setsid unshare --mount --net --uts --ipc --pid --fork --kill-child --mount-proc "$1" \
-    9>&- < /dev/null > "$rig/rack.log" 2>&1 &
+  # Without any other descriptor: who inherits that of a lock, ours or our caller's, holds the lock for as long as it lives.
+  (
+    for fd in /proc/$BASHPID/fd/*; do
+      fd=${fd##*/}
+      ((fd < 3 || fd == 255)) || eval "exec $fd>&-"
+    done
+    exec setsid unshare --mount --net --uts --ipc --pid --fork --kill-child --mount-proc "$1"
+  ) < /dev/null > "$rig/rack.log" 2>&1 &
   # The process of the pid namespace is unshare's child; unshare itself stays outside.
   for _ in $(seq 100); do
     pid=$(pgrep -P $! || true)

@@ -1,13 +1,13 @@
 package dev.gpush.acceptance;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -49,8 +49,7 @@ final class LinkFaultsIT {
       try (var socket = WebSocket.through(world, Traffic.folder(world))) {
         socket.echoes("before");
         for (Duration freeze : FREEZES) {
-          List<Long> frozen = relays(world);
-          assertTrue(!frozen.isEmpty(), "no relay to freeze");
+          List<Long> frozen = someRelays(world);
           World.signal("STOP", frozen);
           socket.send("while frozen");
           LockSupport.parkNanos(freeze.toNanos());
@@ -77,8 +76,7 @@ final class LinkFaultsIT {
     try (World world = World.fresh(RELAYS)) {
       world.gpush("up").succeeded();
       try (var notebook = Notebook.open(world, jupyter.get())) {
-        List<Long> frozen = relays(world);
-        assertTrue(!frozen.isEmpty(), "no relay to freeze");
+        List<Long> frozen = someRelays(world);
         BrokenWay.aNotebook(
             notebook, () -> World.signal("STOP", frozen), () -> World.signal("CONT", frozen));
       }
@@ -94,6 +92,19 @@ final class LinkFaultsIT {
 
       TwoWay.losesNothing(world, () -> killRelays(gateway));
     }
+  }
+
+  /** On a loaded machine a pipe may just be replaced. */
+  private static List<Long> someRelays(World world) throws Exception {
+    long gateway = world.gatewayPid();
+    var found = new ArrayList<Long>();
+    World.until(
+        "a relay to freeze",
+        () -> {
+          found.addAll(relays(gateway));
+          return !found.isEmpty();
+        });
+    return found;
   }
 
   /** The gateway's children that lead to agents. */

@@ -7,11 +7,9 @@ import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Several clusters behind one login: each is a backend, and all share one ssh connection. */
-@Timeout(600)
 @ResourceLock(SlurmRig.TWO)
 final class SlurmClustersIT {
   private static World world(SlurmRig rig) throws IOException {

@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +23,11 @@ final class SlurmIT {
   private static final String TORCH = "/srv/torch/bin/python";
 
   private static World world(SlurmRig rig) throws IOException {
-    World world = World.fresh(BrokenWay.IMPATIENT);
+    return world(rig, Map.of());
+  }
+
+  private static World world(SlurmRig rig, Map<String, String> waits) throws IOException {
+    World world = World.fresh(waits);
     Files.createDirectories(world.home());
     Files.writeString(
         world.home().resolve("config.yaml"),
@@ -98,7 +103,7 @@ final class SlurmIT {
   @Test
   void aCutNetworkLosesNothing() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    try (World world = world(rig)) {
+    try (World world = world(rig, BrokenWay.IMPATIENT)) {
       world.gpush("up", "--nodes", "1", "--gpus", "H100:1").succeeded();
       try {
         BrokenWay.losesNothing(world, Ranks.torch().map(_ -> TORCH), rig::cut, rig::heal);
@@ -114,8 +119,9 @@ final class SlurmIT {
   void aGatewayThatNeverComesBackHoldsNothing() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
     try (World world = world(rig)) {
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
       assertTrue(!isEmpty(rig));
+      world.gpush("up", "--idle", "4s").succeeded();
 
       world.killGateway();
 
@@ -127,20 +133,30 @@ final class SlurmIT {
   @Test
   void aRunThatGoesOnWithoutItsGatewayKeepsItsNodesAndNoLonger() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
+    Path begin = rig.home().resolve("ann/gpush-it-begin");
     Path done = rig.home().resolve("ann/gpush-it-done");
     try (World world = world(rig)) {
       world.file(
           "work.py",
-          "import time, pathlib; time.sleep(9); (pathlib.Path.home() / 'gpush-it-done').touch()");
-      world.gpush("up", "--nodes", "2", "--gpus", "H100:1", "--idle", "4s").succeeded();
+          """
+          import pathlib, time
+          while not (pathlib.Path.home() / "gpush-it-begin").exists():
+              time.sleep(0.02)
+          time.sleep(9)
+          (pathlib.Path.home() / "gpush-it-done").touch()
+          """);
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
       world.gpush("run", "--detach", "--nodes", "1", "work.py").succeeded();
+      world.gpush("up", "--idle", "4s").succeeded();
 
       world.killGateway();
+      Files.createFile(begin);
 
       World.until("the run has done its work", () -> Files.exists(done));
       assertTrue(!isEmpty(rig), "the idle time begins with the end of the run");
       World.until("the job is gone at its lease", () -> isEmpty(rig));
     } finally {
+      Files.deleteIfExists(begin);
       Files.deleteIfExists(done);
     }
   }
@@ -186,13 +202,11 @@ final class SlurmIT {
   @Test
   void aPlaceInTheQueueOutlivesTheGateway() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    String other =
-        rig.ann(
-            "sbatch", "--parsable", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 900");
+    String other = hog(rig);
     try (World world = world(rig)) {
       Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
       World.until("it is queued", () -> state(world).equals("queued"));
-      String job = rig.ann("squeue", "-h", "-t", "PENDING", "-o", "%i");
+      String job = pending(rig);
 
       world.killGateway();
       waiting.waitFor();
@@ -200,6 +214,103 @@ final class SlurmIT {
       rig.ann("scancel", other);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
 
+      assertEquals(job, rig.ann("squeue", "-h", "-o", "%i"));
+      world.gpush("down").succeeded();
+      assertTrue(isEmpty(rig));
+    } finally {
+      rig.tried("ann", "scancel", other);
+    }
+  }
+
+  /** A job of another user of the cluster on all of its nodes. */
+  private static String hog(SlurmRig rig) throws Exception {
+    return rig.ann(
+        "sbatch", "--parsable", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 900");
+  }
+
+  private static String pending(SlurmRig rig) throws Exception {
+    return rig.ann("squeue", "-h", "-t", "PENDING", "-o", "%i");
+  }
+
+  @Test
+  void aClosedTerminalLeavesItsPlaceInTheQueue() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    String other = hog(rig);
+    try (World world = world(rig)) {
+      Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
+      World.until("it is queued", () -> state(world).equals("queued"));
+      String job = pending(rig);
+
+      World.signal("HUP", List.of(waiting.pid()));
+      waiting.waitFor();
+
+      assertEquals(job, pending(rig));
+      Result ps = world.gpush("ps").succeeded();
+      assertTrue(ps.err().contains("devbox is queued for "), ps::toString);
+      assertTrue(ps.err().contains("slurm job " + job + " waits"), ps::toString);
+      Process again = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
+      try (var said = again.errorReader()) {
+        assertTrue(said.readLine().startsWith("devbox has waited for "));
+        World.signal("KILL", List.of(again.pid()));
+        again.waitFor();
+      }
+      assertEquals(job, pending(rig));
+      rig.ann("scancel", other);
+      World.until("it is made while nobody waits", () -> state(world).equals("ready"));
+      Result up = world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
+      assertTrue(up.err().contains("devbox is there: 2×8 H100 on hpc"), up::toString);
+      assertEquals(job, rig.ann("squeue", "-h", "-o", "%i"));
+      world.gpush("down").succeeded();
+      assertTrue(isEmpty(rig));
+    } finally {
+      rig.tried("ann", "scancel", other);
+    }
+  }
+
+  @Test
+  void ctrlCDownAndStopGiveAPlaceInTheQueueUp() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    String other = hog(rig);
+    try (World world = world(rig)) {
+      Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
+      World.until("it is queued", () -> state(world).equals("queued"));
+
+      World.signal("INT", List.of(waiting.pid()));
+
+      assertEquals(130, waiting.waitFor());
+      assertEquals("", pending(rig));
+      Result queued = world.gpush("up", "--nodes", "2", "--gpus", "H100:8", "--detach").succeeded();
+      String job = pending(rig);
+      assertTrue(
+          queued.err().contains("devbox waits on hpc: slurm job " + job + " waits"),
+          queued::toString);
+      assertTrue(queued.err().contains("give it up: gpush down"), queued::toString);
+      world.gpush("down").succeeded();
+      assertEquals("", pending(rig));
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:8", "--detach").succeeded();
+      Result stopped = world.gpush("stop").succeeded();
+      assertTrue(stopped.err().contains("devbox does not wait any more"), stopped::toString);
+      assertEquals("", pending(rig));
+      assertEquals("[]", world.gpush("ps", "--json").succeeded().out().strip());
+    } finally {
+      rig.tried("ann", "scancel", other);
+    }
+  }
+
+  @Test
+  void aGatewayThatIsStoppedKeepsItsPlaceAndTheNextOneWaitsOnByItself() throws Exception {
+    SlurmRig rig = SlurmRig.of("default");
+    String other = hog(rig);
+    try (World world = world(rig)) {
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:8", "--detach").succeeded();
+      String job = pending(rig);
+
+      world.gpush("gateway", "stop").succeeded();
+
+      assertEquals(job, pending(rig));
+      World.until("the next one waits", () -> state(world).equals("queued"));
+      rig.ann("scancel", other);
+      World.until("it is made while nobody waits", () -> state(world).equals("ready"));
       assertEquals(job, rig.ann("squeue", "-h", "-o", "%i"));
       world.gpush("down").succeeded();
       assertTrue(isEmpty(rig));

@@ -4,10 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,11 +36,13 @@ final class StoppedGatewayIT {
       Traffic traffic = Traffic.begin(world, MEGABYTES);
       long gateway = world.gatewayPid();
       Process connecting;
+      CompletableFuture<byte[]> said;
       Result refused;
 
       World.signal("STOP", List.of(gateway));
       try {
         connecting = world.start(world.project(), world.ssh("devbox", "echo $GPUSH_NODE; exit 4"));
+        said = World.read(connecting.getErrorStream());
         refused = world.gpush("ps");
         LockSupport.parkNanos(MORE.toNanos());
         assertEquals(List.of(gateway), gateways(world));
@@ -54,13 +57,16 @@ final class StoppedGatewayIT {
       assertTrue(refused.err().contains("try: kill -CONT " + gateway + ";"), refused::err);
       assertEquals(gateway, world.gatewayPid());
       assertEquals(List.of(gateway), gateways(world));
-      assertTrue(connecting.waitFor(60, TimeUnit.SECONDS), "an ssh that came meanwhile");
-      assertEquals(4, connecting.exitValue());
+      assertEquals(4, connecting.waitFor(), () -> "an ssh that came meanwhile: " + text(said));
       World.until("the session is ready", () -> isReady(world));
       traffic.endsWhole();
       Json run = world.json("runs", "--json").items().getFirst();
       assertEquals("done", run.text("state").orElse(""), run::write);
     }
+  }
+
+  private static String text(CompletableFuture<byte[]> bytes) {
+    return new String(bytes.join(), StandardCharsets.UTF_8);
   }
 
   private static boolean isReady(World world) {

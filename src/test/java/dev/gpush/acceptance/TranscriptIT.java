@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -23,7 +22,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * {@code [proj]} stand for the folders, {@code [..]} for anything. {@code -Dgpush.golden=write}
  * writes what was seen.
  */
-@Timeout(240)
 @Execution(ExecutionMode.CONCURRENT)
 final class TranscriptIT {
   private static final boolean WRITES = "write".equals(System.getProperty("gpush.golden"));

@@ -3,20 +3,24 @@ package dev.gpush.acceptance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.json.Json;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -28,7 +32,11 @@ import java.util.stream.Stream;
  * everything back and fails when a process, an agent's folder or a node's folder stays.
  */
 final class World implements AutoCloseable {
-  private static final long COMMAND_SECONDS = 120;
+  /** Ends a command that hangs; no machine that works is so slow. */
+  private static final long COMMAND_SECONDS = 300;
+
+  /** The same for what a test waits for. */
+  private static final long UNTIL_SECONDS = 180;
 
   /** Ready to start at once, or tests side by side would wait for each other there and say so. */
   private static final Path LAUNCHER = prepared(repository().resolve("gpush"));
@@ -196,9 +204,15 @@ final class World implements AutoCloseable {
         ssh("-N", "-E", "/dev/null", "-o", "ExitOnForwardFailure=yes", "-L", path, "devbox"));
   }
 
+  /** That the kernel gives to nobody who asks for any port: those are above 32767. */
   static int freePort() throws IOException {
-    try (var probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return probe.getLocalPort();
+    while (true) {
+      int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
+      try (var probe = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+        return probe.getLocalPort();
+      } catch (BindException taken) {
+        // Then another one.
+      }
     }
   }
 
@@ -257,10 +271,10 @@ final class World implements AutoCloseable {
 
   /** Polls until it holds; the only waiting that tests do. */
   static void until(String what, BooleanSupplier condition) throws InterruptedException {
-    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(UNTIL_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
-        throw new AssertionError("not within a minute: " + what);
+        throw new AssertionError("not within " + UNTIL_SECONDS + " s: " + what);
       }
       // Other processes cannot tell us: looking is all there is.
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
@@ -286,16 +300,15 @@ final class World implements AutoCloseable {
   void killGateway() throws Exception {
     ProcessHandle gateway = ProcessHandle.of(gatewayPid()).orElseThrow();
     gateway.destroyForcibly();
-    gateway.onExit().get(10, TimeUnit.SECONDS);
+    gateway.onExit().get();
   }
 
   /** Folders of agents that serve this home. */
-  List<Path> agents() throws IOException {
+  List<Path> agents() {
     var found = new ArrayList<Path>();
     for (String parent : List.of("/tmp", "/var/tmp", "/dev/shm")) {
-      try (Stream<Path> users = Files.list(Path.of(parent))) {
-        for (Path user :
-            users.filter(folder -> folder.getFileName().toString().startsWith("gpush-")).toList()) {
+      for (Path user : inside(Path.of(parent))) {
+        if (user.getFileName().toString().startsWith("gpush-")) {
           found.addAll(ours(user));
         }
       }
@@ -303,35 +316,27 @@ final class World implements AutoCloseable {
     return found;
   }
 
-  private List<Path> ours(Path user) throws IOException {
-    if (!Files.isDirectory(user)) {
-      return List.of();
-    }
-    var found = new ArrayList<Path>();
-    try (Stream<Path> agents = Files.list(user)) {
-      for (Path agent :
-          agents.filter(folder -> Files.exists(folder.resolve("agent.json"))).toList()) {
-        if (Files.readString(agent.resolve("agent.json")).contains(base.toString())) {
-          found.add(agent);
-        }
-      }
-    }
-    return found;
+  private List<Path> ours(Path user) {
+    return inside(user).stream()
+        .filter(agent -> read(agent.resolve("agent.json")).contains(base.toString()))
+        .toList();
+  }
+
+  /** What lies in a folder; tests beside this one make and remove theirs at any time. */
+  private static List<Path> inside(Path folder) {
+    File[] files = folder.toFile().listFiles();
+    return files == null ? List.of() : Arrays.stream(files).map(File::toPath).toList();
   }
 
   /** Processes that carry this world's base folder in their command line or environment. */
-  List<String> processes() throws IOException {
+  List<String> processes() {
     var found = new ArrayList<String>();
-    try (Stream<Path> all = Files.list(Path.of("/proc"))) {
-      for (Path process :
-          all.filter(path -> path.getFileName().toString().matches("[0-9]+")).toList()) {
-        String trace = read(process.resolve("cmdline")) + read(process.resolve("environ"));
-        boolean isOwn =
-            process.getFileName().toString().equals(Long.toString(ProcessHandle.current().pid()));
-        if (!isOwn && trace.contains(base.toString())) {
-          found.add(
-              process.getFileName() + " " + read(process.resolve("cmdline")).replace('\0', ' '));
-        }
+    String own = Long.toString(ProcessHandle.current().pid());
+    for (Path process : inside(Path.of("/proc"))) {
+      String name = process.getFileName().toString();
+      String trace = read(process.resolve("cmdline")) + read(process.resolve("environ"));
+      if (name.matches("[0-9]+") && !name.equals(own) && trace.contains(base.toString())) {
+        found.add(name + " " + read(process.resolve("cmdline")).replace('\0', ' '));
       }
     }
     return found;
@@ -346,34 +351,23 @@ final class World implements AutoCloseable {
   }
 
   /** What lies where nodes keep their workspaces. */
-  List<String> nodeFolders() throws IOException {
-    if (!Files.exists(home.resolve("nodes"))) {
-      return List.of();
-    }
-    try (Stream<Path> nodes = Files.list(home.resolve("nodes"))) {
-      return nodes.map(folder -> "node folder " + folder).toList();
-    }
+  List<String> nodeFolders() {
+    return inside(home.resolve("nodes")).stream().map(folder -> "node folder " + folder).toList();
   }
 
   /** Where clients meet this home's gateway. */
-  private List<String> runtimeFolders() throws IOException {
-    try (Stream<Path> users = Files.list(Path.of("/tmp"))) {
-      var found = new ArrayList<String>();
-      for (Path user : users.filter(folder -> folder.toString().contains("/gpush-")).toList()) {
-        String[] names = user.toFile().list((_, name) -> name.startsWith("gateway-"));
-        for (String name : names == null ? new String[0] : names) {
-          Path folder = user.resolve(name);
-          if (read(folder.resolve("gateway.lock")).contains(base.toString())) {
-            found.add("runtime folder " + folder);
-          }
-        }
-      }
-      return found;
-    }
+  private List<String> runtimeFolders() {
+    return inside(Path.of("/tmp")).stream()
+        .filter(user -> user.toString().contains("/gpush-"))
+        .flatMap(user -> inside(user).stream())
+        .filter(folder -> folder.getFileName().toString().startsWith("gateway-"))
+        .filter(folder -> read(folder.resolve("gateway.lock")).contains(base.toString()))
+        .map(folder -> "runtime folder " + folder)
+        .toList();
   }
 
   /** What of gpush is still here once all sessions are down and the gateway is stopped. */
-  List<String> leftovers() throws IOException {
+  List<String> leftovers() {
     var left = new ArrayList<>(processes());
     agents().forEach(agent -> left.add("agent folder " + agent));
     left.addAll(nodeFolders());
@@ -396,15 +390,7 @@ final class World implements AutoCloseable {
       gpush("-s", session.text("name").orElseThrow(), "down", "--discard");
     }
     gpush("gateway", "stop");
-    until(
-        "nothing of gpush is left: " + leftovers(),
-        () -> {
-          try {
-            return leftovers().isEmpty();
-          } catch (IOException changing) {
-            return false;
-          }
-        });
+    until("nothing of gpush is left: " + leftovers(), () -> leftovers().isEmpty());
     try (Stream<Path> files = Files.walk(base)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

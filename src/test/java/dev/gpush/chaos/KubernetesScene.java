@@ -145,7 +145,7 @@ final class KubernetesScene implements Scene {
   public void close() throws IOException {
     try {
       heal();
-      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=60s");
+      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=300s");
       kubectl("delete", "namespace", namespace, "--wait=false");
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.machine.Machine;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -92,7 +93,12 @@ final class Life implements AutoCloseable {
     this.service =
         new SessionService(
             new Identity(
-                owner, owner + "@here", HexFormat.of().formatHex(incarnation), "here", "b", home),
+                owner,
+                new Holder(owner + "@here"),
+                HexFormat.of().formatHex(incarnation),
+                "here",
+                "b",
+                home),
             new Only(backend),
             new YamlConfigs(home, home.resolve("no-site.yaml")),
             agent,

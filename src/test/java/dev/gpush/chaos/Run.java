@@ -31,7 +31,9 @@ import java.util.stream.Stream;
 
 /** One schedule on a home of its own, from the first up to nothing left. */
 final class Run {
-  private static final Duration DEADLINE = Duration.ofSeconds(90);
+  /** Ends a run that hangs; no machine that works is so slow. */
+  private static final Duration DEADLINE = Duration.ofMinutes(4);
+
   private static final Duration PATIENCE = Duration.ofSeconds(15);
   private static final Duration IDLE = Duration.ofSeconds(2);
   private static final long LATE_MILLIS = 1500;

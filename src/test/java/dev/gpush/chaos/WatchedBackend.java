@@ -9,12 +9,12 @@ import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /** The real one; remembers what was asked for, and straight pipes break with their gateway. */
 record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
@@ -44,10 +44,18 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     scene.asked(request);
     life.moment();
-    Gang gang = real.reserve(request, waiting);
+    Gang gang = real.reserve(request, waiter);
+    life.moment();
+    return gang;
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    life.moment();
+    Gang gang = real.resume(request, waiter);
     life.moment();
     return gang;
   }

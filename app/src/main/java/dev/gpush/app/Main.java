@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.control.place.GatewayLock;
+import dev.gpush.control.place.HomeFolder;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GatewayFailure;
@@ -67,6 +68,7 @@ public final class Main {
   }
 
   private static int run(Home home) throws IOException, InterruptedException {
+    HomeFolder.make(home.path());
     RunFolder folder = RunFolder.of(home.path());
     Optional<GatewayLock> lock = take(folder, home);
     if (lock.isEmpty()) {

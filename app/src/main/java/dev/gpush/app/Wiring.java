@@ -8,6 +8,7 @@ import dev.gpush.control.wire.Greeting;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
@@ -40,6 +41,7 @@ final class Wiring implements AutoCloseable {
 
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
+  private final HolderFile holder;
   private final Machines machines;
   private final SessionService sessions;
   private final Transports transports;
@@ -47,11 +49,13 @@ final class Wiring implements AutoCloseable {
   private final ControlServer server;
 
   private Wiring(
+      HolderFile holder,
       Machines machines,
       SessionService sessions,
       Transports transports,
       SshGateway ssh,
       ControlServer server) {
+    this.holder = holder;
     this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
@@ -65,7 +69,7 @@ final class Wiring implements AutoCloseable {
     Map<String, String> environment = System.getenv();
     var clock = Clock.system();
     var random = new SecureRandom();
-    var configs = new YamlConfigs(home.path(), SITE);
+    var configs = new YamlConfigs(home.path(), SITE, System.getProperty("user.name"));
     var agent = new AgentImage(tasks, random);
     var host =
         new SystemHost(
@@ -76,10 +80,11 @@ final class Wiring implements AutoCloseable {
             environment);
     var transports =
         new Transports(folder.path().resolve("ssh"), environment, host::spawn, random, tasks);
-    Identity identity = identity(home, host.name(), configs, random);
+    String words = System.getProperty("user.name") + "@" + host.name() + ":" + home.path();
+    HolderFile holder = HolderFile.take(home, words, MachineId.current(random), random);
+    Identity identity = identity(home, holder.holder(), host.name(), configs, random);
     Timing timing = timing(environment);
-    var machines =
-        new Machines(host, agent, identity.holder(), timing.link(), tasks, clock, random);
+    var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
         new ConfiguredBackends(
             configs, host, agent, GPU_LOCKS, transports, machines, clock, random, tasks);
@@ -96,7 +101,8 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
-    SshGateway ssh = SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks);
+    SshGateway ssh =
+        SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks, clock);
     sshBox.fill(ssh, sessions);
     process.isUsedWhen(ssh::hasClients);
     process.tells(
@@ -130,7 +136,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(machines, sessions, transports, ssh, server);
+    return new Wiring(holder, machines, sessions, transports, ssh, server);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -141,13 +147,13 @@ final class Wiring implements AutoCloseable {
         : Timing.usual().withContact(DurationText.parse("GPUSH_LINK_CONTACT", contact));
   }
 
-  private static Identity identity(Home home, String host, Configs configs, SecureRandom random) {
+  private static Identity identity(
+      Home home, Holder holder, String host, Configs configs, SecureRandom random) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
-    String user = System.getProperty("user.name");
     return new Identity(
-        owner(configs, home).orElse(user),
-        user + "@" + host + ":" + home.path(),
+        owner(configs, home).orElse(System.getProperty("user.name")),
+        holder,
         HexFormat.of().formatHex(incarnation),
         host,
         BootId.current(),
@@ -189,5 +195,6 @@ final class Wiring implements AutoCloseable {
     sessions.close();
     machines.close();
     transports.close();
+    holder.close();
   }
 }

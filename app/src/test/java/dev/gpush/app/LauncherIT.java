@@ -19,13 +19,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The launcher, the client and the gateway as processes, with a home and a cache of their own. */
-@Timeout(120)
 class LauncherIT {
-  private static final int SECONDS = 60;
+  /** Ends a test that hangs; no machine that works is so slow. */
+  private static final int SECONDS = 300;
 
   /** Shared: the jars are installed once. */
   @TempDir private static Path cache;

@@ -20,6 +20,7 @@ import java.util.Optional;
 final class LaunchMaker {
   private final LaunchSite site;
   private final Pythons pythons;
+  private final OutputFolders outputs;
 
   /**
    * A request, with what it leaves open taken from the run it repeats.
@@ -46,9 +47,10 @@ final class LaunchMaker {
   /** How it will run; pythons are those of all nodes of the session. */
   record Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {}
 
-  LaunchMaker(LaunchSite site, Pythons pythons) {
+  LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs) {
     this.site = site;
     this.pythons = pythons;
+    this.outputs = outputs;
   }
 
   List<NodeInfo> infos() {
@@ -159,7 +161,7 @@ final class LaunchMaker {
     }
   }
 
-  LaunchPlan plan(Wish wish, Decided decided, SlotPlan slots) {
+  LaunchPlan plan(Wish wish, Decided decided, SlotPlan slots) throws InterruptedException {
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     for (SlotPlan.Claim claim : slots.claims()) {
@@ -175,6 +177,7 @@ final class LaunchMaker {
         wish.parsed(),
         decided.mode(),
         facts,
+        outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
         wish.relative(),
         wish.input().environment(),
         wish.input().warning());

@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
  *
  * @param nodes of the run, in the order of their ranks, with what each of them claims
  * @param pythons of these nodes, in the same order; empty where the form does without
+ * @param outputs the configured folder on each of them; empty: beside the workspace
  * @param folder relative to the workspace's root
  */
 record LaunchPlan(
@@ -24,11 +25,15 @@ record LaunchPlan(
     RunWords words,
     Mode mode,
     List<PythonFacts> pythons,
+    List<String> outputs,
     String folder,
     Map<String, String> environment,
     Optional<RunWarning> warning) {
   /** Between the first failing rank and the end by force of the others. */
   private static final int STOP_GRACE_SECONDS = 10;
+
+  /** So much of the session's id tells its outputs from those of another one of its name. */
+  private static final int SHORT_ID = 6;
 
   private static final String LOOPBACK = "127.0.0.1";
 
@@ -52,6 +57,7 @@ record LaunchPlan(
   LaunchPlan {
     nodes = List.copyOf(nodes);
     pythons = List.copyOf(pythons);
+    outputs = List.copyOf(outputs);
     environment = Map.copyOf(environment);
     if (nodes.size() != slots.claims().size()) {
       throw new IllegalArgumentException("claims of other nodes");
@@ -112,7 +118,7 @@ record LaunchPlan(
     fields.put("slots", claim.slots());
     // Of a node that was asked for without GPUs none may be used, even where the machine has some.
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
-    fields.put("outputs", outputs(run, node, python));
+    fields.put("outputs", outputs(run, index));
     fields.put("stop_grace_s", STOP_GRACE_SECONDS);
     warning.ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
@@ -231,30 +237,14 @@ record LaunchPlan(
         : Map.of("OMP_NUM_THREADS", Integer.toString(Math.max(1, node.cpus() / sharing)));
   }
 
-  private String outputs(int run, NodeInfo node, Optional<PythonFacts> python) {
-    return site.outputs()
-        .map(configured -> python.map(facts -> expanded(configured, facts)).orElse(configured))
-        .filter(configured -> configured.startsWith("/"))
-        .map(
-            configured ->
-                configured
-                    + "/"
-                    + site.name()
-                    + "-"
-                    + site.id().substring(0, Math.min(6, site.id().length()))
-                    + "/run-"
-                    + run)
-        .orElse(node.state() + "/outputs/run-" + run);
-  }
-
-  /** {@code /scratch/$USER/runs}, {@code ~/runs}, as they are on the node. */
-  private static String expanded(String path, PythonFacts node) {
-    String rest =
-        path.equals("~") || path.startsWith("~/") ? node.home() + path.substring(1) : path;
-    return rest.replace("${HOME}", node.home())
-        .replace("$HOME", node.home())
-        .replace("${USER}", node.user())
-        .replace("$USER", node.user());
+  private String outputs(int run, int index) {
+    String folder = "run-" + run;
+    if (outputs.isEmpty()) {
+      return nodes.get(index).state() + "/outputs/" + folder;
+    }
+    String session =
+        site.name() + "-" + site.id().substring(0, Math.min(SHORT_ID, site.id().length()));
+    return outputs.get(index) + "/" + session + "/" + folder;
   }
 
   private Optional<PythonFacts> pythonOf(int index) {

@@ -1,5 +1,6 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.session.SessionName;
 import java.nio.file.Path;
 import java.util.List;
@@ -22,7 +23,7 @@ public record LaunchSite(
     boolean onThisMachine,
     List<LaunchNode> nodes,
     Path history,
-    Optional<String> outputs) {
+    Optional<NodeFolder> outputs) {
   public LaunchSite {
     nodes = List.copyOf(nodes);
     if (nodes.isEmpty()) {

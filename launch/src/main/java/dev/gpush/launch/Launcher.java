@@ -57,7 +57,8 @@ public final class Launcher implements AutoCloseable {
     this.clock = clock;
     this.tasks = tasks.group("runs-" + site.name());
     this.history = new RunHistory(site.history());
-    this.maker = new LaunchMaker(site, new Pythons(site, this.tasks));
+    this.maker =
+        new LaunchMaker(site, new Pythons(site, this.tasks), new OutputFolders(site, this.tasks));
     this.follower = new RunFollower(site, this.tasks);
   }
 

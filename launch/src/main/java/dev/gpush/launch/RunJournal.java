@@ -48,6 +48,11 @@ final class RunJournal {
     return offset;
   }
 
+  /** The next bytes are those at {@link #offset()}: a record that came in part comes again. */
+  void reopen() {
+    pending = new byte[0];
+  }
+
   /** Gives each record that these bytes complete. */
   void feed(byte[] bytes, int length, Entries entries) {
     byte[] all = Arrays.copyOf(pending, pending.length + length);

@@ -2,7 +2,6 @@ package dev.gpush.launch;
 
 import dev.gpush.core.run.RunOutput;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
@@ -47,7 +46,6 @@ final class RunMerge {
   final class Part {
     private final int node;
     private final Map<Integer, LineSplitter> splitters = new TreeMap<>();
-    private Optional<NodeEnd> end = Optional.empty();
     private boolean isStopping;
 
     private Part(int node) {
@@ -86,11 +84,6 @@ final class RunMerge {
       }
     }
 
-    /** What {@code ended} told. */
-    Optional<NodeEnd> end() {
-      return end;
-    }
-
     private void event(RunEvent event) {
       switch (event) {
         case RunEvent.RankExit(int rank, var how) -> {
@@ -110,8 +103,7 @@ final class RunMerge {
         }
         case RunEvent.Warned warned -> output.event(node, RunTalk.warned(warned));
         case RunEvent.Gap(long bytes) -> output.event(node, RunTalk.gap(bytes));
-        case RunEvent.Ended(var how) -> end = Optional.of(how);
-        case RunEvent.Started _, RunEvent.At _, RunEvent.Unknown _ -> {}
+        case RunEvent.Started _, RunEvent.Ended _, RunEvent.At _, RunEvent.Unknown _ -> {}
       }
     }
   }

@@ -1,12 +1,9 @@
 package dev.gpush.launch;
 
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import java.io.IOException;
-import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,13 +20,8 @@ import java.util.function.UnaryOperator;
  * a new gateway watches again from the beginning and comes to the same end.
  */
 final class RunWatch {
-  /** A stream that ended too early is opened again after this. */
-  private static final Duration PAUSE = Duration.ofMillis(200);
-
   /** How often a run is started again because somebody took its port. */
   private static final int AGAIN = 3;
-
-  private static final int BUFFER = 64 * 1024;
 
   /** Of the nodes that must stop because another one's rank failed. */
   private static final int GRACE_SECONDS = 10;
@@ -267,55 +259,14 @@ final class RunWatch {
   }
 
   private NodeEnd followNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
-    var journal = new RunJournal(part.node(), 0);
-    while (true) {
-      var events = new Events(onFailure);
-      try {
-        read(part.node(), journal, events);
-      } catch (IOException broken) {
-        // The agent is another one now; the run's files are the same.
-      }
-      if (events.end.isPresent()) {
-        return events.end.get();
-      }
-      Optional<NodeEnd> end = ended(part.node());
-      if (end.isPresent()) {
-        return end.get();
-      }
-      Thread.sleep(PAUSE);
-    }
-  }
-
-  private void read(int node, RunJournal journal, Events events)
-      throws IOException, InterruptedException {
-    Json.Obj arguments =
-        Json.object(
-            "run", record().number(), "offset", journal.offset(), "follow", true, "events", true);
-    try (InputStream in = calls(node).follow(arguments)) {
-      var buffer = new byte[BUFFER];
-      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-        journal.feed(buffer, count, events::take);
-      }
-    }
-  }
-
-  /** What the node's files say; empty while it goes on. */
-  private Optional<NodeEnd> ended(int node) throws InterruptedException {
-    try {
-      Json status = calls(node).call("run.status", Json.object("run", record().number()));
-      return status.get("exit").map(NodeEnd::from);
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)
-          && code.equals("not-found")) {
-        return Optional.of(NodeEnd.lost());
-      }
-      throw failed;
-    }
+    var journal =
+        new JournalReader(
+            calls(part.node()), part.node(), record().number(), Json.object("events", true));
+    return journal.follow(new Events(onFailure)::take);
   }
 
   private final class Events {
     private final Runnable onFailure;
-    private Optional<NodeEnd> end = Optional.empty();
     private boolean isAsked;
 
     Events(Runnable onFailure) {
@@ -334,8 +285,8 @@ final class RunWatch {
           }
         }
         case RunEvent.Stopping(var why) -> isAsked |= why.equals(RunTalk.ASKED);
-        case RunEvent.Ended(var how) -> end = Optional.of(how);
         case RunEvent.Started _,
+            RunEvent.Ended _,
             RunEvent.Warned _,
             RunEvent.Gap _,
             RunEvent.At _,

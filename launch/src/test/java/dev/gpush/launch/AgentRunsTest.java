@@ -21,12 +21,10 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The engine on two real agents of this machine, each with two slots. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 final class AgentRunsTest {
   private AgentGang gang;
@@ -155,7 +153,7 @@ final class AgentRunsTest {
     await(gang.onNode(0, "up1"));
     await(gang.onNode(0, "up2"));
 
-    RunView stopped = launcher.stop(1, "INT", Duration.ofSeconds(5), talk);
+    RunView stopped = launcher.stop(1, "INT", Duration.ofMinutes(5), talk);
 
     assertEquals("stopped", stopped.state());
     assertEquals(Optional.of(130), stopped.exit());

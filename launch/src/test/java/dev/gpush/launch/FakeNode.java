@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,7 +27,22 @@ final class FakeNode implements NodeCalls {
   private Optional<String> broken = Optional.empty();
   private String python =
       "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
+  private String user = "/home/me\nme\n";
   private int nextPort = 2000;
+  private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
+
+  /** Who reads a journal: the watch asks for events alone. */
+  enum Reader {
+    WATCH,
+    FOLLOWER
+  }
+
+  /**
+   * Where a stream of a journal breaks, counted from where it begins.
+   *
+   * @param isQuiet it only ends; else reading fails
+   */
+  record Break(int afterBytes, boolean isQuiet) {}
 
   private static final class Run {
     private final Json spec;
@@ -36,6 +52,13 @@ final class FakeNode implements NodeCalls {
 
     Run(Json spec) {
       this.spec = spec;
+    }
+  }
+
+  /** The reader's next streams of a journal break, each as one of these says, in this order. */
+  void breakStreams(Reader reader, Break... these) {
+    synchronized (lock) {
+      breaks.put(reader, new ArrayDeque<>(List.of(these)));
     }
   }
 
@@ -49,6 +72,12 @@ final class FakeNode implements NodeCalls {
   void python(String facts) {
     synchronized (lock) {
       python = facts;
+    }
+  }
+
+  void user(String home, String name) {
+    synchronized (lock) {
+      user = home + "\n" + name + "\n";
     }
   }
 
@@ -173,18 +202,27 @@ final class FakeNode implements NodeCalls {
         return InputStream.nullInputStream();
       }
       return arguments.flag("follow")
-          ? new Following(run, offset)
+          ? new Following(run, offset, nextBreak(arguments))
           : new ByteArrayInputStream(run.journal, offset, run.journal.length - offset);
     }
   }
 
+  private Optional<Break> nextBreak(Json arguments) {
+    Reader reader = arguments.flag("events") ? Reader.WATCH : Reader.FOLLOWER;
+    return Optional.ofNullable(breaks.get(reader)).map(ArrayDeque::poll);
+  }
+
   private final class Following extends InputStream {
     private final Run run;
+    private final Optional<Break> broken;
+    private final int last;
     private int at;
 
-    Following(Run run, int at) {
+    Following(Run run, int at, Optional<Break> broken) {
       this.run = run;
       this.at = at;
+      this.broken = broken;
+      this.last = broken.map(where -> at + where.afterBytes()).orElse(Integer.MAX_VALUE);
     }
 
     @Override
@@ -196,14 +234,17 @@ final class FakeNode implements NodeCalls {
     public int read(byte[] target, int offset, int length) throws IOException {
       synchronized (lock) {
         try {
-          while (at == run.journal.length && !run.isOver) {
+          while (at < last && at == run.journal.length && !run.isOver) {
             lock.wait();
           }
         } catch (InterruptedException stop) {
           Thread.currentThread().interrupt();
           throw new IOException(stop);
         }
-        int count = Math.min(length, run.journal.length - at);
+        if (at == last && !broken.orElseThrow().isQuiet()) {
+          throw new IOException("the pipe broke");
+        }
+        int count = Math.min(length, Math.min(last, run.journal.length) - at);
         System.arraycopy(run.journal, at, target, offset, count);
         at += count;
         return count == 0 ? -1 : count;
@@ -217,6 +258,9 @@ final class FakeNode implements NodeCalls {
       calls.add("ask " + arguments.getFirst());
       if (arguments.get(2).contains("stat")) {
         return new Answer(0, "", "");
+      }
+      if (arguments.get(2).startsWith("printf")) {
+        return new Answer(0, user, "");
       }
       if (broken.isPresent()) {
         return new Answer(127, "", broken.get());

@@ -34,7 +34,7 @@ final class LaunchPlanTest {
           "/usr/bin");
 
   private static LaunchPlan plan(
-      RunWords words, LaunchPlan.Mode mode, Optional<String> outputs, boolean here) {
+      RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here) {
     var infos =
         List.of(
             new NodeInfo(0, "a", "10.0.0.1", List.of("0", "1", "2"), "H100", 12, "/a/ws"),
@@ -47,7 +47,7 @@ final class LaunchPlanTest {
             here,
             infos.stream().map(info -> new LaunchNode(info, new FakeNode())).toList(),
             Path.of("/h"),
-            outputs);
+            Optional.empty());
     var slots =
         new SlotPlan(
             List.of(new SlotPlan.Claim(0, List.of("1", "2")), new SlotPlan.Claim(1, List.of("4"))));
@@ -58,6 +58,7 @@ final class LaunchPlanTest {
         words,
         mode,
         List.of(PYTHON, PYTHON),
+        outputs,
         "exp",
         Map.of("MINE", "x", "PATH", "/z"),
         Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))));
@@ -70,7 +71,7 @@ final class LaunchPlanTest {
   @Test
   void specSaysWhatEachNodeStarts() {
     List<Json.Obj> specs =
-        plan(words("A=1 train.py --lr 1"), LaunchPlan.Mode.RANKS, Optional.empty(), false)
+        plan(words("A=1 train.py --lr 1"), LaunchPlan.Mode.RANKS, List.of(), false)
             .specs(7, 1234, Json.object("run", 7));
 
     assertEquals(
@@ -129,7 +130,7 @@ final class LaunchPlanTest {
   @Test
   void nodesOfThisMachineMeetOnItAndShareItsProcessors() {
     Json.Obj spec =
-        plan(words("train.py"), LaunchPlan.Mode.TORCHRUN, Optional.empty(), true)
+        plan(words("train.py"), LaunchPlan.Mode.TORCHRUN, List.of(), true)
             .specs(7, 1, Json.object())
             .getFirst();
 
@@ -140,7 +141,7 @@ final class LaunchPlanTest {
   @Test
   void scriptByItsPlaceHereIsTheNodesOwn() {
     Json.Obj spec =
-        plan(words("/w/exp/train.py /w/data"), LaunchPlan.Mode.RANKS, Optional.empty(), false)
+        plan(words("/w/exp/train.py /w/data"), LaunchPlan.Mode.RANKS, List.of(), false)
             .specs(7, 1, Json.object())
             .get(1);
 
@@ -148,23 +149,20 @@ final class LaunchPlanTest {
   }
 
   @Test
-  void configuredOutputsAreOneFolderForEachRun() {
-    for (var expected :
-        Map.of(
-                "/s/$USER/runs",
-                "/s/me/runs/devbox-abcdef/run-7",
-                "~/r",
-                "/home/me/r/devbox-abcdef/run-7",
-                "odd",
-                "/a/ws.gpush/outputs/run-7")
-            .entrySet()) {
-      Json.Obj spec =
-          plan(words("t.py"), LaunchPlan.Mode.RANKS, Optional.of(expected.getKey()), false)
-              .specs(7, 1, Json.object())
-              .getFirst();
+  void outputsAreOneFolderForEachRun() {
+    assertEquals(
+        List.of("/s/a/devbox-abcdef/run-7", "/s/b/devbox-abcdef/run-7"),
+        outputs(List.of("/s/a", "/s/b")));
+    assertEquals(
+        List.of("/a/ws.gpush/outputs/run-7", "/b/ws.gpush/outputs/run-7"), outputs(List.of()));
+  }
 
-      assertEquals(Optional.of(expected.getValue()), spec.text("outputs"));
-    }
+  private static List<String> outputs(List<String> folders) {
+    return plan(words("t.py"), LaunchPlan.Mode.RANKS, folders, false)
+        .specs(7, 1, Json.object())
+        .stream()
+        .map(spec -> spec.text("outputs").orElse(""))
+        .toList();
   }
 
   @Test
@@ -173,7 +171,7 @@ final class LaunchPlanTest {
         plan(
                 words("accelerate launch --num_machines 9 --mixed_precision bf16 t.py --x"),
                 LaunchPlan.Mode.COMMAND,
-                Optional.empty(),
+                List.of(),
                 false)
             .specs(7, 99, Json.object())
             .get(1);
@@ -191,11 +189,10 @@ final class LaunchPlanTest {
   void headerHasThePartsThatThereAre() {
     assertEquals(
         "run 7 · 3 ranks · /e python 3.11 torch 2.8 · /w/exp · G42",
-        plan(words("t.py"), LaunchPlan.Mode.TORCHRUN, Optional.empty(), false)
-            .header(7, 42, "/home/me"));
+        plan(words("t.py"), LaunchPlan.Mode.TORCHRUN, List.of(), false).header(7, 42, "/home/me"));
     assertEquals(
         "run 7 · 2 nodes · ~/exp",
-        plan(words("ls"), LaunchPlan.Mode.COMMAND, Optional.empty(), false).header(7, 0, "/w"));
+        plan(words("ls"), LaunchPlan.Mode.COMMAND, List.of(), false).header(7, 0, "/w"));
   }
 
   @Test

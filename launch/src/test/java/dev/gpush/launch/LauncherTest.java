@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -29,11 +30,11 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The engine with nodes that do what the test says. */
-@Timeout(30)
 final class LauncherTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
@@ -62,6 +63,10 @@ final class LauncherTest {
   }
 
   private Launcher launcher() {
+    return launcher(Optional.empty());
+  }
+
+  private Launcher launcher(Optional<NodeFolder> outputs) {
     var reached = new ArrayList<LaunchNode>();
     for (int i = 0; i < nodes.size(); i++) {
       var info =
@@ -77,7 +82,7 @@ final class LauncherTest {
             false,
             reached,
             folder.resolve("history"),
-            Optional.empty());
+            outputs);
     return new Launcher(site, Clock.system(), tasks);
   }
 
@@ -135,6 +140,47 @@ final class LauncherTest {
     assertEquals(
         List.of("no torch in /usr/bin/python3: ranks get the same environment without torchrun"),
         talk.said());
+  }
+
+  /** The watch and the follower each read the journal; both lose their stream in a record. */
+  @ParameterizedTest
+  @CsvSource({"1, false", "15, true", "16, false", "30, true", "40, false", "70, false"})
+  void streamThatBreaksInARecordIsReadOnFromItsBeginning(int bytes, boolean isQuiet)
+      throws Exception {
+    var broken = new FakeNode.Break(bytes, isQuiet);
+    nodes.getFirst().breakStreams(FakeNode.Reader.WATCH, broken);
+    nodes.getFirst().breakStreams(FakeNode.Reader.FOLLOWER, broken);
+    launch("train.py");
+    Future<Optional<Integer>> status = follow(1);
+    nodes.get(0).write(1, Journals.out(0, "a line that is longer than a header\n"));
+    nodes.get(0).write(1, Journals.out(1, "short\n"));
+    nodes.forEach(node -> node.end(1, OK));
+
+    assertEquals(Optional.of(0), status.get());
+    assertEquals("done", launcher.find(Optional.of(1)).state());
+    assertEquals(List.of("0/0 a line that is longer than a header", "0/1 short"), output.lines());
+  }
+
+  /** Who asked for the end gave all nodes time, also where that was said on an earlier stream. */
+  @Test
+  void stopThatWasReadBeforeTheStreamBrokeHurriesNobody() throws Exception {
+    byte[] stopping = Journals.event("{\"event\": \"stopping\", \"why\": \"asked\"}");
+    launch("train.py");
+    launcher.close();
+    int read = Journals.event("{\"event\": \"started\"}").length + stopping.length;
+    nodes.get(0).breakStreams(FakeNode.Reader.WATCH, new FakeNode.Break(read, false));
+    nodes
+        .get(0)
+        .write(
+            1, stopping, Journals.event("{\"event\": \"rank-exit\", \"rank\": 0, \"signal\": 2}"));
+    try (Launcher other = launcher()) {
+      other.attach();
+      String end = "{\"exit\": null, \"signal\": 2, \"stopped\": true}";
+      nodes.forEach(node -> node.end(1, end));
+      assertEquals(Optional.of(130), other.follow(1, Set.of(), true, output));
+    }
+
+    assertFalse(nodes.get(1).calls().toString().contains("TERM"), nodes.get(1).calls()::toString);
   }
 
   @Test
@@ -237,7 +283,7 @@ final class LauncherTest {
   void stopAsksAllNodesAndWaits() throws Exception {
     launch("train.py");
     Future<RunView> stopped =
-        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofSeconds(10), talk));
+        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
     String end =
         "{\"exit\": null, \"signal\": 2, \"first\": {\"rank\": 0, \"signal\": 2, \"at_ms\": 5},"
             + " \"stopped\": true}";
@@ -267,6 +313,30 @@ final class LauncherTest {
     assertEquals(new LaunchFailure.Lost(1, 0), ((GpushException) failed.getCause()).failure());
     assertEquals("lost", launcher.find(Optional.of(1)).state());
     assertTrue(launcher.find(Optional.of(1)).isOver());
+  }
+
+  @Test
+  void outputsAreThoseOfTheNodesUserAlsoWithoutAPython() throws Exception {
+    launcher.close();
+    launcher = launcher(Optional.of(new NodeFolder("~/$USER/runs")));
+    for (FakeNode node : nodes) {
+      node.python("");
+      node.user("/home/ann", "ann");
+    }
+
+    launch("sh", "-c", "ls");
+
+    for (FakeNode node : nodes) {
+      assertEquals(
+          Optional.of("/home/ann/ann/runs/devbox-012345/run-1"),
+          node.specs().getFirst().text("outputs"));
+    }
+    nodes.forEach(node -> node.end(1, OK));
+    follow(1).get();
+    nodes.get(1).user("", "ann");
+    assertEquals(
+        new LaunchFailure.Refused(1, "broken", "it does not say where $HOME is"),
+        refused("sh", "-c", "ls"));
   }
 
   @Test

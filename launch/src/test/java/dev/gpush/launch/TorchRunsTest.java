@@ -12,12 +12,10 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Real torch, real torchrun, on two real agents; needs the torch rig. */
-@Timeout(180)
 @Execution(ExecutionMode.CONCURRENT)
 final class TorchRunsTest {
   private static String python = "";

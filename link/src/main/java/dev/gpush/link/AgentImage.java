@@ -9,6 +9,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -254,7 +255,7 @@ public final class AgentImage implements AgentProgram {
     } catch (TimeoutException late) {
       pipe.close();
       throw new GpushException(
-          new AgentFailure.NotUnderstood("no answer within " + limit.toSeconds() + " s", ""), late);
+          new AgentFailure.NotUnderstood("no answer within " + DurationText.of(limit), ""), late);
     } catch (InterruptedException stop) {
       pipe.close();
       Thread.currentThread().interrupt();

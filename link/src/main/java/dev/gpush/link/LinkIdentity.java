@@ -7,7 +7,7 @@ import java.util.List;
  * Who we are towards the agent.
  *
  * @param node the node's number in its gang, for failures
- * @param holder {@code person@laptop}
+ * @param holder who keeps the gang; the agent compares the whole text
  * @param incarnation 32 hex digits of this gateway process: the same one resumes
  * @param term a lower one than the agent has seen is refused
  * @param capabilities what this gateway can do; the agent may ignore it

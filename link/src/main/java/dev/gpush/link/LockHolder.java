@@ -1,6 +1,7 @@
 package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 
 /**
  * Who holds a lock, in words, from the label in the lock file: {@code ann, session devbox on vm
@@ -16,7 +17,8 @@ final class LockHolder {
 
   static String words(Json label) {
     String owner = field(label, "owner");
-    String who = owner.isEmpty() ? field(label, "holder") : owner;
+    String holder = new Holder(label.text("holder").orElse("")).words();
+    String who = owner.isEmpty() ? cleaned(holder) : owner;
     String session = field(label, "name");
     String host = field(label, "host");
     return (who.isEmpty() ? UNKNOWN : who)
@@ -26,7 +28,11 @@ final class LockHolder {
   }
 
   private static String field(Json label, String key) {
-    String plain = label.text(key).orElse("").replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
+    return cleaned(label.text(key).orElse(""));
+  }
+
+  private static String cleaned(String text) {
+    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
     return plain.length() <= MOST ? plain : plain.substring(0, MOST);
   }
 }

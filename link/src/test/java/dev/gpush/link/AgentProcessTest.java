@@ -25,12 +25,10 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The Java side against the real agent, over real processes. */
-@Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 class AgentProcessTest {
   private AgentNode node;

@@ -16,11 +16,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /**
@@ -28,7 +28,6 @@ import org.junit.jupiter.api.parallel.Isolated;
  * stay within their pools, and when it goes on nothing is missing.
  */
 @Isolated("it measures memory")
-@Timeout(600)
 final class FullWindowTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 
@@ -50,6 +49,9 @@ final class FullWindowTest {
   private static final double AGENT_OVERHEAD = 1.5;
 
   private static final long SLACK = 24L << 20;
+
+  /** So many looks that find the same are no accident. */
+  private static final int LOOKS = 10;
 
   private static final LinkTiming PATIENT = LinkTiming.usual().withContact(Duration.ofDays(1));
 
@@ -160,8 +162,16 @@ final class FullWindowTest {
       Recorder.until("the windows are used", () -> read.get() >= AGENT_POOL / 2);
       new Idleness(agent).await();
       pipe.freezeDown(true);
-      var still = new AtomicLong(-1);
-      Recorder.until("writers wait", () -> still.getAndSet(taken.get()) == taken.get());
+      var before = new AtomicLong(-1);
+      var looks = new AtomicInteger();
+      // Once is no proof: on a loaded machine a writer may wait for a processor.
+      Recorder.until(
+          "writers wait with full windows",
+          () -> {
+            long now = taken.get();
+            looks.set(before.getAndSet(now) == now ? looks.get() + 1 : 0);
+            return looks.get() >= LOOKS && now - takenBefore >= AGENT_POOL / 2;
+          });
       long kept = taken.get() - takenBefore;
       long agentMore = memory(agent) - agentBefore;
       long heapMore = heap() - heapBefore;
@@ -170,7 +180,6 @@ final class FullWindowTest {
           STREAMS, kept >> 20, heapMore >> 20, agentMore >> 20);
 
       assertTrue(work.stream().noneMatch(Future::isDone), "writers and readers wait");
-      assertTrue(kept >= AGENT_POOL / 2, "the window was not full: " + kept);
       assertTrue(kept <= LinkLimits.POOL_BYTES + STREAMS * LinkLimits.SMALL_WINDOW, "kept " + kept);
       assertTrue(heapMore <= 2 * LinkLimits.POOL_BYTES + SLACK, "heap grew by " + heapMore);
       assertTrue(agentMore >= AGENT_POOL / 2, "the agent kept little: " + agentMore);

@@ -4,7 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Whether a process has come to a standstill: it has waited for a while without running. */
+/**
+ * Whether a process has come to a standstill: it has waited for a while without running. On a
+ * loaded machine one that wants to run may not get to for as long, so it must also sleep at each
+ * look.
+ */
 final class Idleness {
   /** So many looks that find the same are no accident. */
   private static final int LOOKS = 6;
@@ -24,16 +28,16 @@ final class Idleness {
 
   private boolean isStill() throws IOException {
     String now = switches();
-    same = now.equals(last) ? same + 1 : 0;
+    same = now.equals(last) && now.contains("S (sleeping)") ? same + 1 : 0;
     last = now;
     return same >= LOOKS;
   }
 
-  /** How often it went to sleep or was put aside. */
+  /** What it does, and how often it went to sleep or was put aside. */
   private String switches() throws IOException {
     return Files.readString(status)
         .lines()
-        .filter(line -> line.contains("ctxt_switches"))
+        .filter(line -> line.startsWith("State:") || line.contains("ctxt_switches"))
         .toList()
         .toString();
   }

@@ -23,20 +23,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The link against an agent in memory. */
-@Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 class LinkTest {
   private static final Json.Obj ECHO = Json.object("type", "echo");
@@ -54,8 +51,12 @@ class LinkTest {
   }
 
   private Link link(PipeSource agent, Clock clock) {
+    return link(agent, clock, LinkTiming.usual());
+  }
+
+  private Link link(PipeSource agent, Clock clock, LinkTiming timing) {
     var identity = new LinkIdentity(3, "me@here", "c".repeat(32), 1, List.of());
-    var link = new Link(identity, agent, tasks, clock, new Random(1), this::changed);
+    var link = new Link(identity, agent, tasks, clock, new Random(1), timing, this::changed);
     impatient.set(Optional.of(link));
     links.add(link);
     return link;
@@ -224,7 +225,7 @@ class LinkTest {
     Link link = connected(agent);
     var opened = new CountDownLatch(1);
     var stream = link.open(Json.object("type", "mute"), made -> new FakeReceiver(made, opened));
-    assertTrue(opened.await(20, TimeUnit.SECONDS));
+    opened.await();
 
     var bytes = ByteBuffer.wrap(new byte[3_000]);
 
@@ -235,7 +236,7 @@ class LinkTest {
     stream.onWritable(writable::countDown);
     assertEquals(1, writable.getCount());
     stream.close(Json.object());
-    assertTrue(writable.await(20, TimeUnit.SECONDS));
+    writable.await();
     assertThrows(StreamClosedException.class, () -> stream.trySend(0, bytes));
   }
 
@@ -279,9 +280,17 @@ class LinkTest {
     var agent = new FakeAgent(tasks, GOOD);
     var first = new FakePipe();
     agent.next(first);
-    impatient.set(Optional.empty());
-    Link link = connected(agent);
-    impatient.set(Optional.empty());
+    var hasRestarted = new CountDownLatch(1);
+    Link link =
+        link(
+            attempt -> {
+              if (attempt == PipeSource.Attempt.AGAIN) {
+                hasRestarted.await();
+              }
+              return agent.open(attempt);
+            },
+            Clock.system());
+    link.connect();
     var old = link.open(ECHO);
     old.awaitOpened();
 
@@ -289,6 +298,7 @@ class LinkTest {
     states.await(1, LinkState.Cut.class::isInstance);
     agent.restart();
     var waiting = link.open(ECHO);
+    hasRestarted.countDown();
 
     assertEquals("agent-restarted", old.awaitClose().text("code").orElse(""));
     assertThrows(StreamClosedException.class, () -> old.output(0).read());
@@ -376,12 +386,25 @@ class LinkTest {
   }
 
   /**
-   * Whether the writer waits for long or has just sent an ACK: a PING would bring it only later.
+   * Whether the writer waits for long or has just sent an ACK: a PING would bring it only later,
+   * and none is due here.
    */
   @Test
   void acknowledgesSingleFramesSoon() throws Exception {
     var agent = new FakeAgent(tasks, GOOD);
-    var stream = connected(agent).open(ECHO);
+    LinkTiming usual = LinkTiming.usual();
+    var timing =
+        new LinkTiming(
+            Duration.ofDays(1),
+            Duration.ofDays(1),
+            Duration.ofDays(1),
+            usual.greeting(),
+            usual.opening(),
+            usual.firstPause(),
+            usual.lastPause());
+    Link link = link(agent, Clock.system(), timing);
+    link.connect();
+    var stream = link.open(ECHO);
     stream.awaitOpened();
 
     for (int sequence = 2; sequence < 6; sequence++) {

@@ -10,12 +10,18 @@ import java.util.Optional;
  * @param late paths that somebody changed between PREPARE and COMMIT: theirs stayed
  * @param kept paths that were to be deleted and were changed there: they stayed
  * @param trash where what was overwritten lies now
+ * @param emptied older generations of the trash that were beyond its limit and are removed
  */
 record Committed(
-    Generation generation, List<String> late, List<String> kept, Optional<String> trash) {
+    Generation generation,
+    List<String> late,
+    List<String> kept,
+    Optional<String> trash,
+    List<String> emptied) {
   Committed {
     late = List.copyOf(late);
     kept = List.copyOf(kept);
+    emptied = List.copyOf(emptied);
   }
 
   static Committed parse(Json json) {
@@ -23,6 +29,7 @@ record Committed(
         new Generation(json.number("generation").orElse(0L), json.text("root").orElse("")),
         json.texts("late"),
         json.texts("kept"),
-        json.text("trash"));
+        json.text("trash"),
+        json.texts("emptied"));
   }
 }

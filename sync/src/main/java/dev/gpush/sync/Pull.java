@@ -7,7 +7,9 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -15,8 +17,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.security.MessageDigest;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -30,12 +34,14 @@ final class Pull {
   private static final int MAX_FILES = 10_000;
 
   private final Path root;
+  private final LocalTree tree;
   private final NodeConversation node;
   private final Talk talk;
   private int files;
 
-  Pull(Path root, NodeConversation node, Talk talk) {
+  Pull(Path root, LocalTree tree, NodeConversation node, Talk talk) {
     this.root = root;
+    this.tree = tree;
     this.node = node;
     this.talk = talk;
   }
@@ -45,20 +51,19 @@ final class Pull {
    */
   void run(String path, Path target) throws IOException {
     Path checked = target.normalize();
-    boolean isOfGit = false;
-    for (Path part : checked) {
-      isOfGit |= part.toString().equals(IgnoreStack.GIT);
-    }
-    if (!checked.startsWith(root) || checked.equals(root) || isOfGit) {
+    if (!checked.startsWith(root) || checked.equals(root)) {
       throw new GpushException(
           new UsageFailure.BadValue("path", target.toString(), "it must lie in " + root));
     }
     try (Talk.Step step = talk.step("pulling " + path)) {
-      pull(path, checked, 0, step);
+      pull(path, root.relativize(checked), 0, step);
     }
   }
 
-  private void pull(String path, Path target, int depth, Talk.Step step) throws IOException {
+  /**
+   * @param local where it goes, relative to the root
+   */
+  private void pull(String path, Path local, int depth, Talk.Step step) throws IOException {
     Json answer = node.pull(path);
     if (answer.text("code").isPresent()) {
       throw new GpushException(new SyncFailure.NoSuchPath(node.index(), path));
@@ -67,13 +72,8 @@ final class Pull {
       if (depth == MAX_DEPTH || !answer.flag("all")) {
         throw tooMuch(path);
       }
-      for (String name : answer.texts("names")) {
-        if (name.isEmpty() || name.contains("/") || name.startsWith("..") || name.equals(".")) {
-          throw new IOException("a folder with the name " + name);
-        }
-        if (!IgnoreStack.NEVER.contains(name) && !name.equals(IgnoreStack.GIT)) {
-          pull(path + "/" + name, target.resolve(name), depth + 1, step);
-        }
+      for (var child : children(path, local, answer.texts("names")).entrySet()) {
+        pull(path + "/" + child.getKey(), child.getValue(), depth + 1, step);
       }
       return;
     }
@@ -82,7 +82,55 @@ final class Pull {
       throw tooMuch(path);
     }
     step.detail(path);
-    Path part = prepare(target);
+    try {
+      take(path, answer, tree.place(local));
+    } catch (LocalTree.Refused refused) {
+      throw notPulled(path, refused);
+    } catch (FileSystemException failed) {
+      throw notPulled(path, LocalTree.refused(failed));
+    }
+  }
+
+  /** By name where each goes; looked at before anything of the folder is written. */
+  private Map<String, Path> children(String path, Path local, List<String> names) {
+    var children = new LinkedHashMap<String, Path>();
+    var folded = new HashMap<String, String>();
+    try {
+      for (String name : names) {
+        if (IgnoreStack.NEVER.contains(name) || name.equals(IgnoreStack.GIT)) {
+          continue;
+        }
+        children.put(name, LocalTree.below(local, name));
+        Optional<String> other = Optional.ofNullable(folded.put(LocalNames.folded(name), name));
+        if (other.isPresent()) {
+          throw new LocalTree.Refused(
+              "'"
+                  + other.get()
+                  + "' and '"
+                  + name
+                  + "' are one name on some disks; pull them alone");
+        }
+      }
+    } catch (LocalTree.Refused refused) {
+      throw notPulled(path, refused);
+    }
+    return children;
+  }
+
+  private GpushException tooMuch(String path) {
+    return new GpushException(
+        new SyncFailure.TooMuch(path, "a folder of more than " + MAX_FILES + " files", files, 0));
+  }
+
+  private GpushException notPulled(String path, LocalTree.Refused refused) {
+    return new GpushException(
+        new SyncFailure.NotPulled(node.index(), path, String.valueOf(refused.getMessage())),
+        refused);
+  }
+
+  private void take(String path, Json answer, Path target) throws IOException {
+    Path part = target.resolveSibling("." + target.getFileName() + ".gpush-part");
+    Files.deleteIfExists(part);
     try {
       if (answer.text("kind").equals(Optional.of("link"))) {
         link(path, answer.text("target").orElse(""), target, part);
@@ -94,37 +142,10 @@ final class Pull {
     }
   }
 
-  private GpushException tooMuch(String path) {
-    return new GpushException(
-        new SyncFailure.TooMuch(path, "a folder of more than " + MAX_FILES + " files", files, 0));
-  }
-
-  /**
-   * The name of the file in the making, beside the target, in a folder that really is in the root.
-   */
-  private Path prepare(Path target) throws IOException {
-    Path folder = target.getParent();
-    if (folder == null) {
-      throw new IllegalStateException("a target without a folder: " + target);
-    }
-    Path existing = folder;
-    while (!Files.exists(existing)) {
-      existing = Objects.requireNonNull(existing.getParent(), "the root of the file system exists");
-    }
-    if (!existing.toRealPath().startsWith(root.toRealPath())) {
-      throw new GpushException(
-          new UsageFailure.BadValue("path", target.toString(), "a link leads out of " + root));
-    }
-    Files.createDirectories(folder);
-    Path part = folder.resolve("." + target.getFileName() + ".gpush-part");
-    Files.deleteIfExists(part);
-    return part;
-  }
-
   private void link(String path, String to, Path target, Path part) throws IOException {
-    Path base = root.relativize(target);
-    if (!TreeWalk.staysInside(base.toString(), to)) {
-      talk.say("not pulled, because it points out of the workspace: " + path);
+    Optional<String> whyNot = tree.whyNoLink(target, to);
+    if (whyNot.isPresent()) {
+      talk.say("not pulled, because " + whyNot.get() + ": " + path);
       return;
     }
     Files.createSymbolicLink(part, Path.of(to));
@@ -157,7 +178,7 @@ final class Pull {
       while (true) {
         Blobs.Piece piece = node.readPiece();
         digest.update(piece.data().duplicate());
-        out.write(piece.data());
+        write(out, piece.data(), part);
         if (piece.isLast()) {
           String hash = Hashes.hex(digest.digest());
           if (!hash.equals(piece.hash())) {
@@ -166,6 +187,18 @@ final class Pull {
           return hash;
         }
       }
+    }
+  }
+
+  /** A full disk here is no failure of the conversation. */
+  private static void write(WritableByteChannel out, ByteBuffer data, Path part)
+      throws FileSystemException {
+    try {
+      while (data.hasRemaining()) {
+        out.write(data);
+      }
+    } catch (IOException full) {
+      throw new FileSystemException(part.toString(), "", String.valueOf(full.getMessage()));
     }
   }
 
@@ -187,7 +220,7 @@ final class Pull {
     if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
       return;
     }
-    String path = root.relativize(target).toString();
+    String path = tree.inTree(target);
     if (Files.isDirectory(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new GpushException(
           new SyncFailure.Conflicts(List.of(new Conflict(node.index(), path, "type"))));

@@ -311,6 +311,13 @@ final class Push {
               .ifPresent(
                   trash ->
                       talk.say("node " + node.index() + ": what was overwritten is in " + trash));
+          if (!answer.emptied().isEmpty()) {
+            talk.say(
+                "node "
+                    + node.index()
+                    + ": its trash was over the limit; removed the oldest: "
+                    + named(answer.emptied()));
+          }
           if (!answer.kept().isEmpty()) {
             talk.say(
                 "node "

@@ -192,7 +192,8 @@ public final class WorkspaceSync implements AutoCloseable {
           "pull",
           one,
           node -> {
-            new Pull(scan.root(), node, talk).run(path, target.toAbsolutePath());
+            new Pull(scan.root(), LocalTree.of(scan.root()), node, talk)
+                .run(path, target.toAbsolutePath());
             return true;
           });
     } catch (GpushException failed) {

@@ -1,6 +1,7 @@
 package dev.gpush.sync;
 
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
 import dev.gpush.testkit.fake.Interpreters;
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
@@ -20,10 +21,10 @@ import java.util.concurrent.atomic.AtomicLong;
  * messages over pipes. Counts bytes, and can be made to die at an exact change of the file system.
  */
 final class FakeNode implements SyncNode {
-  /** With a number above 0, kills itself before that change; as another user when one is given. */
+  /** With a number above 0, kills itself before that change; tells of paths what it is told to. */
   private static final String PROGRAM =
       """
-      import os, signal, sys
+      import json, os, signal, sys
       sys.path.insert(0, sys.argv[1])
       left = int(sys.argv[2])
       def counted(call):
@@ -35,6 +36,14 @@ final class FakeNode implements SyncNode {
               return call(*args, **keywords)
           return change
       from gpush_agent import files
+      lies = json.loads(sys.argv[3])
+      def lie(self, payload):
+          told = lies.get(json.loads(payload.decode())["path"])
+          if told:
+              self.send(files.PULLED, told.pop(0))
+          else:
+              self.on_pull(payload)
+      files.Conversation.HANDLERS[files.PULL] = lie
       if left:
           for name in ("rename", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
               setattr(os, name, counted(getattr(os, name)))
@@ -56,6 +65,9 @@ final class FakeNode implements SyncNode {
   final AtomicInteger flights = new AtomicInteger();
   final AtomicInteger opened = new AtomicInteger();
   volatile int dieAt;
+
+  /** What it says that paths are when they are pulled, one answer after the other. */
+  volatile Json.Obj lies = Json.object();
 
   FakeNode(int index, Path workspace) {
     this.info = new NodeInfo(index, "node" + index, "", List.of("0"), "", 1, workspace.toString());
@@ -84,7 +96,7 @@ final class FakeNode implements SyncNode {
   @Override
   public Duplex open() throws IOException {
     opened.incrementAndGet();
-    Process process = python(PROGRAM, String.valueOf(dieAt));
+    Process process = python(PROGRAM, String.valueOf(dieAt), lies.write());
     dieAt = 0;
     processes.add(process);
     return new ProcessDuplex(process);

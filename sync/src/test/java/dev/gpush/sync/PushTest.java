@@ -14,6 +14,7 @@ import dev.gpush.core.failure.UsageFailure;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -176,6 +177,31 @@ class PushTest extends SyncFixture {
         contents(new WorkFolder(trash)));
     assertEquals(List.of("node 1: what was overwritten is in " + trash), talk.said);
     assertEquals(Optional.of(moved), sync.check(all()).agreed());
+  }
+
+  @Test
+  void theOldestOfTheTrashGoesAndIsNamed() throws Exception {
+    nodes(1);
+    laptop.write("a", "1");
+    push();
+    var trash = new WorkFolder(state(nodes.getFirst()).resolve("trash"));
+    for (int i = 0; i < 106; i++) {
+      trash.write("G" + (10 + i) + "/a", "old");
+      Files.setLastModifiedTime(trash.path().resolve("G" + (10 + i)), FileTime.fromMillis(i));
+    }
+    nodes.getFirst().folder().write("a", "edited");
+    laptop.write("a", "2");
+
+    sync.push(all(), PushOptions.standard().overwriting(), talk);
+
+    assertEquals(
+        List.of(
+            "node 0: what was overwritten is in " + trash.path().resolve("G2"),
+            "node 0: its trash was over the limit; removed the oldest: G10, G11, G12, G13, G14, …"),
+        talk.said);
+    sync.check(all()); // answered when the removal, which comes after the commit, is done
+    assertEquals(101, trash.path().toFile().list().length);
+    assertEquals("edited", trash.read("G2/a"));
   }
 
   @Test
@@ -411,15 +437,17 @@ class PushTest extends SyncFixture {
     nodes.getFirst().folder().write("d/x", "1").link("d/out", "../../secret");
     Path outside = Files.createDirectories(base.resolve("outside"));
     laptop.link("escape", "../outside");
-    for (Path target :
-        List.of(
-            base.resolve("x"),
-            laptop.path().resolve("../x"),
-            laptop.path().resolve("escape/x"),
-            laptop.path().resolve(".git/hooks/post-checkout"),
-            laptop.path())) {
+    for (Path target : List.of(base.resolve("x"), laptop.path().resolve("../x"), laptop.path())) {
       assertInstanceOf(
           UsageFailure.BadValue.class,
+          failure(() -> sync.pull(nodes.getFirst(), "d/x", target, talk)),
+          target.toString());
+    }
+    for (Path target :
+        List.of(
+            laptop.path().resolve("escape/x"), laptop.path().resolve(".git/hooks/post-checkout"))) {
+      assertInstanceOf(
+          SyncFailure.NotPulled.class,
           failure(() -> sync.pull(nodes.getFirst(), "d/x", target, talk)),
           target.toString());
     }

@@ -1,12 +1,16 @@
 package dev.gpush.templates;
 
+import dev.gpush.core.config.Config.Unsupported;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.Checker;
 import dev.gpush.templates.schema.Checker.Checked;
 import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
+import dev.gpush.templates.schema.Support;
+import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.YamlReader;
 import dev.gpush.templates.yaml.YamlReader.Reading;
@@ -37,8 +41,25 @@ record SettingsFile(
   static SettingsFile read(Path file, Place place) {
     String name = String.valueOf(file.getFileName());
     return Files.exists(file)
-        ? parse(name, place, bytes(file))
+        ? parse(name, place, bytes(file)).from(file.toAbsolutePath())
         : new SettingsFile(name, place, List.of(), List.of(), "");
+  }
+
+  /** With its paths made absolute: a relative one starts where the file is. */
+  private SettingsFile from(Path file) {
+    List<Found> resolved =
+        found.stream()
+            .map(
+                value ->
+                    value.key().type() instanceof FilePath
+                        ? value.with(Json.of(resolved(file, value)))
+                        : value)
+            .toList();
+    return new SettingsFile(name, place, resolved, problems, heir);
+  }
+
+  private static String resolved(Path file, Found value) {
+    return file.resolveSibling(value.value().asText().orElse("")).normalize().toString();
   }
 
   static SettingsFile parse(String name, Place place, byte[] bytes) {
@@ -64,6 +85,17 @@ record SettingsFile(
     return heir.isEmpty()
         ? name + ":" + line
         : heir + " (template " + name.replaceFirst("\\.yaml$", "") + ":" + line + ")";
+  }
+
+  /** The keys of it that have no effect yet. */
+  List<Unsupported> unsupported() {
+    var keys = new ArrayList<Unsupported>();
+    for (Found value : found) {
+      if (value.key().support() instanceof Support.Unsupported(var effect)) {
+        keys.add(new Unsupported(value.path(), effect, origin(value)));
+      }
+    }
+    return keys;
   }
 
   SettingsFile inheritedBy(String fileAndLine) {

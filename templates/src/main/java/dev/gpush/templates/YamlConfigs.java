@@ -2,6 +2,7 @@ package dev.gpush.templates;
 
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Config.Unsupported;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.config.Setting;
 import dev.gpush.core.failure.ConfigFailure;
@@ -13,6 +14,8 @@ import dev.gpush.templates.schema.Key;
 import dev.gpush.templates.schema.Nearest;
 import dev.gpush.templates.schema.Place;
 import dev.gpush.templates.schema.Schema;
+import dev.gpush.templates.schema.ValueText;
+import dev.gpush.templates.schema.ValueType;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.nio.file.Path;
@@ -34,17 +37,33 @@ public final class YamlConfigs implements Configs {
 
   private static final String BUILT_IN = Setting.BUILT_IN;
 
+  private static final String OWNER = "owner";
+
   private final Path home;
   private final Path site;
+  private final Optional<String> login;
   private final Templates templates;
 
+  /** As {@link #YamlConfigs(Path, Path, String)}, where nobody is the owner without a file. */
+  public YamlConfigs(Path home, Path site) {
+    this(home, site, Optional.empty());
+  }
+
   /**
+   * Reads the files of one home.
+   *
    * @param home GPUSH_HOME
    * @param site what lies under everybody's configuration: /etc/gpush/site.yaml
+   * @param login the login name: the owner where no file names one
    */
-  public YamlConfigs(Path home, Path site) {
+  public YamlConfigs(Path home, Path site, String login) {
+    this(home, site, Optional.of(login));
+  }
+
+  private YamlConfigs(Path home, Path site, Optional<String> login) {
     this.home = home;
     this.site = site;
+    this.login = login;
     this.templates = new Templates(home.resolve("templates"));
   }
 
@@ -69,9 +88,49 @@ public final class YamlConfigs implements Configs {
       throw new GpushException(new ConfigFailure.Invalid(problems));
     }
     List<String> order = order(layers, backends);
-    List<Setting> settings =
-        Schema.settings().stream().map(key -> setting(key, layers, order)).toList();
-    return new Config(root.path(), root.reason(), settings, backends, order);
+    var settings = new ArrayList<Setting>();
+    Schema.settings().forEach(key -> settings.add(setting(key, layers, order)));
+    settings.add(owner(person));
+    settings.addAll(places(person, below));
+    List<Unsupported> unsupported =
+        layers.stream().flatMap(layer -> layer.unsupported().stream()).toList();
+    return new Config(root.path(), root.reason(), settings, backends, order, unsupported);
+  }
+
+  private Setting owner(SettingsFile person) {
+    return person
+        .find(OWNER)
+        .map(value -> new Setting(OWNER, value.value(), value.text(), person.origin(value)))
+        .orElseGet(
+            () ->
+                new Setting(
+                    OWNER,
+                    login.<Json>map(Json::of).orElse(new Json.Null()),
+                    login.orElse(""),
+                    login.map(_ -> "login name").orElse(BUILT_IN)));
+  }
+
+  /** Every value of every backend, with the line that it comes from. */
+  private static List<Setting> places(SettingsFile person, SettingsFile site) {
+    Map<String, List<Setting>> blocks = new LinkedHashMap<>();
+    for (SettingsFile file : List.of(site, person)) {
+      Map<String, List<Setting>> own = new LinkedHashMap<>();
+      for (Found value : file.found()) {
+        if (value.key().path().startsWith("backends.*.")) {
+          own.computeIfAbsent(backend(value), _ -> new ArrayList<>())
+              .add(new Setting(value.path(), value.value(), value.text(), file.origin(value)));
+        }
+      }
+      blocks.putAll(own);
+    }
+    blocks.putIfAbsent(
+        LOCAL, List.of(new Setting("backends.local.kind", Json.of(LOCAL), LOCAL, BUILT_IN)));
+    return blocks.values().stream().flatMap(List::stream).toList();
+  }
+
+  /** The name of the backend whose value it is. */
+  private static String backend(Found value) {
+    return value.path().split("\\.", -1)[1];
   }
 
   @Override
@@ -86,11 +145,12 @@ public final class YamlConfigs implements Configs {
     for (SettingsFile layer : layers) {
       Optional<Found> value = layer.find(key.setting());
       if (value.isPresent()) {
-        return new Setting(key.setting(), value.get().value(), layer.origin(value.get()));
+        Found found = value.get();
+        return new Setting(key.setting(), found.value(), found.text(), layer.origin(found));
       }
     }
     Json builtIn = key.setting().equals("backends") ? Json.array(order) : key.builtIn();
-    return new Setting(key.setting(), builtIn, BUILT_IN);
+    return new Setting(key.setting(), builtIn, ValueText.of(key.type(), builtIn), BUILT_IN);
   }
 
   /** Variables add up; of one that several files give, the highest counts. */
@@ -104,8 +164,12 @@ public final class YamlConfigs implements Configs {
         origins.add(layer.origin(value.get()));
       }
     }
+    var value = new Json.Obj(variables);
     return new Setting(
-        "env", new Json.Obj(variables), origins.isEmpty() ? BUILT_IN : String.join(", ", origins));
+        "env",
+        value,
+        ValueText.of(new ValueType.Variables(), value),
+        origins.isEmpty() ? BUILT_IN : String.join(", ", origins));
   }
 
   /** All blocks, a person's over the site's of the same name, and the one that needs no block. */
@@ -123,7 +187,7 @@ public final class YamlConfigs implements Configs {
             .filter(value -> value.key().path().startsWith("backends.*."))
             .collect(
                 Collectors.groupingBy(
-                    value -> value.path().split("\\.", -1)[1],
+                    YamlConfigs::backend,
                     LinkedHashMap::new,
                     Collectors.toMap(
                         value -> value.key().path().substring("backends.*.".length()),

@@ -51,7 +51,8 @@ final class BadFilesTest {
         "gpus: 1025 | 1:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not 1025",
         "lease: {for: 12} | 1:14 lease.for: must be a duration such as 90s, 30m or 1d12h, not 12",
         "lease: 12h | 1:8 lease: must be keys with values: for, idle, warn, at-end",
-        "lease: {at-end: requeue} | 1:9 lease.at-end: comes later: successors of a lease that ends",
+        "lease: {at-end: requeu} | 1:17 lease.at-end: must be one of requeue, not requeu, did you"
+            + " mean requeue?",
         "sync: {ask-over: 50 parsecs} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or"
             + " 2GiB, not 50 parsecs",
         "sync: {ask-over: 50iB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB,"
@@ -66,17 +67,29 @@ final class BadFilesTest {
             + " comes, such as USR1@10m, not KILL@5m",
         "run: {warn: USR1@60d} | 1:13 run.warn: must be a signal and how long before the end it"
             + " comes, such as USR1@10m, not USR1@60d",
-        "run: {resume: x} | 1:7 run.resume: comes later: runs that continue on a successor",
         "lease: {warn: 5m} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not"
             + " 5m",
         "lease: {warn: []} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not a"
             + " list of 0",
         "lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5",
-        "shm: 1Gi | 1:1 shm: comes later: choosing the size of /dev/shm",
-        "secrets: [A] | 1:1 secrets: comes later: secrets",
-        "mounts: {data: /x} | 1:1 mounts: comes later: data mounts",
-        "python: {conda: llm} | 1:10 python.conda: comes later: activating a conda environment;"
-            + " write python: PATH",
+        "outputs: runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER"
+            + " and $HOME are replaced, not runs",
+        "outputs: ./runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
+            + " $USER and $HOME are replaced, not ./runs",
+        "outputs: $USER/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
+            + " $USER and $HOME are replaced, not $USER/runs",
+        "outputs: ~ann/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
+            + " $USER and $HOME are replaced, not ~ann/runs",
+        "outputs: /s/$PROJECT/runs | 1:10 outputs: $PROJECT is not known here; only $USER and $HOME"
+            + " are replaced",
+        "outputs: /s/$USERS | 1:10 outputs: $USERS is not known here; only $USER and $HOME are"
+            + " replaced",
+        "shm: 1Gi | 1:1 shm: not supported yet: choosing the size of /dev/shm",
+        "mounts: /x | 1:9 mounts: must be variables with values, such as {OMP_NUM_THREADS: 8}, not"
+            + " /x",
+        "python: {venv: x} | 1:10 python.venv: not supported yet: activating an environment; write"
+            + " python: PATH",
+        "setup: pip install . | 1:8 setup: must be keys with values: run, when",
         "python: [a] | 1:9 python: must be text, not a list",
         "python: '' | 1:9 python: must be text of 1 to 4096 characters without NUL",
         "env: [A] | 1:6 env: must be variables with values, such as {OMP_NUM_THREADS: 8}, not a"
@@ -128,7 +141,7 @@ final class BadFilesTest {
             + " defaults.nodes?",
         "python: x | 1:1 python: belongs in gpush.yaml, not in config.yaml",
         "defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?",
-        "defaults: {notify: x} | 1:12 defaults.notify: comes later: notices",
+        "defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notices",
         "defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in"
             + " config.yaml",
         "default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?",
@@ -136,17 +149,26 @@ final class BadFilesTest {
         "backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}",
         "backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-',"
             + " at most 32",
-        "backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda comes"
-            + " later: cloud accounts",
+        "backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda is not"
+            + " supported yet: cloud accounts",
         "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm,"
             + " kubernetes, not slum, did you mean slurm?",
         "backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true"
             + " or false, not 1",
         "backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text,"
             + " or a list of texts, not a list of 0",
+        "backends: {hpc: {type: slurm}} | 1:18 backends.hpc.type: unknown key, did you mean kind?",
+        "backends: {hpc: {kind: slurm, type: x}} | 1:31 backends.hpc.type: unknown key, did you"
+            + " mean kind?",
+        "backends: {cw: {kind: kubernetes, pod: {patch: ~/p.yaml}}} | 1:48 backends.cw.pod.patch:"
+            + " must be a path; a relative one starts at the folder of this file, not ~/p.yaml",
         "backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local",
         "backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you"
             + " mean nodes?",
+        "backends: {r: {kind: ssh, scratch: gpush}} | 1:36 backends.r.scratch: must be a folder on"
+            + " the nodes, /PATH or ~/PATH, where the node's variables are replaced, not gpush",
+        "backends: {r: {kind: ssh, scratch: \"/nvme/{user}\"}} | 1:36 backends.r.scratch: {user}"
+            + " and the like are not supported yet; write $USER",
         "backends: {here: {kind: local, locks: x}} | 1:39 backends.here.locks: must be an absolute"
             + " path, not x",
         "limits: {nodes: 2} | 1:1 limits: belongs in site.yaml, not in config.yaml",
@@ -173,7 +195,7 @@ final class BadFilesTest {
             "gpush.yaml:2:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not a list",
             "mine.yaml:2:1 lese: unknown key, did you mean lease?",
             "config.yaml:3:3 defaults.gpu: unknown key, did you mean gpus?",
-            "site.yaml:1:1 locked: comes later: settings that a site locks"),
+            "site.yaml:1:1 locked: not supported yet: settings that a site locks"),
         folders.problems());
   }
 

@@ -12,7 +12,9 @@ import dev.gpush.templates.schema.Schema;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,9 +31,9 @@ final class YamlConfigsTest {
   void withoutAnyFileEverythingIsBuiltIn() {
     Config config = folders().load();
 
-    assertEquals(
-        Schema.settings().stream().map(Key::setting).toList(),
-        config.settings().stream().map(Setting::key).toList());
+    var keys = new ArrayList<>(Schema.settings().stream().map(Key::setting).toList());
+    keys.addAll(List.of("owner", "backends.local.kind"));
+    assertEquals(keys, config.settings().stream().map(Setting::key).toList());
     assertTrue(config.settings().stream().allMatch(value -> value.origin().equals("built in")));
     assertEquals(1, config.number("nodes").orElseThrow());
     assertEquals(3600, config.number("lease.idle").orElseThrow());
@@ -109,6 +111,9 @@ final class YamlConfigsTest {
         "python: 3.11 | python | \"3.11\"",
         "python: .venv/bin/python | python | \".venv/bin/python\"",
         "env: {A: 1.0, B: true} | env | {\"A\":\"1.0\",\"B\":\"true\"}",
+        "outputs: ~/runs | outputs | \"~/runs\"",
+        "outputs: $HOME/runs | outputs | \"$HOME/runs\"",
+        "outputs: '${HOME}/a b' | outputs | \"${HOME}/a b\"",
         "outputs: /scratch/$USER/runs | outputs | \"/scratch/$USER/runs\"",
         "run: {mode: ranks} | run.mode | \"ranks\"",
       })
@@ -118,9 +123,9 @@ final class YamlConfigsTest {
 
   @Test
   void anAliasStandsForWhatItNames() {
-    Folders folders = folders().with("gpush.yaml", "python: &p ./py\noutputs: *p\n");
+    Folders folders = folders().with("gpush.yaml", "python: &p /o/py\noutputs: *p\n");
 
-    assertEquals("\"./py\" gpush.yaml:2", folders.setting("outputs"));
+    assertEquals("\"/o/py\" gpush.yaml:2", folders.setting("outputs"));
   }
 
   @Test
@@ -143,6 +148,84 @@ final class YamlConfigsTest {
             new BackendConfig("local", "local", Json.object(), "built in")),
         config.backends());
     assertEquals(List.of("big", "here", "local"), config.order());
+  }
+
+  @Test
+  void everyValueOfABackendAndTheOwnerSayWhereTheyComeFrom() {
+    Folders folders =
+        folders()
+            .with("gpush.yaml", "")
+            .with("site.yaml", "backends:\n  big: {kind: local, nodes: 9}\n  here: {kind: ssh}\n")
+            .with(
+                "config.yaml",
+                "owner: ann@lab\nbackends:\n  here:\n    kind: local\n    nodes: 2\n"
+                    + "  hpc: {kind: slurm, time: {max: 2d}}\n");
+
+    List<String> shown =
+        folders.load().settings().stream()
+            .filter(
+                setting -> setting.key().equals("owner") || setting.key().startsWith("backends."))
+            .map(setting -> setting.key() + "=" + setting.text() + " " + setting.origin())
+            .toList();
+
+    assertEquals(
+        List.of(
+            "owner=ann@lab config.yaml:1",
+            "backends.big.kind=local site.yaml:2",
+            "backends.big.nodes=9 site.yaml:2",
+            "backends.here.kind=local config.yaml:4",
+            "backends.here.nodes=2 config.yaml:5",
+            "backends.hpc.kind=slurm config.yaml:6",
+            "backends.hpc.time.max=2d config.yaml:6",
+            "backends.local.kind=local built in"),
+        shown);
+  }
+
+  @Test
+  void withoutAnOwnerTheLoginNameIsShownAsTheOwner() {
+    var configs = new YamlConfigs(folders().home(), folders().site(), "ann");
+
+    Setting owner = owner(configs.load(folder));
+
+    assertEquals(
+        List.of("ann", "login name"), List.of(owner.value().asText().get(), owner.origin()));
+    assertTrue(owner(folders().load()).value().asText().isEmpty());
+  }
+
+  private static Setting owner(Config config) {
+    return config.settings().stream()
+        .filter(setting -> setting.key().equals("owner"))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "lease: {for: 1d2h30m} | lease.for | 1d2h30m",
+        "lease: {idle: 3600s} | lease.idle | 1h",
+        "lease: {warn: [30m, 90s]} | lease.warn | 30m, 1m30s",
+        "sync: {ask-over: 500kB} | sync.ask-over | 500kB",
+        "sync: {ask-over: 2GiB} | sync.ask-over | 2GiB",
+        "sync: {ask-over: 2000GB} | sync.ask-over | 2TB",
+        "sync: {ask-over: 7B} | sync.ask-over | 7B",
+        "sync: {ask-over: 0} | sync.ask-over | 0",
+        "run: {warn: USR1@10m} | run.warn | USR1@10m",
+        "env: {A: 1, B: x y} | env | A=1, B=x y",
+        "gpus: A100:4 | gpus | A100:4",
+        "backends: [local] | backends | local",
+      })
+  void valuesAreShownAsPeopleWriteThem(String yaml, String key, String text) {
+    Config config = folders().with("gpush.yaml", yaml).load();
+
+    assertEquals(
+        Optional.of(text),
+        config.settings().stream()
+            .filter(setting -> setting.key().equals(key))
+            .map(Setting::text)
+            .findFirst());
   }
 
   @Test

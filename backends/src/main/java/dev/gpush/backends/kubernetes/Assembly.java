@@ -3,6 +3,7 @@ package dev.gpush.backends.kubernetes;
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -159,8 +160,8 @@ final class Assembly {
               + " of "
               + nodes
               + " pods found a place within "
-              + place.settings().assembly().toSeconds()
-              + " s, so all were taken back; ";
+              + DurationText.of(place.settings().assembly())
+              + ", so all were taken back; ";
       suspend(job, true);
       letGo();
       notBefore = now + jittered().plus(rest).toNanos();

@@ -19,6 +19,7 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
@@ -34,7 +35,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * A namespace of a Kubernetes cluster. A gang is one Indexed Job whose pods' first process is the
@@ -169,12 +169,20 @@ public final class KubernetesBackend implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     if (request.attach().isPresent()) {
       return loans.take(request, request.attach().get());
     }
-    return new KubernetesReservation(place, agent, agents, random, release(), request, waiting)
-        .take();
+    return reservation(request, waiter).take();
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    return reservation(request, waiter).resume();
+  }
+
+  private KubernetesReservation reservation(GangRequest request, Waiter waiter) {
+    return new KubernetesReservation(place, agent, agents, random, release(), request, waiter);
   }
 
   private KubernetesRelease release() {

@@ -11,6 +11,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,7 +68,7 @@ final class KubernetesRelease {
     try {
       return released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      why = "after " + limit.toSeconds() + " s " + left.get();
+      why = "after " + DurationText.of(limit) + " " + left.get();
     } catch (ExecutionException failed) {
       why =
           switch (failed.getCause()) {

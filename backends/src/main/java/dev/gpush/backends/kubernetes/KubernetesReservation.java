@@ -10,6 +10,7 @@ import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -19,7 +20,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * One reservation: finds the Job of this gang or creates it, waits until all its pods have a place,
@@ -53,7 +53,7 @@ final class KubernetesReservation {
   private final SecureRandom random;
   private final KubernetesRelease release;
   private final GangRequest request;
-  private final Consumer<String> waiting;
+  private final Waiter waiter;
   private final Assembly assembly;
   private final Troubles troubles;
   private int badLooks;
@@ -66,14 +66,14 @@ final class KubernetesReservation {
       SecureRandom random,
       KubernetesRelease release,
       GangRequest request,
-      Consumer<String> waiting) {
+      Waiter waiter) {
     this.place = place;
     this.agent = agent;
     this.agents = agents;
     this.random = random;
     this.release = release;
     this.request = request;
-    this.waiting = waiting;
+    this.waiter = waiter;
     this.reminded = place.time().nanos();
     this.troubles = new Troubles(place);
     var id = new byte[HOLDER_BYTES];
@@ -82,26 +82,62 @@ final class KubernetesReservation {
         new Assembly(place, random, request.gang().text() + "/" + HexFormat.of().formatHex(id));
   }
 
+  /** Creates the Job unless it is there. */
   Gang take() throws InterruptedException {
-    boolean done = false;
+    return gang(this::created, false);
+  }
+
+  /** Waits for a Job that was created before, and never creates one. */
+  Gang resume() throws InterruptedException {
+    return gang((_, _) -> existing(), true);
+  }
+
+  private Gang gang(JobSource source, boolean isResumed) throws InterruptedException {
+    boolean stays = false;
     try {
-      Gang gang = granted();
-      done = true;
+      Gang gang = granted(source);
+      stays = true;
       return gang;
     } catch (NotTold unknown) {
-      throw place.failed(unknown);
+      stays = isResumed;
+      throw isResumed ? unreachable(unknown) : place.failed(unknown);
+    } catch (InterruptedException stop) {
+      stays = waiter.leavesPlace();
+      throw stop;
     } finally {
-      if (!done) {
-        rollBack();
-      }
+      endUnless(stays);
     }
+  }
+
+  private void endUnless(boolean stays) {
+    // An interrupt may also have come out as a failure, with the thread's flag set again.
+    boolean isLeft = Thread.currentThread().isInterrupted() && waiter.leavesPlace();
+    if (!stays && !isLeft) {
+      rollBack();
+    }
+  }
+
+  private GpushException unreachable(NotTold unknown) {
+    return unknown
+        .known()
+        .orElseGet(
+            () ->
+                new GpushException(
+                    new BackendFailure.Unavailable(
+                        place.name(), unknown.words(), "gpush backends --explain")));
   }
 
   private GpushException never(String reason, List<String> works) {
     return new GpushException(new BackendFailure.NeverFits(place.name(), reason, works));
   }
 
-  private Gang granted() throws InterruptedException, NotTold {
+  /** Where the Job comes from. */
+  @FunctionalInterface
+  private interface JobSource {
+    Json job(Manifest manifest, GangSystem system) throws InterruptedException, NotTold;
+  }
+
+  private Gang granted(JobSource source) throws InterruptedException, NotTold {
     Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
     quota(fits);
     new Rights(place).requireCommands();
@@ -113,7 +149,7 @@ final class KubernetesReservation {
             fits.shape(),
             place.policy().isEmpty(),
             Topology.of(place.settings(), fits.nodes()));
-    Json job = created(manifest, system);
+    Json job = source.job(manifest, system);
     complete(job, manifest, system);
     awaitPlaces(system);
     return linked(awaitRunning());
@@ -156,10 +192,14 @@ final class KubernetesReservation {
           throw refused(refusal);
         }
       } catch (NotTold lost) {
-        waiting.accept(lost.words());
+        waiter.waits(lost.words());
       }
     }
     throw place.failed("the API server gave no answer " + TRIES + " times, and there is no job");
+  }
+
+  private Json existing() throws InterruptedException, NotTold {
+    return whatIsThere().orElseThrow(() -> place.failed("its job is not there any more"));
   }
 
   /** As long as nobody can tell, nothing is created again. */
@@ -172,7 +212,7 @@ final class KubernetesReservation {
         if (unknown.known().isPresent()) {
           throw unknown;
         }
-        waiting.accept(unknown.words());
+        waiter.waits(unknown.words());
         pause.await();
       }
     }
@@ -216,7 +256,7 @@ final class KubernetesReservation {
         if (attempt == TRIES || lost.known().isPresent()) {
           throw lost;
         }
-        waiting.accept(lost.words());
+        waiter.waits(lost.words());
         pause.await();
       }
     }
@@ -245,10 +285,10 @@ final class KubernetesReservation {
           } else if (!Jobs.isSuspended(job) && pods.placed() == request.nodes()) {
             return;
           } else {
-            waiting.accept(words(system, returning, job, pods, fits));
+            waiter.waits(words(system, returning, job, pods, fits));
           }
         } catch (NotTold unknown) {
-          waiting.accept("nobody can tell: " + unknown.words());
+          waiter.waits("nobody can tell: " + unknown.words());
         }
         pause.await();
       }
@@ -344,9 +384,9 @@ final class KubernetesReservation {
         if (pods.allRun(request.nodes())) {
           return pods;
         }
-        waiting.accept(starting(pods));
+        waiter.waits(starting(pods));
       } catch (NotTold unknown) {
-        waiting.accept("nobody can tell: " + unknown.words());
+        waiter.waits("nobody can tell: " + unknown.words());
       }
       pause.await();
     }
@@ -408,7 +448,7 @@ final class KubernetesReservation {
   // ---- the agents
 
   private Gang linked(Pods running) throws InterruptedException, NotTold {
-    waiting.accept("starting agents");
+    waiter.waits("starting agents");
     Pods pods = running;
     var pause = new Pause();
     long end = place.time().nanos() + AGENTS_LIMIT.toNanos();
@@ -431,7 +471,7 @@ final class KubernetesReservation {
       if (place.time().nanos() - end > 0) {
         throw place.failed("its agents do not answer: " + AgentAnswer.silent(answers));
       }
-      waiting.accept("agents: " + AgentAnswer.silent(answers));
+      waiter.waits("agents: " + AgentAnswer.silent(answers));
       pause.await();
       pods = awaitRunning();
     }

@@ -10,6 +10,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -96,7 +97,7 @@ final class PodAgents {
     try {
       return answer.get(Math.max(0, end - place.time().nanos()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException late) {
-      return new AgentAnswer.Silent("no answer for " + limit.toSeconds() + " s");
+      return new AgentAnswer.Silent("no answer for " + DurationText.of(limit));
     } catch (ExecutionException failed) {
       return switch (failed.getCause()) {
         case GpushException known when known.failure() instanceof AgentFailure.NotThere ->

@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes;
 
 import dev.gpush.backends.floor.NotTold;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
@@ -55,8 +56,8 @@ final class Returning {
               + " of "
               + nodes
               + " pods found a place within "
-              + place.settings().assembly().toSeconds()
-              + " s, so all went back into the queue";
+              + DurationText.of(place.settings().assembly())
+              + ", so all went back into the queue";
       notBefore = Optional.of(now + RETRY.plusMillis(random.nextLong(RETRY.toMillis())).toNanos());
       return Optional.of(words);
     }

@@ -12,6 +12,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -135,7 +136,7 @@ final class LocalAgents {
     } catch (ExecutionException failed) {
       throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
     } catch (TimeoutException hangs) {
-      String detail = "node " + node + " has not answered for " + limit.toSeconds() + " s";
+      String detail = "node " + node + " has not answered for " + DurationText.of(limit);
       throw new GpushException(new AgentFailure.Died(detail), hangs);
     } finally {
       answer.cancel(true);

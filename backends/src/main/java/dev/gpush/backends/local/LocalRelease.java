@@ -7,6 +7,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -69,7 +70,7 @@ final class LocalRelease {
       }
       throw notReleased(gang, reason(cause), cause);
     } catch (TimeoutException hangs) {
-      String reason = "it is still there after " + limit.toSeconds() + " s";
+      String reason = "it is still there after " + DurationText.of(limit);
       throw notReleased(gang, reason, hangs);
     } finally {
       work.cancel(true);

@@ -2,6 +2,7 @@ package dev.gpush.backends.local;
 
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -52,7 +53,7 @@ final class Question {
     } catch (ExecutionException | IOException broken) {
       return new Answer.Failed(String.valueOf(broken.getMessage()));
     } catch (TimeoutException hangs) {
-      return new Answer.Failed("no answer within " + LIMIT.toSeconds() + " s");
+      return new Answer.Failed("no answer within " + DurationText.of(LIMIT));
     }
   }
 

@@ -8,6 +8,7 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -89,7 +90,7 @@ final class GangAgents {
     try {
       problem = asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      problem = "no answer for " + limit.toSeconds() + " s";
+      problem = "no answer for " + DurationText.of(limit);
     } catch (ExecutionException failed) {
       if (!(failed.getCause() instanceof IOException broken)) {
         throw Tasks.unchecked(failed.getCause() == null ? failed : failed.getCause());

@@ -15,6 +15,7 @@ import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
@@ -32,7 +33,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * A Slurm cluster, through its login node. A gang is one job, named by the gang; its batch script
@@ -174,8 +174,17 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
-  public Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
-    return new SlurmReservation(site, agent, random, release(), request, waiting).take();
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    return reservation(request, waiter).take();
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    return reservation(request, waiter).resume();
+  }
+
+  private SlurmReservation reservation(GangRequest request, Waiter waiter) {
+    return new SlurmReservation(site, agent, random, release(), request, waiter);
   }
 
   @Override

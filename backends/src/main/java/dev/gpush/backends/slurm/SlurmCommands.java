@@ -7,6 +7,7 @@ import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -48,8 +49,7 @@ final class SlurmCommands {
               + " on "
               + machine.name()
               + " has not answered for "
-              + limit.toSeconds()
-              + " s",
+              + DurationText.of(limit),
           late);
     }
   }

@@ -15,6 +15,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -81,7 +82,7 @@ final class SlurmRelease {
     try {
       return released.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      why = "its job has not ended within " + limit.toSeconds() + " s";
+      why = "its job has not ended within " + DurationText.of(limit);
     } catch (ExecutionException failed) {
       why =
           switch (failed.getCause()) {

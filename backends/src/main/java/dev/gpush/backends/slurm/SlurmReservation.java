@@ -9,6 +9,7 @@ import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -21,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 
 /**
  * One reservation: finds the job of this gang or submits it, waits until it runs, and until its
@@ -79,7 +79,7 @@ final class SlurmReservation {
   private final SecureRandom random;
   private final SlurmRelease release;
   private final GangRequest request;
-  private final Consumer<String> waiting;
+  private final Waiter waiter;
 
   SlurmReservation(
       Site site,
@@ -87,28 +87,52 @@ final class SlurmReservation {
       SecureRandom random,
       SlurmRelease release,
       GangRequest request,
-      Consumer<String> waiting) {
+      Waiter waiter) {
     this.site = site;
     this.agent = agent;
     this.random = random;
     this.release = release;
     this.request = request;
-    this.waiting = waiting;
+    this.waiter = waiter;
   }
 
+  /** Submits the job unless it is there. */
   Gang take() throws InterruptedException {
-    boolean done = false;
+    return gang(false);
+  }
+
+  /** Waits for a job that was submitted before, and never submits one. */
+  Gang resume() throws InterruptedException {
+    return gang(true);
+  }
+
+  private Gang gang(boolean isResumed) throws InterruptedException {
+    boolean stays = false;
     try {
-      Job job = granted();
-      Gang gang = linked(job);
-      done = true;
+      if (!isResumed) {
+        submit();
+      }
+      Gang gang = linked(awaitNodes());
+      stays = true;
       return gang;
     } catch (NotTold unknown) {
-      throw unknown.known().orElseGet(() -> failed(unknown.words()));
+      stays = isResumed;
+      throw unknown
+          .known()
+          .orElseGet(() -> isResumed ? unreachable(unknown.words()) : failed(unknown.words()));
+    } catch (InterruptedException stop) {
+      stays = waiter.leavesPlace();
+      throw stop;
     } finally {
-      if (!done) {
-        rollBack();
-      }
+      endUnless(stays);
+    }
+  }
+
+  private void endUnless(boolean stays) {
+    // An interrupt may also have come out as a failure, with the thread's flag set again.
+    boolean isLeft = Thread.currentThread().isInterrupted() && waiter.leavesPlace();
+    if (!stays && !isLeft) {
+      rollBack();
     }
   }
 
@@ -116,12 +140,12 @@ final class SlurmReservation {
     return new GpushException(new BackendFailure.ReserveFailed(site.name(), why));
   }
 
-  // ---- the job
-
-  private Job granted() throws InterruptedException, NotTold {
-    submit();
-    return awaitNodes();
+  private GpushException unreachable(String why) {
+    return new GpushException(
+        new BackendFailure.Unavailable(site.name(), why, "gpush backends --explain"));
   }
+
+  // ---- the job
 
   /** On return there is a job of this gang, or was: one that has ended is not submitted again. */
   private void submit() throws InterruptedException, NotTold {
@@ -206,7 +230,7 @@ final class SlurmReservation {
     try {
       answer = site.commands().ask(command, script, SUBMIT_LIMIT);
     } catch (NotTold lost) {
-      waiting.accept(lost.words());
+      waiter.waits(lost.words());
       return false;
     }
     // Some sites print banners first.
@@ -223,7 +247,7 @@ final class SlurmReservation {
       throw never(refusal.words(), refusal.works());
     }
     if (refusal.mayHaveArrived()) {
-      waiting.accept(refusal.words());
+      waiter.waits(refusal.words());
       return false;
     }
     throw failed(refusal.words());
@@ -240,7 +264,7 @@ final class SlurmReservation {
       } catch (NotTold unknown) {
         // As long as nobody can tell, nothing is submitted again.
         look--;
-        waiting.accept(unknown.words());
+        waiter.waits(unknown.words());
       }
     }
     return false;
@@ -266,7 +290,7 @@ final class SlurmReservation {
           if (hopeless == HOPELESS_LOOKS) {
             throw never(reason.words(), List.of());
           }
-          waiting.accept(prospect.words(job, reason));
+          waiter.waits(prospect.words(job, reason));
           misses = 0;
         } else if (!jobs.isEmpty()) {
           throw failed(jobs.getLast().fate() + log());
@@ -274,7 +298,7 @@ final class SlurmReservation {
           throw failed("its job is not in the queue any more");
         }
       } catch (NotTold unknown) {
-        waiting.accept("nobody can tell: " + unknown.words());
+        waiter.waits("nobody can tell: " + unknown.words());
       }
       pause.await();
     }
@@ -292,27 +316,50 @@ final class SlurmReservation {
 
   private Gang linked(Job job) throws InterruptedException, NotTold {
     Optional<Container> container = site.settings().with(request).container();
-    waiting.accept(
+    waiter.waits(
         "starting agents on "
             + Text.clean(job.nodes())
             + container.map(in -> " in " + in.image()).orElse(""));
     Tag tag = Tag.parse(job.comment()).orElseGet(() -> lostTag(job));
+    Grant grant = new Grant(site.name(), request.gang(), job, tag);
     Duration most = container.isPresent() ? IMAGE_LIMIT : AGENTS_LIMIT;
     long end = site.time().nanos() + most.toNanos();
-    Map<Integer, Json> statuses = Map.of();
-    Json.Obj status = Json.object("do", "status");
-    while (statuses.size() < request.nodes()) {
-      Map<Integer, AgentAnswer> answers =
-          site.agents()
-              .await(
-                  job.id(), request.gang(), request.nodes(), status, AGENTS_PATIENCE, STATUS_LIMIT);
-      statuses = AgentAnswer.said(answers);
-      if (statuses.size() < request.nodes()) {
-        requireLiving(answers, end);
+    var pause = new Pause();
+    while (true) {
+      try {
+        Optional<Map<Integer, Json>> statuses = statuses(job, end);
+        if (statuses.isPresent()) {
+          return grant.gang(site.nodes(job.nodes()), statuses.get());
+        }
+      } catch (NotTold unknown) {
+        // The connection may come back: a laptop that slept wakes up to a job that runs.
+        if (site.time().nanos() - end > 0) {
+          throw unknown;
+        }
+        waiter.waits("nobody can tell: " + unknown.words());
+        pause.await();
       }
     }
-    Grant grant = new Grant(site.name(), request.gang(), job, tag);
-    return grant.gang(site.nodes(job.nodes()), statuses);
+  }
+
+  /** What the agents say, once all of them answer. */
+  private Optional<Map<Integer, Json>> statuses(Job job, long end)
+      throws InterruptedException, NotTold {
+    Map<Integer, AgentAnswer> answers =
+        site.agents()
+            .await(
+                job.id(),
+                request.gang(),
+                request.nodes(),
+                Json.object("do", "status"),
+                AGENTS_PATIENCE,
+                STATUS_LIMIT);
+    Map<Integer, Json> statuses = AgentAnswer.said(answers);
+    if (statuses.size() == request.nodes()) {
+      return Optional.of(statuses);
+    }
+    requireLiving(answers, end);
+    return Optional.empty();
   }
 
   /** The comment was rewritten by the site: from the request, which is the same. */

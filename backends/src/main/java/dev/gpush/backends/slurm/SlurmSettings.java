@@ -2,6 +2,9 @@ package dev.gpush.backends.slurm;
 
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.config.NodeFolder;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -75,9 +78,27 @@ record SlurmSettings(
         values.object("time").number("default").map(Duration::ofSeconds),
         values.object("time").number("max").map(Duration::ofSeconds),
         Optional.empty(),
-        values.text("scratch"),
+        scratch(config),
         Math.toIntExact(values.number("cpus").orElse(0L)),
         values.text("memory"));
+  }
+
+  /**
+   * The login node is asked for home and user alone; its other variables are not those of nodes.
+   */
+  private static Optional<String> scratch(BackendConfig config) {
+    Optional<String> scratch = config.values().text("scratch");
+    scratch
+        .flatMap(text -> NodeFolder.flaw(text, NodeFolder.Variables.USER_AND_HOME))
+        .ifPresent(
+            flaw -> {
+              throw new GpushException(
+                  new BackendFailure.Unavailable(
+                      config.name(),
+                      "scratch: " + flaw,
+                      "write scratch: /PATH at " + config.origin()));
+            });
+    return scratch;
   }
 
   /** With what the person's own script says to Slurm, which counts before the configuration. */

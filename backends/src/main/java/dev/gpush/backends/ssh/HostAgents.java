@@ -13,6 +13,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -135,7 +136,7 @@ final class HostAgents {
           ? new GpushException(died(node, String.valueOf(broken.getMessage())), broken)
           : Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
     } catch (TimeoutException hangs) {
-      String detail = "no answer for " + limit.toSeconds() + " s";
+      String detail = "no answer for " + DurationText.of(limit);
       throw new GpushException(died(node, detail), hangs);
     } finally {
       answer.cancel(true);

@@ -10,6 +10,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -61,7 +62,7 @@ final class SshRelease {
       }
       throw notReleased(gang, Words.of(cause), cause);
     } catch (TimeoutException hangs) {
-      throw notReleased(gang, "it is still there after " + limit.toSeconds() + " s", hangs);
+      throw notReleased(gang, "it is still there after " + DurationText.of(limit), hangs);
     } finally {
       work.cancel(true);
     }

@@ -7,6 +7,7 @@ import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -173,7 +174,7 @@ final class Surveys {
     } catch (IOException broken) {
       problem = String.valueOf(broken.getMessage());
     } catch (TimeoutException hangs) {
-      problem = "no answer within " + LIMIT.toSeconds() + " s";
+      problem = "no answer within " + DurationText.of(LIMIT);
     } catch (JsonSyntaxException noise) {
       problem = "it did not answer with JSON";
     }

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
@@ -347,7 +348,7 @@ final class OpenSshMachine implements RemoteMachine {
       try {
         return said.get(limit.toMillis(), TimeUnit.MILLISECONDS);
       } catch (TimeoutException hangs) {
-        String reason = "Connection timed out: no login within " + limit.toSeconds() + " s";
+        String reason = "Connection timed out: no login within " + DurationText.of(limit);
         return new Said(255, "", reason);
       } catch (ExecutionException failed) {
         throw new IOException(failed);

@@ -7,6 +7,7 @@ import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -139,7 +140,10 @@ final class KubernetesPlace implements BackendPlace {
     return Duration.ofSeconds(8);
   }
 
-  /** What ends a pod's agent for good is that it lets go; killed, it would begin again. */
+  /**
+   * What ends a pod's agent for good is that it lets go; killed, it would begin again. The agent is
+   * the container's first process, so its end kills the command that asks: often before the answer.
+   */
   @Override
   public void kill(Gang gang, int node) throws Exception {
     var agent = new AgentImage(tasks, random);
@@ -153,9 +157,18 @@ final class KubernetesPlace implements BackendPlace {
             node,
             "control",
             Json.object("do", "release"));
-    agent.ask(backend.spawn(gang, node, agent.arguments(backend.interpreters(gang))), header);
+    String answer;
+    try {
+      List<String> command = agent.arguments(backend.interpreters(gang));
+      answer = agent.ask(backend.spawn(gang, node, command), header).write();
+    } catch (IOException | GpushException ended) {
+      answer = ended.toString();
+    }
+    String said = answer;
     String job = kubectl("get", "job", "-l", Tag.selector(gang.id()), "-o", "name");
-    until(() -> isOver(job, node, gang.nodes().size()));
+    until(
+        () -> isOver(job, node, gang.nodes().size()),
+        () -> "node " + node + " is still there: " + said);
   }
 
   private boolean isOver(String job, int node, int nodes) throws Exception {
@@ -189,7 +202,7 @@ final class KubernetesPlace implements BackendPlace {
   public List<String> leftovers() throws Exception {
     long start = System.nanoTime();
     List<String> left = left();
-    while (!left.isEmpty() && System.nanoTime() - start < Duration.ofSeconds(15).toNanos()) {
+    while (!left.isEmpty() && System.nanoTime() - start < BackendContract.LIMIT.toNanos()) {
       left = left();
     }
     return left;
@@ -211,7 +224,7 @@ final class KubernetesPlace implements BackendPlace {
   @Override
   public void close() throws IOException {
     try {
-      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=60s");
+      kubectl("delete", "jobs", "--all", "--cascade=foreground", "--timeout=300s");
       rig.kubectl("delete", "namespace", namespace, "--wait=false");
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

@@ -106,7 +106,18 @@ final class LoansTest {
       begin(place, "train", 2, KubernetesRig.IMAGE);
       Gang gang = place.backend().reserve(asking(place, loan(place, "job/train"), "job/train"));
 
-      place.kubectl("exec", gang.nodes().get(1).host(), "--", "sh", "-c", "kill -TERM 1");
+      // Its status says little: the end of the container kills it too.
+      place
+          .rig()
+          .tried(
+              "-n",
+              place.namespace(),
+              "exec",
+              gang.nodes().get(1).host(),
+              "--",
+              "kill",
+              "-TERM",
+              "1");
       KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Partly);
 
       Observation.Partly seen =

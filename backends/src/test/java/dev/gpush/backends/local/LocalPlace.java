@@ -199,11 +199,12 @@ final class LocalPlace implements BackendPlace {
   }
 
   /** A process that nobody has waited for yet is dead. */
-  private static boolean isRunning(long pid) throws IOException {
+  private static boolean isRunning(long pid) {
     try {
       String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
       return !stat.substring(stat.lastIndexOf(')') + 2).startsWith("Z");
-    } catch (java.nio.file.NoSuchFileException gone) {
+    } catch (IOException gone) {
+      // Also in the middle of reading.
       return false;
     }
   }

@@ -24,11 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Real sockets: what waits, what does not, and how each ends. */
-@Timeout(60)
 final class SocketPipeTest {
   /** More than the kernel takes for a peer that does not read. */
   private static final int MUCH = 4 << 20;

@@ -54,8 +54,14 @@ final class RigPlace implements BackendPlace {
       fi
       """;
 
+  /** Longer than a loaded machine keeps anybody waiting. */
+  private static final Duration PATIENT = Duration.ofMinutes(1);
+
+  private static final Duration BRIEF = Duration.ofSeconds(3);
+
   private final SshRig rig;
   private final boolean isBuiltin;
+  private final Duration patience;
   private final List<String> hosts;
   private final Path folder = Files.createTempDirectory("gs");
   private final Tasks tasks = Tasks.named("rig-place", (_, _) -> {});
@@ -65,19 +71,26 @@ final class RigPlace implements BackendPlace {
   private final SshBackend backend;
 
   RigPlace(SshRig rig, String... hosts) throws IOException {
-    this(rig, false, hosts);
+    this(rig, false, PATIENT, hosts);
   }
 
-  private RigPlace(SshRig rig, boolean isBuiltin, String... hosts) throws IOException {
+  private RigPlace(SshRig rig, boolean isBuiltin, Duration patience, String... hosts)
+      throws IOException {
     this.rig = rig;
     this.isBuiltin = isBuiltin;
+    this.patience = patience;
     this.hosts = List.of(hosts);
     this.backend = again();
   }
 
+  /** One that takes hosts for unreachable soon. */
+  static RigPlace brief(SshRig rig, String... hosts) throws IOException {
+    return new RigPlace(rig, false, BRIEF, hosts);
+  }
+
   /** The same over the transport {@code builtin}. */
   static RigPlace builtin(SshRig rig, String... hosts) throws IOException {
-    return new RigPlace(rig, true, hosts);
+    return new RigPlace(rig, true, PATIENT, hosts);
   }
 
   @Override
@@ -91,7 +104,7 @@ final class RigPlace implements BackendPlace {
     SshSettings settings =
         SshSettings.usual(folder.resolve("s" + transports.size()), System.getenv())
             .withConfig(rig.config())
-            .withSilence(Duration.ofSeconds(3), Duration.ofSeconds(3));
+            .withSilence(patience, patience);
     Transport transport =
         isBuiltin
             ? new Builtin(settings, "a test", random, tasks)

@@ -28,11 +28,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One of two hosts is silent for ever: whoever waits for it makes these tests fail. */
-@Timeout(60)
 final class SilentHostTest {
   @TempDir private Path folder;
   private final SecureRandom random = new SecureRandom();

@@ -83,7 +83,7 @@ final class SshHostsTest {
   @Test
   void aHostThatLostItsPowerIsFreeAgainAndItsNodeLost() throws Exception {
     SshRig rig = SshRig.required();
-    try (RigPlace place = new RigPlace(rig, "h3", "h4")) {
+    try (RigPlace place = RigPlace.brief(rig, "h3", "h4")) {
       SshBackend backend = place.backend();
       Gang gang = backend.reserve(place.request(2, "8", BackendContract.LONG));
       rig.with("stop", "h4");

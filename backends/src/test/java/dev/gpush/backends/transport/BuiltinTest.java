@@ -32,8 +32,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(SshRig.NAME)
 final class BuiltinTest implements TransportContract {
   @Override
-  public TransportPlace open(SshRig rig) throws Exception {
-    return new Place(rig.config(), Map.of());
+  public TransportPlace open(SshRig rig, Duration patience) throws Exception {
+    return new Place(rig.config(), Map.of(), patience);
   }
 
   /** One connection to the bastion, whoever goes through it, and more than ten at once. */
@@ -162,7 +162,7 @@ final class BuiltinTest implements TransportContract {
   @Test
   void aCutWhileMuchIsWrittenEndsTheWriter() throws Exception {
     SshRig rig = SshRig.required();
-    try (Place place = new Place(rig.config(), Map.of())) {
+    try (Place place = new Place(rig.config(), Map.of(), BRIEF)) {
       try (Pipe pipe = place.machine("h3").spawn(List.of("sh", "-c", "echo up; cat >/dev/null"))) {
         assertEquals('u', pipe.output().read());
         var written =
@@ -278,6 +278,10 @@ final class BuiltinTest implements TransportContract {
     private final Builtin transport;
 
     Place(Path config, Map<String, String> more) throws IOException {
+      this(config, more, PATIENT);
+    }
+
+    Place(Path config, Map<String, String> more, Duration patience) throws IOException {
       var environment = new HashMap<>(System.getenv());
       environment.putAll(more);
       SshSettings settings =
@@ -286,9 +290,9 @@ final class BuiltinTest implements TransportContract {
               Optional.of(config),
               folder.resolve("s"),
               environment,
-              Duration.ofSeconds(5),
-              Duration.ofSeconds(3),
-              Duration.ofSeconds(3));
+              patience,
+              patience,
+              patience);
       transport = new Builtin(settings, "a test", new SecureRandom(), tasks);
     }
 

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(SshRig.NAME)
 final class OpenSshTest implements TransportContract {
   @Override
-  public TransportPlace open(SshRig rig) throws Exception {
-    return new Place(rig);
+  public TransportPlace open(SshRig rig, Duration patience) throws Exception {
+    return new Place(rig, patience);
   }
 
   private static final class Place implements TransportPlace {
@@ -30,7 +30,7 @@ final class OpenSshTest implements TransportContract {
     private final Tasks tasks = Tasks.named("openssh-test", (_, _) -> {});
     private final OpenSsh transport;
 
-    Place(SshRig rig) throws IOException {
+    Place(SshRig rig, Duration patience) throws IOException {
       this.rig = rig;
       var host = new SystemHost("laptop", 2, true, folder, System.getenv());
       SshSettings settings =
@@ -39,9 +39,9 @@ final class OpenSshTest implements TransportContract {
               Optional.of(rig.config()),
               folder.resolve("s"),
               System.getenv(),
-              Duration.ofSeconds(2),
-              Duration.ofSeconds(3),
-              Duration.ofSeconds(3));
+              patience,
+              patience,
+              patience);
       transport = new OpenSsh(settings, host::spawn, new SecureRandom(), tasks);
     }
 

@@ -11,6 +11,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
+import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -27,10 +28,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What every transport does, on the hosts of the ssh rig. */
 interface TransportContract {
-  Duration LIMIT = Duration.ofSeconds(30);
+  Duration LIMIT = BackendContract.LIMIT;
+
+  /** How long a host may be silent, or take to be reached, before it counts as unreachable. */
+  Duration PATIENT = Duration.ofMinutes(1);
+
+  /** The same where a test waits for that. */
+  Duration BRIEF = Duration.ofSeconds(3);
 
   /** A transport of its own. */
-  TransportPlace open(SshRig rig) throws Exception;
+  default TransportPlace open(SshRig rig) throws Exception {
+    return open(rig, PATIENT);
+  }
+
+  TransportPlace open(SshRig rig, Duration patience) throws Exception;
 
   @ParameterizedTest
   @ValueSource(
@@ -140,7 +151,7 @@ interface TransportContract {
   default void aHostThatDoesNotAnswerIsUnreachable() throws Exception {
     SshRig rig = SshRig.required();
     rig.with("cut", "h3");
-    try (TransportPlace place = open(rig)) {
+    try (TransportPlace place = open(rig, BRIEF)) {
       assertInstanceOf(MachineFailure.Unreachable.class, refused(place, "h3"));
     } finally {
       rig.with("heal", "h3");

@@ -8,7 +8,8 @@ public final class Client {
 
   public static void main(String[] arguments) {
     var console = ProcessConsole.once(ThisProcess.facts());
-    int status = new ControlClient(ThisProcess.origin()).run(List.of(arguments), console);
+    List<String> words = RawWords.arguments(arguments);
+    int status = new ControlClient(ThisProcess.origin()).run(words, console);
     System.exit(status);
   }
 }

@@ -320,7 +320,7 @@ final class GatewayDoor {
       throw ClientException.environment(
           "the home folder cannot be used",
           ClientException.reason(unusable),
-          "set GPUSH_HOME to a folder that you can write");
+          "set GPUSH_HOME to a folder of your own");
     }
     folder.make();
   }

@@ -1,5 +1,6 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.place.HomeFolder;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -8,7 +9,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -50,10 +50,7 @@ final class GatewayLaunch {
 
   /** The home and its log folder, for this user alone. */
   static void makeHome(Path home) throws IOException {
-    if (!Files.isDirectory(home)) {
-      Files.createDirectories(
-          home, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    }
+    HomeFolder.make(home);
     Files.createDirectories(home.resolve("logs"));
   }
 

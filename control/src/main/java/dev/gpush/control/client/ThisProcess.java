@@ -42,7 +42,7 @@ public final class ThisProcess {
 
   /** Who speaks. */
   public static Origin origin() {
-    Map<String, String> environment = new HashMap<>(System.getenv());
+    Map<String, String> environment = new HashMap<>(RawWords.environment(System.getenv()));
     restoreLocale(environment);
     String home = environment.getOrDefault("GPUSH_HOME", "");
     Path asked =

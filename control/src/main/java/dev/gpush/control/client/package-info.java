@@ -1,7 +1,7 @@
 /**
  * The user's end of the control socket: finds or starts the gateway, sends one request, and relays
- * bytes, signals and the exit status. Uses the JDK and {@code wire} and {@code place} alone,
- * because every command pays for what is loaded here.
+ * bytes, signals and the exit status. Uses the JDK, {@code wire} and {@code place} alone, and of
+ * core what they use, because every command pays for what is loaded here.
  *
  * <p>{@link dev.gpush.control.client.Client} is the program, {@link
  * dev.gpush.control.client.ControlClient} what the interactive loop shares with it. Threads: the

@@ -28,6 +28,11 @@ public record RunFolder(Path path) {
   private static final List<Path> ROOTS =
       List.of(Path.of("/tmp"), Path.of("/var/tmp"), Path.of("/dev/shm"));
 
+  /** As many as Linux follows; more are a circle. */
+  private static final int MOST_LINKS = 40;
+
+  private static final Path LASTING = Path.of("/var/tmp");
+
   private static final int PERMISSION_BITS = 0777;
   private static final int OWNER_ONLY = 0700;
 
@@ -48,15 +53,46 @@ public record RunFolder(Path path) {
   }
 
   /**
-   * The path of a home in its one true form; a home that is not there yet is taken by its absolute
-   * path.
+   * The path of a home in its one true form, the same before and after it is made: of a home that
+   * is not there yet the nearest folder above it that is there is followed through its links.
    */
   public static Path realHome(Path home) {
+    return real(home.toAbsolutePath(), MOST_LINKS);
+  }
+
+  private static Path real(Path path, int links) {
     try {
-      return home.toRealPath();
+      return path.toRealPath();
     } catch (IOException notThereYet) {
-      return home.toAbsolutePath().normalize();
+      Path parent = path.getParent();
+      Path name = path.getFileName();
+      if (parent == null || name == null || links == 0) {
+        return path.normalize();
+      }
+      Path target = target(path);
+      return target.equals(path)
+          ? real(parent, links).resolve(name).normalize()
+          : real(target, links - 1);
     }
+  }
+
+  /** Where a link to what is not there yet leads; else the path itself. */
+  private static Path target(Path path) {
+    try {
+      return Files.isSymbolicLink(path) ? path.resolveSibling(Files.readSymbolicLink(path)) : path;
+    } catch (IOException unreadable) {
+      return path;
+    }
+  }
+
+  /**
+   * A folder of this user alone that is local to the host and stays when it restarts, made if it is
+   * not there.
+   */
+  public static Path lasting() throws IOException {
+    Path folder = LASTING.resolve("gpush-" + userId());
+    makePrivate(folder);
+    return folder;
   }
 
   /** Makes the folder if it is not there, for this user alone. */

@@ -29,6 +29,7 @@ final class ClientInvocation implements Invocation {
   private volatile Facts facts;
   private volatile boolean connected = true;
   private volatile boolean told;
+  private volatile boolean cancelled;
   private volatile Optional<Consumer<String>> listener = Optional.empty();
 
   ClientInvocation(Request request, Outbox outbox, Worker worker) {
@@ -123,6 +124,11 @@ final class ClientInvocation implements Invocation {
     return connected;
   }
 
+  @Override
+  public boolean isCancelled() {
+    return cancelled;
+  }
+
   ClientInput input() {
     return in;
   }
@@ -144,6 +150,7 @@ final class ClientInvocation implements Invocation {
   void signal(String name) {
     boolean stops = name.equals("INT") || name.equals("TERM") || name.equals("HUP");
     told |= stops;
+    cancelled |= name.equals("INT");
     Optional<Consumer<String>> hears = listener;
     if (hears.isPresent()) {
       hears.get().accept(name);

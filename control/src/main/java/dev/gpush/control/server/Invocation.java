@@ -45,6 +45,12 @@ public interface Invocation extends Streams {
    */
   int spawn(List<String> command, Map<String, String> environment) throws InterruptedException;
 
+  /**
+   * Whether the user has pressed Ctrl-C. TERM, HUP and a lost connection interrupt a handler too
+   * and cancel nothing: a closed terminal is no word of its user.
+   */
+  boolean isCancelled();
+
   /** Whether the client is still there. */
   boolean isConnected();
 }

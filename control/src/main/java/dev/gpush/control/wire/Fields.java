@@ -1,8 +1,8 @@
 package dev.gpush.control.wire;
 
+import dev.gpush.core.text.RawText;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -61,7 +61,7 @@ public final class Fields {
       throw new ProtocolException(
           "text of " + length + " bytes where " + bytes.remaining() + " are left");
     }
-    var text = new String(bytes.array(), bytes.position(), length, StandardCharsets.UTF_8);
+    String text = RawText.decode(bytes.array(), bytes.position(), length);
     bytes.position(bytes.position() + length);
     return text;
   }

@@ -1,13 +1,13 @@
 package dev.gpush.control.wire;
 
-import java.nio.charset.StandardCharsets;
+import dev.gpush.core.text.RawText;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
 /**
- * Builds a payload field by field: numbers in network order, text as length and UTF-8. The
- * counterpart of {@link Fields}.
+ * Builds a payload field by field: numbers in network order, text as length and bytes, which are
+ * UTF-8 unless the user's own were not ({@link RawText}). The counterpart of {@link Fields}.
  */
 public final class Payload {
   private byte[] bytes = new byte[256];
@@ -32,7 +32,7 @@ public final class Payload {
   }
 
   public Payload text(String value) {
-    byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
+    byte[] encoded = RawText.encode(value);
     number(encoded.length);
     room(encoded.length);
     System.arraycopy(encoded, 0, bytes, size, encoded.length);

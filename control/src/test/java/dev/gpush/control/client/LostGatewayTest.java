@@ -33,11 +33,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Gateways that end in the middle of something. */
-@Timeout(60)
 class LostGatewayTest {
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 60);
 

@@ -70,4 +70,34 @@ class RunFolderTest {
     assertEquals(home.toRealPath(), RunFolder.realHome(link));
     assertEquals(temporary.resolve("none"), RunFolder.realHome(temporary.resolve("x/../none")));
   }
+
+  @Test
+  void takesAHomeThatIsNotThereYetAsItWillBe() throws IOException {
+    Path disk = Files.createDirectory(temporary.toRealPath().resolve("disk"));
+    Path link = Files.createSymbolicLink(temporary.resolve("link"), disk);
+    Path dangling = Files.createSymbolicLink(temporary.resolve("h"), Path.of("link/later/home"));
+    Files.createSymbolicLink(temporary.resolve("loop"), Path.of("loop"));
+    for (Path home :
+        List.of(
+            link.resolve("home"),
+            link.resolve("deep/er/home"),
+            link.resolve("../link/other"),
+            dangling)) {
+      Path before = RunFolder.realHome(home);
+
+      Files.createDirectories(before);
+
+      assertEquals(RunFolder.realHome(home), before, home::toString);
+      assertTrue(before.startsWith(disk), before::toString);
+    }
+    // It can never be made; what fails then says so.
+    assertTrue(RunFolder.realHome(temporary.resolve("loop")).endsWith("loop"));
+  }
+
+  @Test
+  void takesAHomeByANameRelativeToTheCurrentFolder() throws IOException {
+    assertEquals(
+        Path.of("").toRealPath().resolve("not-there-yet"),
+        RunFolder.realHome(Path.of("not-there-yet")));
+  }
 }

@@ -27,7 +27,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -37,7 +36,6 @@ import org.junit.jupiter.api.parallel.Isolated;
  * -Dgpush.rounds} makes it longer.
  */
 @Isolated("it measures memory")
-@Timeout(300)
 final class ControlFuzzTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
   private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong());

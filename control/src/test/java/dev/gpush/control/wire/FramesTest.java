@@ -72,9 +72,9 @@ class FramesTest {
     var facts = new Facts(true, false, true, 120, 40, "xterm-256color", 256);
     var request =
         new Request(
-            List.of("run", "tränen.py", "", "a b\n"),
+            List.of("run", "tränen.py", "", "a b\n", "caf\udce9", "\ud83d\ude00\udcff"),
             "/home/ü",
-            Map.of("PATH", "/bin", "EMPTY", ""),
+            Map.of("PATH", "/bin", "EMPTY", "", "LC_TEST", "\udc80"),
             facts,
             4711);
     var greeting = Greeting.of("abc", "/home/u/.gpush", 12);

@@ -1,21 +1,22 @@
 package dev.gpush.core.backend;
 
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * A place that can grant gangs. Seven small things; everything above the pipe is the same for all
  * of them.
  *
  * <p>All methods block, may be called from any thread, and stop promptly when interrupted (a
- * reservation under way is then rolled back). They throw {@link
- * dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or {@code AgentFailure} for
- * what a user can act on. After any exception from {@link #reserve} nothing is held. Every
- * implementation passes {@code BackendContract}.
+ * reservation under way is then rolled back, unless its {@link Waiter} leaves its place). They
+ * throw {@link dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or {@code
+ * AgentFailure} for what a user can act on. After any exception from {@link #reserve} nothing is
+ * held. Every implementation passes {@code BackendContract}.
  */
 public interface Backend {
   /** The name under which the configuration knows it ("local", "hpc"). */
@@ -37,11 +38,21 @@ public interface Backend {
   Gang reserve(GangRequest request) throws InterruptedException;
 
   /**
-   * As {@link #reserve(GangRequest)}; whoever waits is told for what, whenever that changes: a few
-   * words that are complete without the words before.
+   * As {@link #reserve(GangRequest)}; the waiter hears what the request waits for, and says whether
+   * its place in a queue outlives an interrupt.
    */
-  default Gang reserve(GangRequest request, Consumer<String> waiting) throws InterruptedException {
+  default Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     return reserve(request);
+  }
+
+  /**
+   * Waits again for a gang that was asked for before, perhaps by another process, and never asks
+   * for it a second time. A failure that only says that the place cannot be reached ({@code
+   * ExitStatus.ENVIRONMENT}) leaves the request in the queue; after any other nothing is held.
+   */
+  default Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    throw new GpushException(
+        new BackendFailure.ReserveFailed(name(), "it has no queue to wait in again"));
   }
 
   /** Whether a request that does not fit now may wait here for its turn. */

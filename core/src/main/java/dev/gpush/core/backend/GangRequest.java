@@ -10,7 +10,7 @@ import java.util.Optional;
  * @param gang the id under which a repeated request finds the first one
  * @param session the name people see
  * @param owner who pays: stable over laptops
- * @param holder which gateway asks: home and host
+ * @param holder which gateway asks, as {@link dev.gpush.core.session.Holder} writes it
  * @param project the last part of the workspace path on a node
  * @param environment variables that every process on the nodes starts from, beyond the node's own
  * @param inherit this machine's variables that a local gang takes over from the client (PATH,

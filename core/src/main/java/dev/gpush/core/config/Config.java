@@ -10,21 +10,33 @@ import java.util.Optional;
  *
  * @param root the workspace root: nearest gpush.yaml, else git top level, else the folder
  * @param rootReason which of the three
- * @param settings every known key once, dotted ({@code lease.idle}), in the order of the reference
+ * @param settings every known key once, dotted ({@code lease.idle}), in the order of the reference;
+ *     then the owner, and each value of each backend ({@code backends.hpc.login})
  * @param backends all that are configured; "local" is always among them
  * @param order names of backends in the order they are asked
+ * @param unsupported keys that were read and have no effect yet
  */
 public record Config(
     Path root,
     String rootReason,
     List<Setting> settings,
     List<BackendConfig> backends,
-    List<String> order) {
+    List<String> order,
+    List<Unsupported> unsupported) {
   public Config {
     settings = List.copyOf(settings);
     backends = List.copyOf(backends);
     order = List.copyOf(order);
+    unsupported = List.copyOf(unsupported);
   }
+
+  /**
+   * A key that a file has and this version does nothing with.
+   *
+   * @param origin the file and line, as of a setting
+   * @param effect what happens instead, as the rest of a sentence
+   */
+  public record Unsupported(String key, String effect, String origin) {}
 
   /** Whether somebody has said which backends to ask, as opposed to all that there are. */
   public boolean isOrdered() {

@@ -5,8 +5,10 @@ import dev.gpush.core.json.Json;
 /**
  * One effective value and where it came from ({@code gpush.yaml:3}, {@code --nodes}, {@code built
  * in}).
+ *
+ * @param text the value as people write it: {@code 1h} where the value is 3600; empty for none
  */
-public record Setting(String key, Json value, String origin) {
+public record Setting(String key, Json value, String text, String origin) {
   /** The origin of what nobody has set. */
   public static final String BUILT_IN = "built in";
 

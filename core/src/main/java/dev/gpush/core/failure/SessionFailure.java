@@ -33,6 +33,16 @@ public sealed interface SessionFailure extends Failure {
   /** A node's link is not up; what was asked needs it. */
   record NotReached(String session, int node, String state) implements SessionFailure {}
 
+  /**
+   * It has no nodes yet, and what was asked needs them.
+   *
+   * @param words its place and the reason, as far as they are known
+   */
+  record Queued(String session, String words) implements SessionFailure {}
+
+  /** Its request was given up by another command while this one waited for it. */
+  record GivenUp(String session) implements SessionFailure {}
+
   /** The lease cannot be moved there. */
   record CannotExtend(String session, String reason, String remedy) implements SessionFailure {}
 

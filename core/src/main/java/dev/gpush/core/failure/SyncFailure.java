@@ -27,6 +27,9 @@ public sealed interface SyncFailure extends Failure {
 
   record NoSuchPath(int node, String path) implements SyncFailure {}
 
+  /** What a node has is not written here: its name, or where it would go, is refused. */
+  record NotPulled(int node, String path, String why) implements SyncFailure {}
+
   /** Two local names are one name on the node, or cannot be there. */
   record BadNames(List<String> paths, String rule) implements SyncFailure {}
 

@@ -1,5 +1,6 @@
 package dev.gpush.core.machine;
 
+import dev.gpush.core.text.RawText;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -22,7 +23,16 @@ public final class ShellQuote {
     if (word.indexOf('\0') >= 0) {
       throw new IllegalArgumentException("a NUL in a word");
     }
-    return SAFE.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+    if (SAFE.matcher(word).matches()) {
+      return word;
+    }
+    String quoted = "'" + word.replace("'", "'\\''") + "'";
+    return RawText.isUtf8(word) ? quoted : printed(quoted);
+  }
+
+  /** A byte that is not UTF-8 is printed by the shell itself: the line is text. */
+  private static String printed(String quoted) {
+    return RawText.mapBytes(quoted, value -> "'\"$(printf '\\%o')\"'".formatted(value));
   }
 
   /** All words, separated by spaces. */

@@ -1,13 +1,19 @@
 package dev.gpush.core.session;
 
 import dev.gpush.core.backend.NodeInfo;
+import java.util.Optional;
 
 /**
  * A node as {@code nodes} shows it.
  *
  * @param link up, cut, over, refused, needs you
- * @param generation what it holds, 0 when nothing yet
+ * @param generation what it holds, 0 when nothing yet; empty while nobody here knows
  * @param claimed slots claimed by runs, out of info.slots
  */
 public record NodeView(
-    NodeInfo info, String link, long generation, int claimed, String python, long agentPid) {}
+    NodeInfo info,
+    String link,
+    Optional<Long> generation,
+    int claimed,
+    String python,
+    long agentPid) {}

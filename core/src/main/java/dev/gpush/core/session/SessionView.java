@@ -13,10 +13,13 @@ import java.util.Optional;
  * @param id the session's own id (also the workspace folder's name); a name may be used again, an
  *     id never
  * @param detail why queued, what is degraded, what leaked; empty when all is well
+ * @param needsLogin what {@code gpush login} must be called with before it goes on; empty: nothing
+ * @param size how many nodes it has, or has asked for
  * @param hardEndLeft empty: no hard end
  * @param idleLeft empty while something keeps it busy
  * @param activity what keeps it busy, or since when it is idle, in words
- * @param generation what all nodes hold
+ * @param generation the newest that a node holds, 0 when nothing was sent; empty while nobody here
+ *     knows
  * @param isNew made by the request that returned it, as opposed to found
  */
 public record SessionView(
@@ -24,8 +27,10 @@ public record SessionView(
     String id,
     SessionState state,
     String detail,
+    Optional<String> needsLogin,
     String backend,
     String gang,
+    int size,
     GpuRequest gpus,
     Path root,
     String owner,
@@ -33,7 +38,7 @@ public record SessionView(
     Optional<Duration> hardEndLeft,
     Optional<Duration> idleLeft,
     String activity,
-    long generation,
+    Optional<Long> generation,
     int runsInProgress,
     String python,
     List<NodeView> nodes,
@@ -45,7 +50,7 @@ public record SessionView(
   /** "2×8 H100", "2 cpu nodes". */
   public String shape() {
     return gpus.isNone()
-        ? nodes.size() + (nodes.size() == 1 ? " cpu node" : " cpu nodes")
-        : nodes.size() + "×" + gpus.count() + gpus.model().map(model -> " " + model).orElse(" GPU");
+        ? size + (size == 1 ? " cpu node" : " cpu nodes")
+        : size + "×" + gpus.count() + gpus.model().map(model -> " " + model).orElse(" GPU");
   }
 }

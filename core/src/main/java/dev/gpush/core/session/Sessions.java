@@ -3,6 +3,7 @@ package dev.gpush.core.session;
 import dev.gpush.core.talk.Talk;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,9 +15,22 @@ import java.util.Optional;
 public interface Sessions {
   /**
    * Attaches when the folder (or name) has a session that is what was asked, else reserves, links,
-   * syncs. Ready on return.
+   * syncs. Ready on return. What is being made belongs to the gateway: a caller that is interrupted
+   * leaves it, unless {@link Talk#isCancelled} says that the user gives it up.
    */
   SessionView up(UpRequest request, Talk talk) throws InterruptedException;
+
+  /** As {@link #up}, and returns as soon as the request waits in a queue; it goes on waiting. */
+  SessionView upDetached(UpRequest request, Talk talk) throws InterruptedException;
+
+  /**
+   * Gives up the request for a session that is not there yet; on return nothing is asked for any
+   * more. False: it is there, or gone.
+   */
+  boolean giveUp(SessionName name, Talk talk);
+
+  /** Requests that failed while no command waited for them, until an {@code up} has told of it. */
+  List<EndedRequest> ended();
 
   /** What {@code up --dry-run} prints; nothing is asked for. */
   Outlook plan(UpRequest request) throws InterruptedException;
@@ -31,11 +45,12 @@ public interface Sessions {
   SessionView choose(Optional<String> name, Path folder);
 
   /**
-   * Gives the gang back and confirms it. What exists only on the nodes is listed and asked about.
+   * Gives the gang back and confirms it. Runs in progress are named and asked about, and so is what
+   * exists only on the nodes.
    *
-   * @return the kept paths
+   * @param discard no question about either
    */
-  List<String> down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
+  GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException;
 
   /**
    * Moves the hard end to {@code fromNow}, and starts the idle time afresh; empty fromNow only does
@@ -67,6 +82,22 @@ public interface Sessions {
    */
   SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk)
       throws InterruptedException;
+
+  /** A request that came to nothing, and why. */
+  record EndedRequest(SessionName session, Instant asked, String why) {}
+
+  /**
+   * What became of a session that was given back.
+   *
+   * @param stopped the numbers of the runs that were in progress
+   * @param kept what is not gpush's and was left where it is, each with its node
+   */
+  record GivenBack(List<Integer> stopped, List<String> kept) {
+    public GivenBack {
+      stopped = List.copyOf(stopped);
+      kept = List.copyOf(kept);
+    }
+  }
 
   /** One line of {@code doctor}: status ok, warn or bad. */
   record Finding(String status, String what, String detail, Optional<String> remedy) {}

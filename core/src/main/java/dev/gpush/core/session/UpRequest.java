@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param natives options for Slurm's sbatch as they are; other places have no use for them
  * @param attach what runs already and is to be borrowed, such as {@code job/train}
  * @param replace give back a session of the same name that differs, then make the new one
+ * @param discard also what exists only on the nodes of a session that is replaced, and its runs
  * @param attachOnly do not compare: any session of this folder will do ({@code run} without --nodes
  *     or --gpus)
  */
@@ -34,7 +35,7 @@ public record UpRequest(
     boolean replace,
     boolean attachOnly,
     boolean dryRun,
-    boolean yes,
+    boolean discard,
     List<String> natives,
     Optional<String> attach) {
   public UpRequest {

@@ -23,6 +23,22 @@ public interface Talk {
    */
   void confirm(String question, String flag);
 
+  /**
+   * Whether the user has cancelled the command (Ctrl-C). A closed terminal or a lost connection
+   * cancels nothing: asked when the command's thread was interrupted, to tell these apart.
+   */
+  default boolean isCancelled() {
+    return false;
+  }
+
+  /**
+   * Whether the user has answered yes to the questions of this option before they are asked. Work
+   * that outlives the command needs to know it when the command is gone.
+   */
+  default boolean isAnswered(String flag) {
+    return false;
+  }
+
   /** One thing under way. */
   interface Step extends AutoCloseable {
     /** The changing part: "312 of 900 files". */

@@ -107,6 +107,11 @@ public final class Tasks implements AutoCloseable {
     return future;
   }
 
+  /** Whether its end has begun: what is interrupted from now on is not to be undone by its task. */
+  public boolean isClosed() {
+    return closed;
+  }
+
   private void launch(String task, Runnable work) {
     launch(Thread.ofVirtual(), task, work);
   }

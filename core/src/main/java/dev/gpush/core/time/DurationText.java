@@ -58,6 +58,23 @@ public final class DurationText {
     return two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h");
   }
 
+  /** All units that are there, so that {@link #parse} reads the same duration: {@code 1d2h30m}. */
+  public static String exact(Duration duration) {
+    long seconds = Math.max(0, duration.toSeconds());
+    var text = new StringBuilder();
+    unit(text, seconds / 86_400, "d");
+    unit(text, seconds % 86_400 / 3600, "h");
+    unit(text, seconds % 3600 / 60, "m");
+    unit(text, seconds % 60, "s");
+    return text.isEmpty() ? "0s" : text.toString();
+  }
+
+  private static void unit(StringBuilder text, long count, String unit) {
+    if (count > 0) {
+      text.append(count).append(unit);
+    }
+  }
+
   /** As {@link #of}, to the nearest minute from one on: for what is looked at, not measured. */
   public static String coarse(Duration duration) {
     return of(

@@ -1,10 +1,13 @@
 package dev.gpush.core.machine;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.gpush.core.text.RawText;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -22,6 +25,16 @@ final class ShellQuoteTest {
   @Test
   void refusesWhatNoArgumentCanHold() {
     assertThrows(IllegalArgumentException.class, () -> ShellQuote.of("a\0b"));
+  }
+
+  @Test
+  void aShellGivesBytesBackThatAreNotUtf8() throws Exception {
+    byte[] bytes = HexFormat.of().parseHex("636166e92ec3a92027ff27f09f9880800a");
+    String line = "printf %s " + ShellQuote.of(RawText.decode(bytes));
+
+    Process shell = new ProcessBuilder("/bin/sh", "-c", line).start();
+
+    assertArrayEquals(bytes, shell.getInputStream().readAllBytes(), line);
   }
 
   @Test

@@ -10,6 +10,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
@@ -27,6 +28,7 @@ import java.util.function.Predicate;
  * for and nothing is sent; a failure leaves the gang as it was.
  */
 final class Adoption {
+  private final Identity identity;
   private final Strangers strangers;
   private final Backends backends;
   private final SessionBook book;
@@ -35,12 +37,14 @@ final class Adoption {
   private final SessionLinks linker;
 
   Adoption(
+      Identity identity,
       Strangers strangers,
       Backends backends,
       SessionBook book,
       Ledger ledger,
       Requests requests,
       SessionLinks linker) {
+    this.identity = identity;
     this.strangers = strangers;
     this.backends = backends;
     this.book = book;
@@ -60,7 +64,7 @@ final class Adoption {
     Discovered found = stranger.found();
     if (!take && !strangers.isForgotten(found)) {
       throw new GpushException(
-          new SessionFailure.HeldElsewhere(found.session(), found.holder(), which.isPresent()));
+          new SessionFailure.HeldElsewhere(found.session(), words(found), which.isPresent()));
     }
     requireWhole(stranger);
     LedgerEntry entry =
@@ -68,7 +72,7 @@ final class Adoption {
             SessionName.parse(found.session()), config, stranger.backend(), found.gang(), idle);
     SessionBook.Taken taken = book.adopt(entry, stranger.backend(), ledger);
     LiveSession session = taken.session();
-    try (LiveSession.Turn _ = taken.turn()) {
+    try (TurnQueue.Turn _ = taken.turn()) {
       boolean isOurs = false;
       try {
         session.move(session.entry());
@@ -111,9 +115,13 @@ final class Adoption {
                                 stranger.found().gang().id().text(),
                                 stranger.found().session(),
                                 stranger.backend().name(),
-                                stranger.found().holder()))
+                                words(stranger.found())))
                     .toList(),
             problems.stream().map(finding -> finding.what() + " " + finding.detail()).toList()));
+  }
+
+  private static String words(Discovered found) {
+    return new Holder(found.holder()).words();
   }
 
   private static void requireWhole(Strangers.Stranger stranger) {
@@ -137,7 +145,7 @@ final class Adoption {
         throw refused;
       }
       // Terms are what agents go by; who said that it may be taken has said so above.
-      session.takeFrom(other);
+      session.takeFrom(other, identity.holder());
       linker.connect(session, config, talk);
     }
   }

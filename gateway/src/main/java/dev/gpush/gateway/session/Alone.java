@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
@@ -19,13 +20,20 @@ final class Alone {
 
   /** Asks before it is lost; whoever calls it has the turn. */
   static void confirm(LiveSession session, Talk talk, String flag) throws InterruptedException {
-    if (session.backend().keepsFiles() || session.links().isEmpty()) {
+    if (session.backend().keepsFiles() || session.entry().grant().isEmpty()) {
       return;
     }
     long files = 0;
     long bytes = 0;
     var named = new ArrayList<String>();
     var silent = new ArrayList<String>();
+    if (session.links().isEmpty()) {
+      // A new gateway that could not link yet, or another gateway has it: the files are there.
+      session.gang().nodes().stream()
+          .map(NodeInfo::index)
+          .filter(node -> !session.isLost(node))
+          .forEach(node -> silent.add(Integer.toString(node)));
+    }
     for (Link link : session.links()) {
       if (session.isLost(link.node())) {
         continue;
@@ -67,7 +75,7 @@ final class Alone {
       words.append(files > 0 ? "; " : "").append("what is only on node ");
       words.append(String.join(", ", silent)).append(" cannot be told");
     }
-    return words.append("; give back").toString();
+    return words.append("; give the nodes back?").toString();
   }
 
   static String size(long bytes) {

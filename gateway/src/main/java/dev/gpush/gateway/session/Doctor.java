@@ -6,9 +6,12 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions.Finding;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,12 +36,14 @@ final class Doctor {
   private final Backends backends;
   private final Strangers strangers;
   private final SessionViews views;
+  private final Clock clock;
 
-  Doctor(Ledger ledger, Backends backends, Strangers strangers, SessionViews views) {
+  Doctor(Ledger ledger, Backends backends, Strangers strangers, SessionViews views, Clock clock) {
     this.ledger = ledger;
     this.backends = backends;
     this.strangers = strangers;
     this.views = views;
+    this.clock = clock;
   }
 
   List<Finding> findings(List<LiveSession> live) {
@@ -111,8 +116,18 @@ final class Doctor {
     };
   }
 
-  /** In the ledger, not over, and in no gateway's hands: its backend is not configured any more. */
-  private static Finding unwatched(LedgerEntry entry) {
+  /**
+   * In the ledger, not over, and not this gateway's: another machine's, or its backend is not
+   * configured any more.
+   */
+  private Finding unwatched(LedgerEntry entry) {
+    if (backends.named(entry.backend()).isPresent()) {
+      return new Finding(
+          "ok",
+          "session " + entry.name(),
+          "on another machine that has this home: " + entry.holder().words(),
+          Optional.empty());
+    }
     return new Finding(
         "bad",
         "session " + entry.name(),
@@ -121,7 +136,8 @@ final class Doctor {
   }
 
   private Finding proof(LedgerEntry entry) {
-    String what = "ended session " + entry.name() + " (" + entry.created() + ")";
+    String age = DurationText.coarse(Duration.between(entry.created(), clock.now()));
+    String what = "ended session " + entry.name() + " (made " + age + " ago)";
     Optional<Backend> backend = backends.named(entry.backend());
     if (backend.isEmpty()) {
       return new Finding(
@@ -170,7 +186,7 @@ final class Doctor {
                   stranger.what(),
                   session
                       + " of "
-                      + found.holder()
+                      + new Holder(found.holder()).words()
                       + " is not in this ledger; it ends by itself at its lease",
                   Optional.of("gpush adopt " + found.session() + " --take")));
     }

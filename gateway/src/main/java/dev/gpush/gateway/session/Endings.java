@@ -3,7 +3,9 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.core.talk.Talk;
 import java.util.List;
 
@@ -12,6 +14,12 @@ import java.util.List;
  * or leaked and in it.
  */
 final class Endings {
+  /** Answers the question about runs: to end them is what the user asked for. */
+  private static final String YES = "--yes";
+
+  /** Answers the question about files, where {@code --yes} is not enough, and that about runs. */
+  private static final String DISCARD = "--discard";
+
   private final SessionBook book;
   private final Leftovers leftovers;
   private final Runnable changed;
@@ -54,38 +62,63 @@ final class Endings {
     }
   }
 
-  /** What a ledger entry says of a failure; sentences for people are the shell's. */
+  /** What a ledger entry or a finding says of a failure; whole sentences are the shell's. */
   static String why(GpushException failed) {
     return switch (failed.failure()) {
       case BackendFailure.NotReleased(_, _, var reason) -> reason;
       case BackendFailure.Unavailable(_, var reason, _) -> reason;
-      case Failure other -> other.toString();
+      case Failure other -> PlaceWords.failed(other);
     };
   }
 
-  /** Asks before runs are ended. */
-  static void confirmRuns(LiveSession session, Talk talk, String flag) {
-    int running = session.workIfAny().map(SessionWork::runsInProgress).orElse(0);
-    if (running > 0) {
+  /**
+   * Gives a session back because the user asked for it, directly or by replacing it: runs in
+   * progress and files that exist only on the nodes are asked about first. Every command that ends
+   * a session which is still there comes through here. Whoever calls it has the turn.
+   *
+   * @param isDiscarding the answer was given beforehand, by {@value #DISCARD}
+   * @return the runs that this has stopped, and what was kept because it is not ours
+   */
+  GivenBack giveBackAsked(LiveSession session, String reason, boolean isDiscarding, Talk talk)
+      throws InterruptedException {
+    // What leaked was asked about when it was given back for the first time.
+    if (!isDiscarding && session.entry().state() != SessionState.LEAKED) {
+      confirmRuns(session, talk);
+      Alone.confirm(session, talk, DISCARD);
+    }
+    return giveBack(session, reason, talk);
+  }
+
+  /** Names the runs that would be ended, and asks. */
+  private static void confirmRuns(LiveSession session, Talk talk) {
+    List<String> running = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
+    if (!running.isEmpty()) {
       talk.confirm(
-          running
-              + (running == 1 ? " run is" : " runs are")
+          String.join(", ", running)
+              + (running.size() == 1 ? " is" : " are")
               + " in progress on "
               + session.name()
-              + "; end and give back",
-          flag);
+              + "; stop "
+              + (running.size() == 1 ? "it" : "them")
+              + " and give the nodes back?",
+          YES);
     }
   }
 
   /**
-   * Whoever calls it has the turn.
+   * Gives a session back without a question. Whoever calls it has the turn.
    *
    * @param reason why it ended by itself; empty when it was asked for
-   * @return what was kept because it is not ours
+   * @return the runs that this has stopped, and what was kept because it is not ours
    */
-  List<String> giveBack(LiveSession session, String reason, Talk talk) throws InterruptedException {
+  GivenBack giveBack(LiveSession session, String reason, Talk talk) throws InterruptedException {
     boolean isGone = false;
     String why = "giving it back failed";
+    List<Integer> running =
+        session.workIfAny().map(SessionWork::running).orElse(List.of()).stream()
+            .map(RunView::number)
+            .toList();
+    List<String> words = session.workIfAny().map(SessionWork::runningWords).orElse(List.of());
     try (Talk.Step _ = talk.step("giving " + session.name() + " back")) {
       session
           .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
@@ -94,7 +127,8 @@ final class Endings {
       session.close();
       List<String> kept = leftovers.releaseAll(session);
       isGone = true;
-      return kept;
+      words.forEach(run -> talk.say("stopped " + run));
+      return new GivenBack(running, kept);
     } catch (GpushException failed) {
       why = why(failed);
       throw failed;
@@ -117,7 +151,7 @@ final class Endings {
    * the session ends with the reason.
    */
   void ended(LiveSession session, String reason) throws InterruptedException {
-    try (LiveSession.Turn _ = session.begin("clean-up", Talk.silent())) {
+    try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
       if (!session.isOver() && !session.isClosed()) {
         giveBack(session, reason, Talk.silent());
       }

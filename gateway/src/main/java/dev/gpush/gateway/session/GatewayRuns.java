@@ -47,7 +47,7 @@ public final class GatewayRuns implements Runs {
     LiveSession session = sessions.find(name);
     SessionWork work;
     long generation;
-    try (LiveSession.Turn _ = session.begin("run", talk)) {
+    try (TurnQueue.Turn _ = session.begin("run", talk)) {
       linker.ensure(session, talk);
       work = session.work();
       generation = work.push(request.overwrite(), talk);
@@ -115,7 +115,7 @@ public final class GatewayRuns implements Runs {
     LiveSession session = sessions.find(name);
     try {
       if (session.workIfAny().isEmpty()) {
-        try (LiveSession.Turn _ = session.begin("link", Talk.silent())) {
+        try (TurnQueue.Turn _ = session.begin("link", Talk.silent())) {
           linker.linked(session, Talk.silent());
         }
       }

@@ -9,6 +9,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
@@ -18,21 +19,25 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.link.LinkState;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * All sessions of this gateway.
  *
  * <p>{@code up} in short: find or create the {@link LiveSession} under the one short lock; take its
- * turn; if it is new, let {@link Placement} get the gang, link, sync; whatever fails on the way is
- * undone before the failure is told.
+ * turn; if it is new, hand the turn to {@link PendingRequests}, which makes it, and follow that.
+ * The client may leave it at any time; whatever fails on the way is undone before the failure is
+ * told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
+  private final Identity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
@@ -43,11 +48,14 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Placement placement;
   private final Leftovers leftovers;
   private final Endings endings;
+  private final EndedRequests ended;
+  private final PendingRequests pending;
   private final SessionLinks linker;
   private final SessionViews views;
   private final Preferences preferences;
   private final Strangers strangers;
   private final Adoption adoption;
+  private final Clock clock;
   private final Runnable changed;
 
   GatewaySessions(
@@ -64,6 +72,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
+    this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.configs = configs;
@@ -77,39 +86,155 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.linker = new SessionLinks(links, works, timing.observePause(), tasks, endings::ended);
     this.views = views;
     this.preferences = preferences;
+    this.ended = new EndedRequests(ledger);
+    this.pending =
+        new PendingRequests(
+            placement,
+            linker,
+            leftovers,
+            endings,
+            ended,
+            preferences,
+            configs,
+            timing.observePause(),
+            tasks,
+            changed);
+    this.clock = clock;
     this.strangers = new Strangers(identity, ledger, backends, configs);
-    this.adoption = new Adoption(strangers, backends, book, ledger, requests, linker);
+    this.adoption = new Adoption(identity, strangers, backends, book, ledger, requests, linker);
     this.changed = changed;
   }
 
   @Override
   public SessionView up(UpRequest request, Talk talk) throws InterruptedException {
+    return up(request, talk, _ -> false);
+  }
+
+  @Override
+  public SessionView upDetached(UpRequest request, Talk talk) throws InterruptedException {
+    return up(request, talk, LiveSession::isWaiting);
+  }
+
+  /**
+   * @param isEnough when the caller need not wait any longer for a session that is being made
+   */
+  private SessionView up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
+      throws InterruptedException {
     Config config = configs.load(request.folder());
+    ConfiguredOutputs.requireSupported(config);
     while (true) {
       Wish wish = borrowing.of(request, config, preferences.wish(request, config));
-      SessionBook.Taken taken = take(request, config, wish, talk);
-      LiveSession session = taken.session();
-      try (LiveSession.Turn _ = taken.turn()) {
-        if (taken.isNew()) {
-          make(session, config, wish, request, talk);
-          return views.of(session, true);
+      SessionBook.Entered entered = enter(request, config, wish, talk);
+      LiveSession session = entered.session();
+      if (entered.turn().isEmpty()) {
+        if (joined(session, request, config, wish, talk, isEnough)) {
+          return views.of(session, false);
         }
+        continue;
+      }
+      TurnQueue.Turn turn = entered.turn().get();
+      if (entered.isNew()) {
+        ended.take(config.root()).ifPresent(each -> talk.say(told(each)));
+        PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
+        follow(session, pending, true, talk, isEnough);
+        return views.of(session, true);
+      }
+      if (session.isWaiting() && !session.isOver()) {
+        this.pending.resume(session, turn);
+        continue;
+      }
+      try (turn) {
         if (session.isOver()) {
           book.remove(session);
           continue;
         }
         session.requireUsable();
-        if (session.isWaiting()) {
-          make(session, config, wish, request, talk);
-          return views.of(session, true);
-        }
         if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
           continue;
         }
-        attach(session, request, talk);
+        attach(session, request, wish, talk);
         return views.of(session, false);
       }
     }
+  }
+
+  /**
+   * Waits with the request that this session has under way.
+   *
+   * @return whether the caller has seen enough; false: the session is to be looked at again
+   */
+  private boolean joined(
+      LiveSession session,
+      UpRequest request,
+      Config config,
+      Wish wish,
+      Talk talk,
+      Predicate<LiveSession> isEnough)
+      throws InterruptedException {
+    Optional<PendingRequest> pending = session.pending();
+    if (pending.isEmpty()) {
+      return false;
+    }
+    if (differs(session, request, config, wish)) {
+      giveUp(session, pending.get(), talk);
+      return false;
+    }
+    if (session.isWaiting() && !isEnough.test(session)) {
+      Duration since = Duration.between(session.entry().created(), clock.now());
+      talk.say(session.name() + " has waited for " + DurationText.coarse(since));
+    }
+    return !follow(session, pending.get(), !request.attachOnly(), talk, isEnough);
+  }
+
+  /**
+   * @param isOwn whether Ctrl-C gives the request up, as opposed to leaving it
+   * @return whether the session is ready
+   */
+  private boolean follow(
+      LiveSession session,
+      PendingRequest pending,
+      boolean isOwn,
+      Talk talk,
+      Predicate<LiveSession> isEnough)
+      throws InterruptedException {
+    try {
+      return pending.follow(talk, () -> isEnough.test(session));
+    } catch (InterruptedException stop) {
+      if (!talk.isCancelled()) {
+        throw stop;
+      }
+      if (!isOwn || pending.talk().isFollowed()) {
+        talk.say(
+            session.name() + " goes on waiting; gpush down -s " + session.name() + " ends that");
+        throw stop;
+      }
+      boolean hasWaited = session.isWaiting();
+      giveUp(session, pending, talk);
+      if (!pending.isReady()) {
+        if (hasWaited && session.isOver()) {
+          talk.say(session.name() + ": its place in the queue is given up");
+        }
+        throw stop;
+      }
+      // It was ready in the same moment.
+      return true;
+    }
+  }
+
+  /** On return nothing is asked for any more, and what was granted is given back. */
+  private static void giveUp(LiveSession session, PendingRequest pending, Talk talk) {
+    try (Talk.Step _ = talk.step("giving " + session.name() + " up")) {
+      pending.cancel();
+      pending.awaitEnd();
+    }
+  }
+
+  private String told(EndedRequest each) {
+    return each.session()
+        + ", asked for "
+        + DurationText.coarse(Duration.between(each.asked(), clock.now()))
+        + " ago, came to nothing: "
+        + each.why();
   }
 
   /**
@@ -132,20 +257,30 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         if (!request.replace()) {
           session.requireWhole();
         }
-        if (!request.yes()) {
-          Endings.confirmRuns(session, talk, "--yes");
-          Alone.confirm(session, talk, "--yes");
-        }
-        endings.giveBack(session, partly.reason(), talk);
+        replace(session, partly.reason(), request, talk);
         yield true;
       }
       case Observation.Exists _, Observation.CannotTell _ -> false;
     };
   }
 
-  /** Gives back what differs, if that was asked for; nothing is given back for what cannot be. */
+  /** Gives back what differs, if that was asked for. */
   private boolean replaced(
       LiveSession session, UpRequest request, Config config, Wish wish, Talk talk)
+      throws InterruptedException {
+    if (!differs(session, request, config, wish)) {
+      return false;
+    }
+    replace(session, "", request, talk);
+    return true;
+  }
+
+  /**
+   * Whether something else was asked for than the session is.
+   *
+   * @throws GpushException unless it may be replaced by what can be had
+   */
+  private boolean differs(LiveSession session, UpRequest request, Config config, Wish wish)
       throws InterruptedException {
     List<SessionFailure.Difference> differences =
         request.attachOnly() ? List.of() : wish.differences(session.entry(), request.natives());
@@ -156,15 +291,18 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
     }
     placement.requireSense(intent(session.name(), config, wish, request), request, config, wish);
-    if (!request.yes()) {
-      Endings.confirmRuns(session, talk, "--yes");
-      Alone.confirm(session, talk, "--yes");
-    }
-    endings.giveBack(session, "", talk);
     return true;
   }
 
-  private void attach(LiveSession session, UpRequest request, Talk talk)
+  private void replace(LiveSession session, String reason, UpRequest request, Talk talk)
+      throws InterruptedException {
+    endings
+        .giveBackAsked(session, reason, request.discard(), talk)
+        .kept()
+        .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
+  }
+
+  private void attach(LiveSession session, UpRequest request, Wish wish, Talk talk)
       throws InterruptedException {
     if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
       // The gang is there and this link is not: a new one is made.
@@ -172,8 +310,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent() && !request.attachOnly()) {
-      talk.say("taking " + session.name() + " over from " + other.get().holder());
-      session.takeFrom(other.get());
+      String holder = new Holder(other.get().holder()).words();
+      talk.say("taking " + session.name() + " over from " + holder);
+      session.takeFrom(other.get(), identity.holder());
     }
     linker.ensure(session, talk);
     if (session.entry().state() != SessionState.READY) {
@@ -186,11 +325,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (end.isPresent() || request.idle().isPresent()) {
       renew(session, end.or(() -> left(session)), request.idle());
     }
+    PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
   }
 
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
-  private SessionBook.Taken take(UpRequest request, Config config, Wish wish, Talk talk)
+  private SessionBook.Entered enter(UpRequest request, Config config, Wish wish, Talk talk)
       throws InterruptedException {
     return book.enter(
         request.name(),
@@ -209,35 +349,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return requests.intent(name, config, wish, first, request);
   }
 
-  private void make(LiveSession session, Config config, Wish wish, UpRequest request, Talk talk)
-      throws InterruptedException {
-    Placement.Taking taking = placement.taking(session, config, wish, request, talk);
-    boolean isReady = false;
-    try {
-      wish.notes().forEach(talk::say);
-      taking.take();
-      if (session.gang().isBorrowed()) {
-        talk.say("its nodes are " + session.gang().detail() + ": they stay when it is given back");
-      }
-      linker.connect(session, config, talk);
-      session.work().push(false, talk);
-      session.move(session.entry().in(SessionState.READY, ""));
-      isReady = true;
-    } finally {
-      if (!isReady) {
-        taking.end();
-        endings.undo(session, taking.hasAsked());
-      }
-    }
-    leftovers.sweepSoon(session, taking::end);
-    linker.observeSoon(session);
-    preferences.remember(config.root(), wish);
-    changed.run();
-  }
-
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.folder());
+    ConfiguredOutputs.requireSupported(config);
     Wish wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
     return placement.outlook(intent(name, config, wish, request), request, config, wish);
@@ -270,21 +385,34 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   @Override
-  public List<String> down(SessionName name, boolean discard, Talk talk)
-      throws InterruptedException {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
-    try (LiveSession.Turn _ = session.begin("down", talk)) {
+    Optional<TurnQueue.Turn> turn = session.beginOrJoin("down", talk);
+    while (turn.isEmpty()) {
+      session.pending().ifPresent(pending -> giveUp(session, pending, talk));
+      turn = session.beginOrJoin("down", talk);
+    }
+    try (TurnQueue.Turn _ = turn.get()) {
       if (session.isOver()) {
         book.remove(session);
-        return List.of();
+        return new GivenBack(List.of(), List.of());
       }
       requireOurs(session);
-      if (!discard && session.entry().state() != SessionState.LEAKED) {
-        Endings.confirmRuns(session, talk, "--discard");
-        Alone.confirm(session, talk, "--discard");
-      }
-      return endings.giveBack(session, "", talk);
+      return endings.giveBackAsked(session, "", discard, talk);
     }
+  }
+
+  @Override
+  public boolean giveUp(SessionName name, Talk talk) {
+    LiveSession session = find(name);
+    Optional<PendingRequest> pending = session.pending();
+    pending.ifPresent(each -> giveUp(session, each, talk));
+    return pending.isPresent();
+  }
+
+  @Override
+  public List<EndedRequest> ended() {
+    return ended.all();
   }
 
   private static void requireOurs(LiveSession session) {
@@ -307,7 +435,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public SessionView extend(SessionName name, Optional<Duration> fromNow) {
     LiveSession session = find(name);
-    try (LiveSession.Turn _ = session.begin("extend", Talk.silent())) {
+    session.requireNodes();
+    try (TurnQueue.Turn _ = session.begin("extend", Talk.silent())) {
       session.requireUsable();
       renew(session, fromNow.or(() -> left(session)), Optional.empty());
       return views.of(session, false);
@@ -341,7 +470,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
-    try (LiveSession.Turn _ = session.begin("sync", talk)) {
+    session.requireNodes();
+    try (TurnQueue.Turn _ = session.begin("sync", talk)) {
       linker.ensure(session, talk);
       return session.work().push(overwrite, talk);
     }
@@ -350,7 +480,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
-    try (LiveSession.Turn _ = session.begin("pull", talk)) {
+    session.requireNodes();
+    try (TurnQueue.Turn _ = session.begin("pull", talk)) {
       session.requireUsable();
       linker.ensure(session, List.of(node), talk);
       session.work().pull(node, path, talk);
@@ -359,12 +490,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public List<Finding> doctor() {
-    return new Doctor(ledger, backends, strangers, views).findings(all());
+    return new Doctor(ledger, backends, strangers, views, clock).findings(all());
   }
 
   @Override
   public List<Finding> endForgotten(Talk talk) throws InterruptedException {
-    return new Doctor(ledger, backends, strangers, views).end(all(), talk);
+    return new Doctor(ledger, backends, strangers, views, clock).end(all(), talk);
   }
 
   @Override
@@ -379,6 +510,16 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   Leftovers leftovers() {
     return leftovers;
+  }
+
+  /** Those that are being made. */
+  PendingRequests pending() {
+    return pending;
+  }
+
+  /** What an earlier gateway has found out while nobody was there to hear it. */
+  EndedRequests endedRequests() {
+    return ended;
   }
 
   /** Takes over what an earlier gateway left in the ledger; see {@link Recovery}. */

@@ -6,6 +6,7 @@ import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import java.nio.file.Path;
@@ -24,6 +25,9 @@ import java.util.Optional;
  * @param gang the id that was, or will be, asked for: written before the backend hears of it
  * @param grant empty until the backend has granted
  * @param detail why it is in this state, in words; empty when all is well
+ * @param holder which home keeps it: says HELLO to the agents as it stands here
+ * @param host its machine's name when it was made, for people
+ * @param boot of its machine when it was made
  * @param term ours towards the agents: of two gateways the one with the higher term has the gang
  * @param natives options for Slurm that the request came with
  * @param others further backends that were asked for the same, or may still hold something of it
@@ -45,7 +49,7 @@ public record LedgerEntry(
     Optional<String> python,
     Path root,
     String owner,
-    String holder,
+    Holder holder,
     String host,
     String boot,
     Instant created,
@@ -85,9 +89,11 @@ public record LedgerEntry(
     return copy(other, first(), state, detail, lease(), term, inherit, grant, others, foreign);
   }
 
-  /** Takes the gang over from whoever has it under a lower term. */
-  LedgerEntry under(long higher) {
-    return copy(name, first(), state, detail, lease(), higher, inherit, grant, others, foreign);
+  /** Kept by this holder from now on, who takes the gang over from a lower term. */
+  LedgerEntry keptBy(Holder other, long higher) {
+    return new LedgerEntry(
+        id, name, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
+        other, host, boot, created, higher, inherit, natives, grant, others, foreign, attach);
   }
 
   LedgerEntry granted(Gang granted) {
@@ -118,6 +124,11 @@ public record LedgerEntry(
     }
     others.stream().filter(Bid::isWanted).forEach(wanted::add);
     return wanted;
+  }
+
+  /** Where it is, or where it waits. */
+  List<String> places() {
+    return grant.isPresent() ? List.of(backend) : wanted().stream().map(Bid::backend).toList();
   }
 
   /** Asks these, and nobody else; whoever was asked before is to be given back. */
@@ -167,6 +178,35 @@ public record LedgerEntry(
     var rest = new ArrayList<>(others.stream().filter(each -> !each.equals(bid)).toList());
     rest.add(first());
     return with(bid, rest, inherit).granted(granted);
+  }
+
+  /** Whose runs take another Python from now on. */
+  LedgerEntry withPython(String other) {
+    return new LedgerEntry(
+        id,
+        name,
+        gang,
+        state,
+        detail,
+        backend,
+        nodes,
+        gpus,
+        hardEnd,
+        idle,
+        Optional.of(other),
+        root,
+        owner,
+        holder,
+        host,
+        boot,
+        created,
+        term,
+        inherit,
+        natives,
+        grant,
+        others,
+        foreign,
+        attach);
   }
 
   private LedgerEntry with(Bid first, List<Bid> rest, Map<String, String> inherits) {
@@ -246,7 +286,7 @@ public record LedgerEntry(
         "python", python,
         "root", root.toString(),
         "owner", owner,
-        "holder", holder,
+        "holder", holder.text(),
         "host", host,
         "boot", boot,
         "created", created.toString(),
@@ -279,7 +319,7 @@ public record LedgerEntry(
         json.text("python"),
         Path.of(need(json, "root")),
         json.text("owner").orElse(""),
-        json.text("holder").orElse(""),
+        new Holder(json.text("holder").orElse("")),
         json.text("host").orElse(""),
         json.text("boot").orElse(""),
         Instant.parse(need(json, "created")),

@@ -97,7 +97,7 @@ final class Leftovers {
       try {
         // Without the turn: a backend that is away must not keep the session from its user.
         release(bid);
-        try (LiveSession.Turn _ = session.begin("clean-up", Talk.silent())) {
+        try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
           if (!session.isOver() && !session.isClosed()) {
             session.move(session.entry().without(bid));
           }

@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.Link;
@@ -48,10 +49,12 @@ final class LinkMaker {
     this.tasks = tasks;
   }
 
-  Link make(Backend backend, Gang gang, NodeInfo node, long term, LinkListener listener) {
+  Link make(Backend backend, Gang gang, NodeInfo node, LedgerEntry entry, LinkListener listener) {
+    // Agents compare the whole text, so a session keeps the one that it was made with.
+    Holder holder = identity.keeps(entry) ? entry.holder() : identity.holder();
     var who =
         new LinkIdentity(
-            node.index(), identity.holder(), identity.incarnation(), term, CAPABILITIES);
+            node.index(), holder.text(), identity.incarnation(), entry.term(), CAPABILITIES);
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
     return new Link(who, pipes(backend, gang, node), group, clock, random, timing, listener);
   }

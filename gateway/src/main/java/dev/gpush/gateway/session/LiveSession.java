@@ -7,6 +7,7 @@ import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
@@ -15,8 +16,6 @@ import dev.gpush.link.LinkState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -26,22 +25,17 @@ import java.util.concurrent.locks.ReentrantLock;
 final class LiveSession implements AutoCloseable {
   private final Ledger ledger;
 
-  /**
-   * Held by the one command that changes this session. Fair: who waits longest is next. Not a lock,
-   * because recovery takes the turn before its thread is there.
-   */
-  private final Semaphore operation = new Semaphore(1, true);
-
+  private final TurnQueue turns = new TurnQueue();
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: backend, entry, links, work, lost, doing, refused, isForgotten, isClosed,
+  // guarded by lock: backend, entry, links, work, lost, pending, refused, isForgotten, isClosed,
   // isObserved
   private Backend backend;
   private LedgerEntry entry;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
   private Optional<Observation.Partly> lost = Optional.empty();
-  private String doing = "";
+  private Optional<PendingRequest> pending = Optional.empty();
   private Optional<AgentFailure.Superseded> refused = Optional.empty();
   private boolean isForgotten;
   private boolean isClosed;
@@ -57,35 +51,39 @@ final class LiveSession implements AutoCloseable {
    * Waits for its turn; the command that is at work is named while waiting. Whoever has the turn
    * does not ask for it again.
    */
-  Turn begin(String what, Talk talk) throws InterruptedException {
-    if (!operation.tryAcquire()) {
-      try (Talk.Step _ = talk.step("waiting for " + doing() + " of " + name())) {
-        operation.acquire();
-      }
-    }
-    return turn(what);
+  TurnQueue.Turn begin(String what, Talk talk) throws InterruptedException {
+    return turns.take(what, name().text(), talk);
+  }
+
+  /** As {@link #begin}; empty when there is a {@link #pending} request instead. */
+  Optional<TurnQueue.Turn> beginOrJoin(String what, Talk talk) throws InterruptedException {
+    return turns.takeOrJoin(what, name().text(), talk);
   }
 
   /** The first turn of a session that nobody else knows yet. */
-  Turn beginFirst(String what) {
-    if (!operation.tryAcquire()) {
-      throw new IllegalStateException("not new: " + name());
+  TurnQueue.Turn beginFirst(String what) {
+    return turns.takeFirst(what);
+  }
+
+  /** The caller's turn goes on in this request, which ends it. */
+  void pending(PendingRequest request) {
+    lock.lock();
+    try {
+      pending = Optional.of(request);
+    } finally {
+      lock.unlock();
     }
-    return turn(what);
+    turns.joinable("up");
   }
 
-  private Turn turn(String what) {
-    doing(what);
-    return () -> {
-      doing("");
-      operation.release();
-    };
-  }
-
-  /** The end of it gives the session to the next command. */
-  interface Turn extends AutoCloseable {
-    @Override
-    void close();
+  /** The request that makes this session, until it is over. */
+  Optional<PendingRequest> pending() {
+    lock.lock();
+    try {
+      return pending.filter(request -> !request.isOver());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The ledger first, then this process. */
@@ -145,6 +143,14 @@ final class LiveSession implements AutoCloseable {
   boolean isWaiting() {
     LedgerEntry now = entry();
     return now.state() == SessionState.QUEUED && now.grant().isEmpty();
+  }
+
+  /** For what would wait for as long as the queue is. */
+  void requireNodes() {
+    LedgerEntry now = entry();
+    if (isWaiting()) {
+      throw new GpushException(new SessionFailure.Queued(now.name().text(), now.detail()));
+    }
   }
 
   /** It could not be confirmed that the gang is gone. */
@@ -213,10 +219,10 @@ final class LiveSession implements AutoCloseable {
     }
   }
 
-  /** From now on under a term that wins; the old links end. */
-  void takeFrom(AgentFailure.Superseded other) {
+  /** From now on this holder's, under a term that wins; the old links end. */
+  void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
-    moveAnyway(entry().under(Math.max(entry().term(), other.term()) + 1));
+    moveAnyway(entry().keptBy(by, Math.max(entry().term(), other.term()) + 1));
     lock.lock();
     try {
       refused = Optional.empty();
@@ -385,7 +391,7 @@ final class LiveSession implements AutoCloseable {
   boolean isBeingTakenOver() {
     lock.lock();
     try {
-      return entry.state() == SessionState.READY && links.isEmpty() && !doing.isEmpty();
+      return entry.state() == SessionState.READY && links.isEmpty() && turns.isTaken();
     } finally {
       lock.unlock();
     }
@@ -393,31 +399,7 @@ final class LiveSession implements AutoCloseable {
 
   /** Until the command that has the turn is done with it, or the limit. */
   void awaitTurn(Duration limit) {
-    try {
-      if (operation.tryAcquire(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-        operation.release();
-      }
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private String doing() {
-    lock.lock();
-    try {
-      return doing.isEmpty() ? "another command" : doing;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void doing(String what) {
-    lock.lock();
-    try {
-      doing = what;
-    } finally {
-      lock.unlock();
-    }
+    turns.await(limit);
   }
 
   boolean allUp() {

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Where and why, in one line: "on rack: free now; hpc would be ≈40 min". */
+/** Where and why, in one line: "on rack: free now; hpc would be ≈40m". */
 final class PlaceWords {
   private PlaceWords() {}
 
@@ -67,10 +67,10 @@ final class PlaceWords {
     return offer.price().map(hour -> String.format(Locale.ROOT, ", %.2f an hour", hour)).orElse("");
   }
 
-  /** "≈40 min", "≈3h20m". */
+  /** "≈40m", "≈3h20m"; never less than a minute, which nobody can promise. */
   static String about(Duration wait) {
-    long minutes = Math.max(1, wait.plusSeconds(30).toMinutes());
-    return minutes < 100 ? "≈" + minutes + " min" : "≈" + DurationText.coarse(wait);
+    Duration least = Duration.ofMinutes(1);
+    return "≈" + DurationText.coarse(wait.compareTo(least) < 0 ? least : wait);
   }
 
   /** A failure as the rest of a sentence that begins with the place's name. */

@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
@@ -19,13 +20,13 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
 
 /**
  * From a wish to a whole gang: asks all eligible backends at once, chooses, reserves, and falls
@@ -35,12 +36,14 @@ final class Placement {
   private final Requests requests;
   private final Backends backends;
   private final Asking asking;
+  private final Duration pause;
   private final Tasks tasks;
 
   Placement(Requests requests, Backends backends, Timing timing, Clock clock, Tasks tasks) {
     this.requests = requests;
     this.backends = backends;
     this.asking = new Asking(timing.answer(), timing.grace(), clock, tasks);
+    this.pause = timing.observePause();
     this.tasks = tasks;
   }
 
@@ -138,7 +141,7 @@ final class Placement {
     private final Wish wish;
     private final UpRequest request;
     private final Talk talk;
-    private final Race race = new Race(tasks);
+    private final Race race = new Race(tasks, pause);
     private final List<Refusal> refusals = new ArrayList<>();
     private boolean hasAsked;
 
@@ -164,7 +167,7 @@ final class Placement {
     void take() throws InterruptedException {
       if (session.isWaiting()) {
         hasAsked = true;
-        waitAt(session.entry().wanted());
+        waitAt(session.entry().wanted(), race::resume);
         return;
       }
       List<Backend> candidates = requests.candidates(config, wish);
@@ -204,7 +207,7 @@ final class Placement {
         Bid bid = bid(backend.name());
         ask(List.of(bid));
         try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + backend.name())) {
-          session.move(session.entry().granted(backend.reserve(request(bid), waiting(step))));
+          session.move(session.entry().granted(backend.reserve(request(bid), waiter(step))));
           return true;
         } catch (GpushException failed) {
           requirePlace(failed);
@@ -224,10 +227,18 @@ final class Placement {
       return false;
     }
 
-    private Consumer<String> waiting(Talk.Step step) {
-      return words -> {
-        step.detail(words);
-        session.waits(words);
+    private Waiter waiter(Talk.Step step) {
+      return new Waiter() {
+        @Override
+        public void waits(String words) {
+          session.waits(words);
+          step.detail(words);
+        }
+
+        @Override
+        public boolean leavesPlace() {
+          return tasks.isClosed();
+        }
       };
     }
 
@@ -237,7 +248,7 @@ final class Placement {
         bids.add(bids.isEmpty() ? bid(name) : requests.bid(name));
       }
       ask(bids);
-      waitAt(bids);
+      waitAt(bids, race::enter);
     }
 
     /** Under the id that the session was made with, until somebody has heard of that. */
@@ -269,21 +280,27 @@ final class Placement {
       return requests.gang(session.entry().with(bid), config);
     }
 
+    /** How a bid gets into the race. */
+    @FunctionalInterface
+    private interface Entry {
+      void of(Bid bid, Backend backend, GangRequest request);
+    }
+
     /** The first whole gang stays; the others are told to stop only then. */
-    private void waitAt(List<Bid> bids) throws InterruptedException {
+    private void waitAt(List<Bid> bids, Entry entry) throws InterruptedException {
       String where = String.join(" and ", bids.stream().map(Bid::backend).toList());
       var waiting = new Waiting(bids.size() > 1);
       try (Talk.Step step = talk.step("reserving " + wish.words() + " on " + where)) {
         for (Bid bid : bids) {
-          race.enter(bid, backend(bid.backend()), request(bid));
+          entry.of(bid, backend(bid.backend()), request(bid));
         }
         int left = bids.size();
         while (true) {
           switch (race.next()) {
             case Race.News.Waits(var bid, var words) -> {
               String all = waiting.heard(bid, words);
-              step.detail(all);
               session.waits(all);
+              step.detail(all);
             }
             case Race.News.Granted(var bid, var gang) -> {
               session.move(session.entry().won(bid, gang), backend(bid.backend()));

@@ -3,7 +3,11 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.task.Tasks;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,11 +27,16 @@ final class Race {
   private static final Duration END_LIMIT = Duration.ofSeconds(60);
 
   private final Tasks tasks;
+  private final Duration pause;
   private final LinkedBlockingQueue<News> news = new LinkedBlockingQueue<>();
   private final List<Runner> runners = new ArrayList<>();
 
-  Race(Tasks tasks) {
+  /**
+   * @param pause before what could not be reached is resumed again
+   */
+  Race(Tasks tasks, Duration pause) {
     this.tasks = tasks;
+    this.pause = pause;
   }
 
   /** What became of one of them. */
@@ -44,10 +53,19 @@ final class Race {
     record Broke(Bid bid, Throwable cause) implements News {}
   }
 
+  /** Asks for it there. */
   void enter(Bid bid, Backend backend, GangRequest request) {
-    var runner = new Runner(bid, backend, request);
+    enter(new Runner(bid, backend, request, false));
+  }
+
+  /** Waits for what was asked for there before. */
+  void resume(Bid bid, Backend backend, GangRequest request) {
+    enter(new Runner(bid, backend, request, true));
+  }
+
+  private void enter(Runner runner) {
     runners.add(runner);
-    tasks.start("reserve-" + bid.backend(), runner);
+    tasks.start("reserve-" + runner.bid.backend(), runner);
   }
 
   News next() throws InterruptedException {
@@ -79,10 +97,11 @@ final class Race {
     }
   }
 
-  private final class Runner implements Runnable {
+  private final class Runner implements Runnable, Waiter {
     private final Bid bid;
     private final Backend backend;
     private final GangRequest request;
+    private final boolean isResumed;
     private final CountDownLatch ended = new CountDownLatch(1);
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -90,10 +109,22 @@ final class Race {
     private Optional<Thread> thread = Optional.empty();
     private boolean isStopped;
 
-    Runner(Bid bid, Backend backend, GangRequest request) {
+    Runner(Bid bid, Backend backend, GangRequest request, boolean isResumed) {
       this.bid = bid;
       this.backend = backend;
       this.request = request;
+      this.isResumed = isResumed;
+    }
+
+    @Override
+    public void waits(String words) {
+      news.add(new News.Waits(bid, words));
+    }
+
+    /** Only the end of this gateway leaves it; whoever lost the race, or was given up, goes. */
+    @Override
+    public boolean leavesPlace() {
+      return tasks.isClosed();
     }
 
     @Override
@@ -110,13 +141,35 @@ final class Race {
 
     private void reserve() {
       try {
-        Gang gang = backend.reserve(request, words -> news.add(new News.Waits(bid, words)));
+        Gang gang = isResumed ? resumed() : backend.reserve(request, this);
         news.add(new News.Granted(bid, gang));
       } catch (GpushException failed) {
         news.add(new News.Failed(bid, failed));
       } catch (InterruptedException | RuntimeException | Error broken) {
         news.add(new News.Broke(bid, broken));
       }
+    }
+
+    /** As long as the place cannot be reached, nobody can tell what became of the request. */
+    private Gang resumed() throws InterruptedException {
+      while (true) {
+        try {
+          return backend.resume(request, this);
+        } catch (GpushException failed) {
+          if (!isUnreachable(failed)) {
+            throw failed;
+          }
+          waits(PlaceWords.failed(failed.failure()));
+        }
+        Thread.sleep(pause);
+      }
+    }
+
+    private static boolean isUnreachable(GpushException failed) {
+      return switch (failed.failure()) {
+        case MachineFailure _, BackendFailure.Unavailable _ -> true;
+        case Failure _ -> false;
+      };
     }
 
     /** False when it was stopped before. */

@@ -18,37 +18,50 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a new gateway does with the ledger of the one before it: adopts what is whole, cleans what
- * is not, and never asks for anything again. Kill -9 at any point ends here in ready, released or a
- * leak that {@code ps} and {@code doctor} show.
+ * What a new gateway does with the ledger of the one before it: adopts what is whole, waits on in
+ * the queues that it waited in, cleans the rest, and never asks for anything again. Kill -9 at any
+ * point ends here in ready, released or a leak that {@code ps} and {@code doctor} show.
  */
 final class Recovery {
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
+
+  /** Until its queue says more. */
+  private static final String TAKEN_UP = "looking for its place";
+
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
+  private final Identity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final SessionLinks linker;
   private final Leftovers leftovers;
+  private final PendingRequests pending;
+  private final EndedRequests ended;
   private final Duration settle;
   private final Duration pause;
   private final Tasks tasks;
   private final Runnable changed;
 
   Recovery(
+      Identity identity,
       Ledger ledger,
       Backends backends,
       SessionLinks linker,
       Leftovers leftovers,
+      PendingRequests pending,
+      EndedRequests ended,
       Timing timing,
       Tasks tasks,
       Runnable changed) {
+    this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.linker = linker;
     this.leftovers = leftovers;
+    this.pending = pending;
+    this.ended = ended;
     this.settle = timing.settle();
     this.pause = timing.observePause();
     this.tasks = tasks;
@@ -63,6 +76,9 @@ final class Recovery {
     for (LedgerEntry entry : ledger.load()) {
       if (entry.state().isOver()) {
         book.clean(entry);
+        if (EndedRequests.isOne(entry)) {
+          ended.add(entry);
+        }
         continue;
       }
       Optional<Backend> backend = backends.named(entry.backend());
@@ -72,23 +88,41 @@ final class Recovery {
                 SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
         continue;
       }
-      SessionBook.Taken taken = book.adopt(entry, backend.get());
+      if (isOfAnotherMachine(entry, backend.get())) {
+        continue;
+      }
+      SessionBook.Taken taken = book.adopt(kept(entry), backend.get());
       tasks.start(
           "recover-" + taken.session().name(), () -> recover(book, taken.session(), taken.turn()));
     }
   }
 
-  private void recover(GatewaySessions book, LiveSession session, LiveSession.Turn turn) {
+  /**
+   * A home that several machines share has one ledger for all; what is local to another one is not
+   * gone because it is not here.
+   */
+  private boolean isOfAnotherMachine(LedgerEntry entry, Backend backend) {
+    return backend.kind().equals("local")
+        && entry.holder().machine().isPresent()
+        && !entry.holder().machine().equals(identity.holder().machine());
+  }
+
+  /** What a gpush without ids has made here: agents that know its old name take the higher term. */
+  private LedgerEntry kept(LedgerEntry entry) {
+    if (!identity.isOwnFromBefore(entry)) {
+      return entry;
+    }
+    LedgerEntry ours = entry.keptBy(identity.holder(), entry.term() + 1);
+    ledger.put(ours);
+    return ours;
+  }
+
+  private void recover(GatewaySessions book, LiveSession session, TurnQueue.Turn first) {
     try {
-      boolean isSettled;
-      try (turn) {
-        isSettled = attempt(session);
-      }
+      boolean isSettled = attempt(session, first);
       while (!isSettled) {
         Thread.sleep(pause);
-        try (LiveSession.Turn _ = session.begin("recovery", Talk.silent())) {
-          isSettled = session.isOver() || session.isClosed() || attempt(session);
-        }
+        isSettled = attempt(session, session.begin("recovery", Talk.silent()));
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -103,6 +137,26 @@ final class Recovery {
       } else {
         changed.run();
         giveOthersBack(session);
+      }
+    }
+  }
+
+  /** The turn ends here, or goes on in a request that waits. */
+  private boolean attempt(LiveSession session, TurnQueue.Turn turn) {
+    boolean isHandedOn = false;
+    try {
+      if (session.isOver() || session.isClosed()) {
+        return true;
+      }
+      boolean isSettled = attempt(session);
+      if (isSettled && session.isWaiting() && !Thread.currentThread().isInterrupted()) {
+        isHandedOn = true;
+        pending.resume(session, turn);
+      }
+      return isSettled;
+    } finally {
+      if (!isHandedOn) {
+        turn.close();
       }
     }
   }
@@ -163,25 +217,31 @@ final class Recovery {
     }
   }
 
-  /** The reply was lost with the gateway: the gang is whole, or it goes. */
+  /** The reply was lost with the gateway: the gang is whole, still in its queue, or it goes. */
   private void adoptOrForget(LiveSession session) throws InterruptedException {
     if (!session.entry().others().isEmpty()) {
       adoptOne(session);
       return;
     }
-    Optional<Discovered> found = discover(session);
-    if (found.isEmpty() || !found.get().complete()) {
-      Thread.sleep(settle);
+    Optional<Discovered> found;
+    try {
       found = discover(session);
+      if (found.isEmpty() || !found.get().complete()) {
+        Thread.sleep(settle);
+        found = discover(session);
+      }
+    } catch (GpushException unknown) {
+      requireQueue(session.backend(), unknown);
+      session.waits(PlaceWords.failed(unknown.failure()));
+      return;
     }
     if (found.isEmpty()) {
       sweep(session);
-      session.forget();
+      forget(session);
       return;
     }
-    if (isInQueue(session, found.get())) {
-      // Its place is kept; nobody asks for it again but a person who says up.
-      session.waits("gpush up waits with it");
+    if (isInQueue(session.backend(), found.get())) {
+      session.waits(TAKEN_UP);
       return;
     }
     if (!found.get().complete()) {
@@ -191,6 +251,22 @@ final class Recovery {
     }
     session.move(session.entry().granted(found.get().gang()));
     takeOver(session);
+  }
+
+  /** A place in a queue that cannot be looked at is kept: it is resumed once it can. */
+  private static void requireQueue(Backend backend, GpushException unknown) {
+    if (!backend.hasQueue()) {
+      throw unknown;
+    }
+  }
+
+  /** Of a request that waited in a queue the user hears; of one that was never accepted not. */
+  private void forget(LiveSession session) {
+    boolean hasWaited = session.entry().state() == SessionState.QUEUED;
+    session.forget();
+    if (hasWaited) {
+      ended.add(session, "it is not in the queue any more, and there are no nodes of it");
+    }
   }
 
   /**
@@ -209,11 +285,7 @@ final class Recovery {
     }
   }
 
-  private static boolean isInQueue(LiveSession session, Discovered found) {
-    return isInQueue(session.backend(), found);
-  }
-
-  /** Or has just left it: its nodes are starting, and whoever says up waits for them. */
+  /** Or has just left it: its nodes are starting. */
   private static boolean isInQueue(Backend backend, Discovered found) {
     return backend.hasQueue() && !found.complete();
   }
@@ -249,10 +321,7 @@ final class Recovery {
       }
     }
     Map<Bid, Fate> now = fates;
-    List<Bid> kept =
-        session.entry().wanted().stream()
-            .filter(bid -> now.get(bid) instanceof Fate.Queued)
-            .toList();
+    List<Bid> kept = session.entry().wanted().stream().filter(bid -> isKept(bid, now)).toList();
     if (kept.isEmpty()) {
       for (Fate fate : now.values()) {
         if (fate instanceof Fate.Unknown(var why)) {
@@ -260,13 +329,23 @@ final class Recovery {
         }
       }
       leftovers.releaseAll(session);
-      session.forget();
+      forget(session);
       return;
     }
     // Who is not in a queue is released once one of those has the gang.
     Backend first = backends.named(kept.getFirst().backend()).orElse(session.backend());
     session.move(session.entry().asking(kept, session.entry().inherit()), first);
-    session.waits("gpush up waits with it");
+    session.waits(TAKEN_UP);
+  }
+
+  /** In a queue, or in one that cannot be looked at now. */
+  private boolean isKept(Bid bid, Map<Bid, Fate> fates) {
+    return switch (fates.get(bid)) {
+      case Fate.Queued _ -> true;
+      case Fate.Unknown _ -> backends.named(bid.backend()).map(Backend::hasQueue).orElse(false);
+      case Fate.Whole _, Fate.Half _, Fate.Absent _ -> false;
+      case null -> false;
+    };
   }
 
   private Map<Bid, Fate> fates(LedgerEntry entry) {

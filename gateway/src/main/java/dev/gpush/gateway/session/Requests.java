@@ -108,7 +108,7 @@ final class Requests {
         entry.gang(),
         entry.name().text(),
         entry.owner(),
-        entry.holder(),
+        entry.holder().text(),
         project(config.root()),
         entry.nodes(),
         entry.gpus(),

@@ -31,13 +31,20 @@ final class SessionBook {
   }
 
   /** A session with its turn. */
-  record Taken(LiveSession session, LiveSession.Turn turn, boolean isNew) {}
+  record Taken(LiveSession session, TurnQueue.Turn turn) {}
 
   /**
-   * The session of this name, or of this folder when no name is given, once its turn has come; else
-   * a new one, whose turn is taken before anybody else hears of it.
+   * A session for {@code up}.
+   *
+   * @param turn empty: it has a request under way instead, which is to be joined
    */
-  Taken enter(
+  record Entered(LiveSession session, Optional<TurnQueue.Turn> turn, boolean isNew) {}
+
+  /**
+   * The session of this name, or of this folder when no name is given, once its turn has come or
+   * its request can be joined; else a new one, whose turn is taken before anybody else hears of it.
+   */
+  Entered enter(
       Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker, Talk talk)
       throws InterruptedException {
     LiveSession found;
@@ -46,15 +53,15 @@ final class SessionBook {
       Optional<LiveSession> there = there(name, root);
       if (there.isEmpty()) {
         LiveSession made = maker.apply(name.orElseGet(this::freeName));
-        var taken = new Taken(made, made.beginFirst("up"), true);
+        var entered = new Entered(made, Optional.of(made.beginFirst("up")), true);
         live.put(made.name(), made);
-        return taken;
+        return entered;
       }
       found = there.get();
     } finally {
       lock.unlock();
     }
-    return new Taken(found, found.begin("up", talk), false);
+    return new Entered(found, found.beginOrJoin("up", talk), false);
   }
 
   /** This folder's session, or the only one that there is. */
@@ -105,7 +112,7 @@ final class SessionBook {
       boolean isFree = !live.containsKey(entry.name());
       LedgerEntry unique = isFree ? entry : entry.named(freeName());
       var session = new LiveSession(unique, backend, ledger);
-      taken = new Taken(session, session.beginFirst("recovery"), false);
+      taken = new Taken(session, session.beginFirst("recovery"));
       live.put(session.name(), session);
     } finally {
       lock.unlock();

@@ -12,6 +12,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.io.IOException;
@@ -100,7 +101,7 @@ final class SessionLinks {
               session.backend(),
               gang,
               node,
-              session.entry().term(),
+              session.entry(),
               state -> watch(session, node.index(), state)));
     }
     session.linked(links, works.make(session, links, config));
@@ -140,7 +141,7 @@ final class SessionLinks {
       throw Tasks.unchecked(Optional.ofNullable(failed.getCause()).orElse(failed));
     } catch (TimeoutException late) {
       throw new GpushException(
-          new AgentFailure.LinkOver(node, "no answer for " + limit.toSeconds() + " s"), late);
+          new AgentFailure.LinkOver(node, "no answer for " + DurationText.of(limit)), late);
     }
   }
 
@@ -228,7 +229,7 @@ final class SessionLinks {
       return;
     }
     // Whoever starts a run has the turn, and counts on nodes that stay what they are meanwhile.
-    try (LiveSession.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
+    try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
         session.moveAnyway(session.entry().with(anew.now()));
       }

@@ -30,9 +30,10 @@ final class SessionRoutes implements Routes {
     try {
       LiveSession session = sessions.find(name.get().session());
       session.requireUsable();
+      session.requireNodes();
       if (session.links().isEmpty()) {
         // It is just being made or taken over: its turn ends when it is linked.
-        try (LiveSession.Turn _ = session.begin("ssh", Talk.silent())) {
+        try (TurnQueue.Turn _ = session.begin("ssh", Talk.silent())) {
           linker.linked(session, Talk.silent());
         }
       }

@@ -57,7 +57,16 @@ public final class SessionService implements AutoCloseable {
     this.runs = new GatewayRuns(sessions, sessions.linker(), own);
     this.recovery =
         new Recovery(
-            ledger, backends, sessions.linker(), sessions.leftovers(), timing, own, changed);
+            identity,
+            ledger,
+            backends,
+            sessions.linker(),
+            sessions.leftovers(),
+            sessions.pending(),
+            sessions.endedRequests(),
+            timing,
+            own,
+            changed);
   }
 
   /** Takes over what the last gateway left; returns at once, the work goes on. */

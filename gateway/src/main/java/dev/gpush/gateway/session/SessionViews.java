@@ -1,11 +1,13 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -37,6 +39,7 @@ final class SessionViews {
   private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
 
   private static final String NEEDS_YOU = "needs you";
+  private static final LinkState NOT_LINKED = new LinkState.Idle();
 
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
@@ -73,7 +76,7 @@ final class SessionViews {
       LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed.getCause());
       return plain(session.entry(), "cannot be looked at; the log says why");
     } catch (TimeoutException late) {
-      return plain(session.entry(), "no answer for " + limit.toSeconds() + " s");
+      return plain(session.entry(), "no answer for " + DurationText.of(limit));
     }
   }
 
@@ -84,8 +87,10 @@ final class SessionViews {
         entry.id(),
         entry.state() == SessionState.READY ? SessionState.DEGRADED : entry.state(),
         detail,
-        entry.backend(),
+        Optional.empty(),
+        String.join(",", entry.places()),
         place(entry),
+        size(entry),
         gpus(entry),
         entry.root(),
         entry.owner(),
@@ -93,13 +98,18 @@ final class SessionViews {
         Optional.empty(),
         Optional.empty(),
         "",
-        0,
+        Optional.empty(),
         0,
         entry.python().orElse(""),
         entry.grant().map(Gang::nodes).orElse(List.of()).stream()
-            .map(info -> new NodeView(info, word(new LinkState.Idle()), 0, 0, "", 0))
+            .map(info -> new NodeView(info, word(new LinkState.Idle()), Optional.empty(), 0, "", 0))
             .toList(),
         false);
+  }
+
+  /** What it has, or what it has asked for while nothing is granted. */
+  private static int size(LedgerEntry entry) {
+    return entry.grant().map(gang -> gang.nodes().size()).orElse(entry.nodes());
   }
 
   private static GpuRequest gpus(LedgerEntry entry) {
@@ -127,13 +137,16 @@ final class SessionViews {
     LedgerEntry entry = session.entry();
     Json status = status(session);
     SessionState state = session.shownState();
+    List<NodeView> nodes = nodes(session, entry);
     return new SessionView(
         entry.name(),
         entry.id(),
         state,
         detail(session, state, status),
-        entry.backend(),
+        needsLogin(session, state),
+        String.join(",", entry.places()),
         place(entry),
+        size(entry),
         gpus(entry),
         entry.root(),
         entry.owner(),
@@ -141,11 +154,40 @@ final class SessionViews {
         status.number("hard_left_s").map(Duration::ofSeconds),
         status.number("idle_left_s").map(Duration::ofSeconds),
         status.text("idle_because").orElse(""),
-        session.workIfAny().map(SessionWork::generation).orElse(0L),
+        generation(nodes),
         session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
-        session.workIfAny().map(SessionWork::python).orElse(entry.python().orElse("")),
-        nodes(session, entry),
+        session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""),
+        nodes,
         isNew);
+  }
+
+  /** The newest that a node holds; empty while one of them is not known. */
+  private static Optional<Long> generation(List<NodeView> nodes) {
+    if (nodes.stream().anyMatch(node -> node.generation().isEmpty())) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        nodes.stream().flatMap(node -> node.generation().stream()).reduce(0L, Math::max));
+  }
+
+  /** The backend that a person must log in to before the session goes on; nothing is lost. */
+  private static Optional<String> needsLogin(LiveSession session, SessionState state) {
+    List<NodeInfo> nodes = session.entry().grant().map(Gang::nodes).orElse(List.of());
+    boolean isAsking = nodes.isEmpty() && state != SessionState.RELEASED;
+    boolean isCut =
+        session.links().stream()
+            .anyMatch(link -> needsYou(session, link.node(), link.state()).isPresent());
+    boolean isUnlinked =
+        session.links().isEmpty()
+            && nodes.stream().anyMatch(node -> needsYou(session, node, NOT_LINKED).isPresent());
+    boolean isClosed = session.backend().gates().stream().anyMatch(SessionViews::isClosed);
+    return (isAsking && isClosed) || isCut || isUnlinked
+        ? Optional.of(session.backend().name())
+        : Optional.empty();
+  }
+
+  private static boolean isClosed(Gate gate) {
+    return gate.closed().isPresent();
   }
 
   private static String detail(LiveSession session, SessionState state, Json status) {
@@ -217,12 +259,23 @@ final class SessionViews {
           new NodeView(
               info,
               needsYou(session, info, state).isPresent() ? NEEDS_YOU : word(state),
-              session.workIfAny().map(work -> work.generation(info.index())).orElse(0L),
+              generation(session, info.index(), welcome),
               session.workIfAny().map(work -> work.claimed(info.index())).orElse(0),
               welcome.text("python").orElse(""),
               welcome.number("pid").orElse(0L)));
     }
     return views;
+  }
+
+  /**
+   * As this gateway has written it, else as the agent said when its link came up: a gateway that
+   * has just taken a session over has written nothing yet. Agents of older versions do not say it.
+   */
+  private static Optional<Long> generation(LiveSession session, int node, Json welcome) {
+    return session
+        .workIfAny()
+        .flatMap(work -> work.generation(node))
+        .or(() -> welcome.number("generation"));
   }
 
   /** A second gang is never kept in silence. */
@@ -240,7 +293,8 @@ final class SessionViews {
   private static String degradation(LiveSession session) {
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent()) {
-      return "held by " + other.get().holder() + "; this gateway looks on (gpush up takes it over)";
+      String holder = new Holder(other.get().holder()).words();
+      return "held by " + holder + "; this gateway looks on (gpush up takes it over)";
     }
     var parts = new ArrayList<String>();
     session
@@ -281,15 +335,19 @@ final class SessionViews {
     return index < nodes.size() ? needsYou(session, nodes.get(index), state) : Optional.empty();
   }
 
-  /** What to log in to, where the way to a node waits for a person. */
+  /**
+   * What to log in to, where the connection to a node waits for a person: at a login of its own, or
+   * at the one that all nodes of the backend are behind.
+   */
   private static Optional<String> needsYou(LiveSession session, NodeInfo node, LinkState state) {
-    return state instanceof LinkState.Up
-        ? Optional.empty()
-        : session.backend().gates().stream()
-            .filter(gate -> gate.name().equals(node.host()))
-            .flatMap(gate -> gate.closed().stream())
-            .findFirst()
-            .map(_ -> session.backend().name());
+    if (state instanceof LinkState.Up) {
+      return Optional.empty();
+    }
+    List<Gate> all = session.backend().gates();
+    List<Gate> own = all.stream().filter(gate -> gate.name().equals(node.host())).toList();
+    return (own.isEmpty() ? all : own).stream().anyMatch(SessionViews::isClosed)
+        ? Optional.of(session.backend().name())
+        : Optional.empty();
   }
 
   static String word(LinkState state) {

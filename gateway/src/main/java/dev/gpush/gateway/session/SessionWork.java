@@ -4,8 +4,10 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.launch.LaunchInput;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.RunWarning;
@@ -13,8 +15,12 @@ import dev.gpush.sync.Generation;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.SyncNode;
 import dev.gpush.sync.WorkspaceSync;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** What a linked session does: its files and its runs. */
@@ -24,8 +30,10 @@ final class SessionWork implements AutoCloseable {
   private final List<SyncNode> nodes;
   private final Launcher launcher;
   private final Configs configs;
+  private final Clock clock;
   private final Tasks tasks;
   private final AtomicLong generation = new AtomicLong();
+  private final AtomicInteger lastWithOtherPython = new AtomicInteger();
   private final Replaced replaced = new Replaced();
 
   SessionWork(
@@ -34,12 +42,14 @@ final class SessionWork implements AutoCloseable {
       List<SyncNode> nodes,
       Launcher launcher,
       Configs configs,
+      Clock clock,
       Tasks tasks) {
     this.session = session;
     this.sync = sync;
     this.nodes = List.copyOf(nodes);
     this.launcher = launcher;
     this.configs = configs;
+    this.clock = clock;
     this.tasks = tasks;
   }
 
@@ -57,6 +67,11 @@ final class SessionWork implements AutoCloseable {
     replaced.forget();
     if (isForeign) {
       session.move(session.entry().foreign(false));
+    }
+    LedgerEntry entry = session.entry();
+    if (entry.state() == SessionState.READY && !entry.detail().isEmpty()) {
+      // That no files were sent, when it was made, is over.
+      session.move(entry.in(SessionState.READY, ""));
     }
     return now.counter();
   }
@@ -83,13 +98,15 @@ final class SessionWork implements AutoCloseable {
     return launcher.launch(request, input, talk);
   }
 
-  long generation() {
-    return generation.get();
-  }
-
-  /** All nodes hold the same generation, or none moved. */
-  long generation(int node) {
-    return node < nodes.size() && !replaced.has(node) ? generation.get() : 0;
+  /**
+   * What this gateway has written there; empty when it has written nothing yet. All nodes hold the
+   * same generation, or none moved.
+   */
+  Optional<Long> generation(int node) {
+    if (node >= nodes.size() || replaced.has(node)) {
+      return Optional.of(0L);
+    }
+    return Optional.of(generation.get()).filter(pushed -> pushed > 0);
   }
 
   /** Nodes that began anew, and have got nothing since. */
@@ -98,7 +115,18 @@ final class SessionWork implements AutoCloseable {
   }
 
   int runsInProgress() {
-    return (int) launcher.list().stream().filter(run -> !run.isOver()).count();
+    return running().size();
+  }
+
+  /** The runs that are in progress, the oldest first. */
+  List<RunView> running() {
+    return launcher.list().reversed().stream().filter(run -> !run.isOver()).toList();
+  }
+
+  /** {@link #running} in words, each with how long it has been going. */
+  List<String> runningWords() {
+    Instant now = clock.now();
+    return running().stream().map(run -> run.label(Duration.between(run.started(), now))).toList();
   }
 
   int claimed(int node) {
@@ -111,12 +139,20 @@ final class SessionWork implements AutoCloseable {
             .count();
   }
 
-  String python() {
+  /**
+   * The interpreter of the newest run with the Python that counts now; empty before there is one.
+   */
+  Optional<String> python() {
     return launcher.list().stream()
+        .filter(run -> run.number() > lastWithOtherPython.get())
         .map(RunView::python)
         .filter(python -> !python.isEmpty())
-        .reduce((_, last) -> last)
-        .orElse("");
+        .findFirst();
+  }
+
+  /** Runs that there are say nothing of the next ones' Python any more. */
+  void pythonChanged() {
+    lastWithOtherPython.set(launcher.list().stream().mapToInt(RunView::number).max().orElse(0));
   }
 
   @Override

@@ -60,7 +60,7 @@ final class SessionWorks {
             session.backend().kind().equals("local"),
             launchNodes,
             files.resolve("runs"),
-            config.flatMap(read -> read.text("outputs")));
+            config.flatMap(ConfiguredOutputs::of));
     Tasks group = tasks.group("session-" + entry.name());
     return new SessionWork(
         session,
@@ -68,6 +68,7 @@ final class SessionWorks {
         syncNodes,
         new Launcher(site, clock, group),
         configs,
+        clock,
         group);
   }
 

@@ -7,6 +7,7 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.Sessions.Finding;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,7 +41,7 @@ final class Strangers {
    * work of this minute.
    */
   boolean isForgotten(Discovered found) {
-    return found.owner().equals(identity.owner()) && found.holder().equals(identity.holder());
+    return found.owner().equals(identity.owner()) && identity.hasHeld(new Holder(found.holder()));
   }
 
   /** All that one session has asked for, in several queues perhaps. */

@@ -34,6 +34,20 @@ record Wish(
     notes = List.copyOf(notes);
   }
 
+  /** What an earlier gateway has asked for. */
+  static Wish of(LedgerEntry entry) {
+    return new Wish(
+        List.of(),
+        entry.nodes(),
+        entry.gpus(),
+        entry.hardEnd(),
+        entry.idle(),
+        entry.python(),
+        Set.of(),
+        entry.attach(),
+        List.of());
+  }
+
   /** Of what a backend lends, all of it. */
   Wish borrowing(String backend, Loan loan, String name) {
     return new Wish(
@@ -80,9 +94,11 @@ record Wish(
       differences.add(
           new SessionFailure.Difference("gpus", has.gpus().toString(), gpus.toString()));
     }
-    if (asked.contains("backend") && !backends.contains(has.backend())) {
+    List<String> places = has.places();
+    if (asked.contains("backend") && places.stream().noneMatch(backends::contains)) {
       differences.add(
-          new SessionFailure.Difference("backend", has.backend(), String.join(",", backends)));
+          new SessionFailure.Difference(
+              "backend", String.join(",", places), String.join(",", backends)));
     }
     if (attach.isPresent() && !attach.equals(has.attach())) {
       differences.add(

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
@@ -34,7 +35,7 @@ final class DialChannel extends AbstractServerChannel {
     }
 
     static Json.Obj unix(Buffer opening) {
-      return Json.object("type", "unix", "path", opening.getString());
+      return Json.object("type", "unix", "path", RawText.decode(opening.getBytes()));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.gateway.ssh;
 
+import dev.gpush.core.text.RawText;
 import org.apache.sshd.common.channel.RequestHandler;
 import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.session.Session;
@@ -39,7 +40,7 @@ final class GlobalRequests implements RequestHandler<ConnectionService> {
   }
 
   private static ReturnPath.Place socket(Buffer request) {
-    return new ReturnPath.Place.Socket(request.getString());
+    return new ReturnPath.Place.Socket(RawText.decode(request.getBytes()));
   }
 
   private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {

@@ -1,22 +1,31 @@
 package dev.gpush.gateway.ssh;
 
+import dev.gpush.gateway.ssh.socket.LoginLimits;
 import java.time.Duration;
 
 /** What one client may cost. */
 final class Limits {
   private Limits() {}
 
-  /** Channels of one connection: an editor needs tens, a busy SOCKS proxy a few hundred. */
-  static final int CHANNELS = 512;
+  /**
+   * Channels of one connection: an editor needs tens, a browser behind a SOCKS proxy a thousand. It
+   * is half of the streams of a node's link, so that there is room for another connection. OpenSSH
+   * ends at its descriptors, of which it usually has 1,024.
+   */
+  static final int CHANNELS = 2_048;
 
   /**
-   * Connections that have not logged in. One more ends the oldest of them, so that idle ones never
-   * keep a person out.
+   * Logins at a time: each computes keys on a core, so more of them only make each take longer. As
+   * many wait as a tool may start at once. Five seconds of silence are far more than a client needs
+   * for its first line, also beside two hundred others.
    */
-  static final int UNAUTHENTICATED = 64;
+  static final LoginLimits LOGINS = new LoginLimits(16, 1_024, Duration.ofSeconds(5));
 
-  /** From the connection to the end of authentication; no person types anything in between. */
-  static final Duration LOGIN = Duration.ofSeconds(30);
+  /**
+   * From the beginning of service to the end of authentication; nobody types anything in between,
+   * but the machine may be busy.
+   */
+  static final Duration LOGIN = Duration.ofSeconds(60);
 
   /** As sshd: a client with several keys may offer some before ours. */
   static final int AUTHENTICATION_ATTEMPTS = 6;

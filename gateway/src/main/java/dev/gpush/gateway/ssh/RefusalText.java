@@ -6,6 +6,7 @@ import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 
 /**
  * What an ssh client's person reads when nothing can be started: what failed, because of what, and
@@ -33,6 +34,11 @@ record RefusalText(String what, String because, String attempt) {
               "node " + node + " of " + session + " cannot be reached",
               clean(state),
               "gpush nodes -s " + session);
+      case SessionFailure.Queued(var session, var words) ->
+          new RefusalText(
+              session + " has no nodes yet",
+              clean(words.isEmpty() ? "it is queued" : "it is queued: " + words),
+              "gpush up -s " + session);
       case SessionFailure.NodesLost(var session, var nodes, _, var reason) ->
           new RefusalText(
               session + " has lost " + nodes,
@@ -53,7 +59,7 @@ record RefusalText(String what, String because, String attempt) {
       case AgentFailure.Superseded(var holder, _) ->
           new RefusalText(
               user + " is held by another gateway",
-              clean(holder) + " has attached to it; this gateway only looks on",
+              clean(new Holder(holder).words()) + " has attached to it; this gateway only looks on",
               "gpush up");
       case AgentFailure.Refused(var what, var code, var facts) ->
           refused(user, clean(what), code, facts);

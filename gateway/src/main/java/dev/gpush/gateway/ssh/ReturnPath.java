@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.nio.ByteBuffer;
@@ -112,7 +113,7 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
             };
         case Place.Socket(var path) ->
             packet -> {
-              packet.putString(path);
+              packet.putBytes(RawText.encode(path));
               packet.putString("");
             };
       };

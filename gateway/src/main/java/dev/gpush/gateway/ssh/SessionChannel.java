@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
@@ -64,11 +65,11 @@ final class SessionChannel extends AbstractServerChannel {
   protected Result handleInternalRequest(String name, boolean wantReply, Buffer buffer)
       throws IOException {
     return switch (name) {
-      case "env" -> result(request.setVariable(buffer.getString(), buffer.getString()));
+      case "env" -> result(request.setVariable(raw(buffer), raw(buffer)));
       case "pty-req" -> terminal(buffer);
       case "auth-agent-req@openssh.com" -> agent();
       case "shell" -> start(new SessionRequest.Program.Shell());
-      case "exec" -> command(buffer.getString());
+      case "exec" -> command(raw(buffer));
       case "subsystem" -> subsystem(buffer.getString());
       case "window-change" -> resize(buffer);
       case "signal" -> tell(Json.object("signal", buffer.getString()));
@@ -77,12 +78,17 @@ final class SessionChannel extends AbstractServerChannel {
     };
   }
 
+  /** SSHD would decode a string as UTF-8, and a byte that is not would be lost. */
+  private static String raw(Buffer buffer) {
+    return RawText.decode(buffer.getBytes());
+  }
+
   private static Result result(boolean done) {
     return done ? Result.ReplySuccess : Result.ReplyFailure;
   }
 
   private Result terminal(Buffer buffer) {
-    String type = buffer.getString();
+    String type = raw(buffer);
     long columns = buffer.getUInt();
     long rows = buffer.getUInt();
     buffer.getUInt();
@@ -266,6 +272,7 @@ final class SessionChannel extends AbstractServerChannel {
 
   private final class Output implements StreamReceiver {
     private final LinkStream from;
+    private boolean hasStatus;
 
     Output(LinkStream from) {
       this.from = from;
@@ -281,24 +288,47 @@ final class SessionChannel extends AbstractServerChannel {
       outlet.data(channel, bytes, from::consumed);
     }
 
+    /**
+     * The program has ended, and what it left behind still writes. As sshd does, we send the status
+     * now and take no more input; the end of file comes when the last writer has closed.
+     */
+    @Override
+    public void message(Json.Obj message) {
+      Optional<Outlet.Action> status = status(message);
+      if (status.isPresent() && !hasStatus) {
+        hasStatus = true;
+        outlet.then(status.orElseThrow());
+        outlet.then(SessionChannel.this::sendEndOfWrite);
+      }
+    }
+
     @Override
     public void closed(Json.Obj reason) {
-      finish(reason);
+      if (hasStatus) {
+        SessionChannel.this.end(() -> {});
+      } else {
+        finish(reason);
+      }
     }
   }
 
   private void finish(Json.Obj reason) {
-    Optional<Long> exit = reason.number("exit");
-    Optional<String> signal = reason.text("signal");
-    if (exit.isPresent()) {
-      end(() -> sendExitStatus(exit.orElseThrow().intValue()));
-    } else if (signal.isPresent()) {
-      end(() -> sendExitSignal(signal.orElseThrow(), reason.flag("core")));
+    Optional<Outlet.Action> status = status(reason);
+    if (status.isPresent()) {
+      end(status.orElseThrow());
     } else if (reason.text("code").isPresent()) {
       fail(RefusalText.ofCode(String.valueOf(getSession().getUsername()), "the command", reason));
     } else {
       end(() -> sendExitSignal("PIPE", false));
     }
+  }
+
+  /** Tells the client how the program ended; empty when this does not say so. */
+  private Optional<Outlet.Action> status(Json.Obj reason) {
+    Optional<Outlet.Action> exit =
+        reason.number("exit").map(number -> () -> sendExitStatus(number.intValue()));
+    return exit.or(
+        () -> reason.text("signal").map(name -> () -> sendExitSignal(name, reason.flag("core"))));
   }
 
   private void fail(RefusalText text) {
@@ -317,6 +347,18 @@ final class SessionChannel extends AbstractServerChannel {
           sendEof();
           close(false);
         });
+  }
+
+  /** Nobody reads the client's input any more. Only OpenSSH's clients know this request. */
+  private void sendEndOfWrite() throws IOException {
+    boolean isOpenSsh = String.valueOf(getSession().getClientVersion()).contains("-OpenSSH");
+    if (isOpenSsh && !isEofSignalled()) {
+      Buffer packet = getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_REQUEST);
+      packet.putUInt(getRecipient());
+      packet.putString("eow@openssh.com");
+      packet.putBoolean(false);
+      writePacket(packet);
+    }
   }
 
   /** SSHD has no call for it. */

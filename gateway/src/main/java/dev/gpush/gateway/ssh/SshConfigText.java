@@ -25,7 +25,35 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
   String of(List<NodeName> hosts) {
     return hosts.isEmpty()
         ? HEAD
-        : HEAD + "\n" + wake(hosts) + hosts.stream().map(this::block).collect(Collectors.joining());
+        : HEAD
+            + "\n"
+            + wake(hosts)
+            + hosts.stream().map(this::block).collect(Collectors.joining())
+            + withoutProxy(hosts);
+  }
+
+  private static String names(List<NodeName> hosts) {
+    return hosts.stream().flatMap(host -> host.names().stream()).collect(Collectors.joining(","));
+  }
+
+  /**
+   * Takes the word {@code none} to OpenSSH alone: it ends the search for {@code ProxyCommand} and
+   * for {@code ProxyJump}, whatever follows for all hosts. Other readers take {@code none} for a
+   * host or a program, in {@code ProxyJump} all that are known to us, and never connect. The npm
+   * package ssh-config, which open-remote-ssh uses, knows no criterion that begins with {@code !}
+   * and leaves such a block out; it takes criteria in pairs, so {@code !canonical} would be an
+   * error to it. What reads the block all the same and tells letters apart does not find {@code
+   * ProxyCommand} in it. It stands at the end because the simplest readers do not know Match at
+   * all, and give its lines to the Host above it.
+   */
+  private static String withoutProxy(List<NodeName> hosts) {
+    return """
+
+    # A proxy that you have set for all hosts is not for these.
+    Match originalhost %s !originalhost none
+      proxycommand none
+    """
+        .formatted(names(hosts));
   }
 
   /**
@@ -33,10 +61,8 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
    * when the name matches is the script started.
    */
   private String wake(List<NodeName> hosts) {
-    String names =
-        hosts.stream().flatMap(host -> host.names().stream()).collect(Collectors.joining(","));
     return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh %s\"\n"
-        .formatted(names, word(wakeScript));
+        .formatted(names(hosts), word(wakeScript));
   }
 
   /** One word for the shell that ssh calls. */
@@ -69,8 +95,6 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
       ForwardX11 no
       ControlMaster no
       ControlPath none
-      ProxyJump none
-      ProxyCommand none
     """
         .formatted(
             String.join(" ", host.names()), port, host, path(keyFile), alias, path(knownHosts));

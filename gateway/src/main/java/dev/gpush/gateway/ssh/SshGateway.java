@@ -4,6 +4,8 @@ import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.socket.LoginListener;
 import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
@@ -41,7 +43,7 @@ public final class SshGateway implements AutoCloseable {
    *
    * @throws GpushException when the home cannot be used or no port is free
    */
-  public static SshGateway start(SshSettings settings, Routes routes, Tasks tasks) {
+  public static SshGateway start(SshSettings settings, Routes routes, Tasks tasks, Clock clock) {
     JdkEd25519.register();
     var keys = new KeyFiles(settings.home());
     KeyPair host = keys.hostKey();
@@ -51,7 +53,7 @@ public final class SshGateway implements AutoCloseable {
     Tasks own = tasks.group("ssh");
     for (int port : ports.candidates()) {
       SshServer server = server(identity, host, user, new Connections(own, routes));
-      server.setIoServiceFactoryFactory(new SocketServices(own));
+      server.setIoServiceFactoryFactory(new SocketServices(own, clock, Limits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
         var config = new SshConfig(settings, keys.userKeyFile(), identity, port);
@@ -72,7 +74,7 @@ public final class SshGateway implements AutoCloseable {
     server.setPublickeyAuthenticator(new OwnKey(user.getPublic()));
     server.setChannelFactories(ChannelKinds.of(connections));
     server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
-    server.addSessionListener(new Arrivals());
+    server.addSessionListener(new LoginListener());
     Tuning.apply(server, identity);
     return server;
   }

@@ -54,7 +54,7 @@ final class ChoiceTest {
     Choice choice = Choice.of(List.of(later("hpc", 40), now("rack")));
 
     assertEquals(List.of("rack"), choice.first());
-    assertEquals("on rack: free now; hpc would be ≈40 min", choice.why());
+    assertEquals("on rack: free now; hpc would be ≈40m", choice.why());
   }
 
   @Test
@@ -75,7 +75,7 @@ final class ChoiceTest {
 
     assertEquals(List.of("uni", "hpc", "lab"), choice.first());
     assertEquals(
-        "queued on uni (≈5 min), hpc (≈3h20m) and lab (nobody knows when):"
+        "queued on uni (≈5m), hpc (≈3h20m) and lab (nobody knows when):"
             + " the first whole gang stays",
         choice.why());
   }
@@ -93,7 +93,7 @@ final class ChoiceTest {
     Choice choice = Choice.of(List.of(withoutQueue(later("rack", 1)), later("hpc", 40)));
 
     assertEquals(List.of("hpc"), choice.first());
-    assertEquals("queued on hpc (≈40 min); rack has nothing free", choice.why());
+    assertEquals("queued on hpc (≈40m); rack has nothing free", choice.why());
   }
 
   @Test

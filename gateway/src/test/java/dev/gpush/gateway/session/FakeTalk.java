@@ -5,17 +5,25 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /** Remembers what was said, answers questions, and does something at each moment. */
 final class FakeTalk implements Talk {
-  private final boolean answer;
+  private final Predicate<String> answer;
+  private final boolean isThere;
   private final Runnable moment;
 
   // guarded by this
   private final List<String> lines = new ArrayList<>();
+  private boolean isCancelled;
 
   FakeTalk(boolean answer, Runnable moment) {
+    this(_ -> answer, true, moment);
+  }
+
+  private FakeTalk(Predicate<String> answer, boolean isThere, Runnable moment) {
     this.answer = answer;
+    this.isThere = isThere;
     this.moment = moment;
   }
 
@@ -23,9 +31,24 @@ final class FakeTalk implements Talk {
     return new FakeTalk(answer, () -> {});
   }
 
+  /** Of a command with {@code --yes} and nobody at a terminal. */
+  static FakeTalk unattended() {
+    return new FakeTalk("--yes"::equals, false, () -> {});
+  }
+
   /** Called whenever a step begins, changes or ends. */
   static FakeTalk at(Runnable moment) {
     return new FakeTalk(true, moment);
+  }
+
+  /** From now on the user has said stop. */
+  synchronized void cancel() {
+    isCancelled = true;
+  }
+
+  @Override
+  public synchronized boolean isCancelled() {
+    return isCancelled;
   }
 
   synchronized List<String> lines() {
@@ -62,8 +85,11 @@ final class FakeTalk implements Talk {
   @Override
   public void confirm(String question, String flag) {
     heard(question);
-    if (!answer) {
-      throw new GpushException(new UsageFailure.Declined(question));
+    if (!answer.test(flag)) {
+      throw new GpushException(
+          isThere
+              ? new UsageFailure.Declined(question)
+              : new UsageFailure.NobodyToAsk(question, flag));
     }
   }
 }

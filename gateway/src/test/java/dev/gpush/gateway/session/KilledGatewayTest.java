@@ -24,7 +24,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever kills a gateway at whatever moment of up or down, and whatever fails besides: the next
@@ -44,7 +43,6 @@ final class KilledGatewayTest {
   private static final long LOOK_MILLIS = 200;
 
   @Test
-  @Timeout(300)
   void theNextGatewayEndsReadyReleasedOrLeakedAndForgetsNothing() throws Exception {
     int rounds = Integer.getInteger("gpush.rounds", 6);
     System.err.println(

@@ -16,7 +16,6 @@ import java.util.Random;
 import java.util.concurrent.Future;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A gateway waits in two queues and is killed at whatever moment, while either queue, both or none
@@ -31,7 +30,6 @@ final class KilledWhileQueuedTest {
   private int gateways;
 
   @Test
-  @Timeout(300)
   void thereIsOneGangOrNoneAndNoneIsForgotten() throws Exception {
     int rounds = Integer.getInteger("gpush.rounds", 8);
     System.err.println(

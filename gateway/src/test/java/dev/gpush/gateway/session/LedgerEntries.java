@@ -4,6 +4,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import java.nio.file.Path;
@@ -41,7 +42,7 @@ final class LedgerEntries {
         random.nextBoolean() ? Optional.of(text()) : none(),
         Path.of("/home/me", "p" + random.nextInt(100)),
         text(),
-        text(),
+        new Holder(text()),
         text(),
         text(),
         Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)),

@@ -8,6 +8,7 @@ import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -140,8 +141,21 @@ final class MortalGateway implements AutoCloseable {
 
     @Override
     public Gang reserve(GangRequest request) throws InterruptedException {
+      return reserve(request, _ -> {});
+    }
+
+    @Override
+    public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
       moment();
-      Gang gang = inner.reserve(request);
+      Gang gang = inner.reserve(request, waiter);
+      moment();
+      return gang;
+    }
+
+    @Override
+    public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+      moment();
+      Gang gang = inner.resume(request, waiter);
       moment();
       return gang;
     }

@@ -94,6 +94,11 @@ final class Places {
     }
   }
 
+  /** A request that somebody takes out of the queue. */
+  void cancel(String name, GangId gang) {
+    site(name).cancel(gang);
+  }
+
   UpRequest ask() {
     return ask(GPUS);
   }
@@ -113,7 +118,7 @@ final class Places {
         asked.replace(),
         asked.attachOnly(),
         asked.dryRun(),
-        asked.yes(),
+        asked.discard(),
         asked.natives(),
         asked.attach());
   }

@@ -12,6 +12,7 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -46,7 +47,9 @@ import java.util.stream.Stream;
  * one after the other. What is still held at the end is released.
  */
 final class SessionRig implements AutoCloseable {
-  static final Duration DEADLINE = Duration.ofSeconds(20);
+  /** Ends a test that hangs; no machine that works is so slow. */
+  static final Duration DEADLINE = Duration.ofMinutes(2);
+
   static final SessionName DEVBOX = new SessionName("devbox");
 
   /** The configuration's only backend; that it is pretended is nobody's business. */
@@ -157,10 +160,23 @@ final class SessionRig implements AutoCloseable {
 
   private SessionService gateway(
       Path home, String holder, List<Backend> all, Tasks its, Duration grace) {
+    return gateway(identity(home, new Holder(holder), "b"), all, its, grace);
+  }
+
+  /** A gateway of this home that says who it is in another way than the one before. */
+  SessionService gateway(Holder holder, String boot, List<Backend> all) {
+    SessionService service = gateway(identity(home(), holder, boot), all, tasks, DEADLINE);
+    started.add(service);
+    return service;
+  }
+
+  private Identity identity(Path home, Holder holder, String boot) {
     byte[] incarnation = new byte[16];
     random.nextBytes(incarnation);
-    var identity =
-        new Identity("me", holder, HexFormat.of().formatHex(incarnation), "here", "b", home);
+    return new Identity("me", holder, HexFormat.of().formatHex(incarnation), "here", boot, home);
+  }
+
+  private SessionService gateway(Identity identity, List<Backend> all, Tasks its, Duration grace) {
     return new SessionService(
         identity,
         new Given(all),
@@ -228,6 +244,45 @@ final class SessionRig implements AutoCloseable {
     return with(asked, asked.nodes(), asked.hardEnd(), asked.idle(), true);
   }
 
+  static UpRequest discarding(UpRequest asked) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        asked.hardEnd(),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        asked.replace(),
+        asked.attachOnly(),
+        asked.dryRun(),
+        true,
+        asked.natives(),
+        asked.attach());
+  }
+
+  /** As {@code run} asks: any session of the folder will do. */
+  static UpRequest attaching(UpRequest asked) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        asked.nodes(),
+        asked.gpus(),
+        asked.hardEnd(),
+        asked.idle(),
+        asked.python(),
+        asked.environment(),
+        false,
+        true,
+        false,
+        false,
+        asked.natives(),
+        asked.attach());
+  }
+
   static UpRequest ending(UpRequest asked, Duration hardEnd) {
     return with(asked, asked.nodes(), Optional.of(hardEnd), asked.idle(), asked.replace());
   }
@@ -255,7 +310,7 @@ final class SessionRig implements AutoCloseable {
         replace,
         asked.attachOnly(),
         asked.dryRun(),
-        asked.yes(),
+        asked.discard(),
         asked.natives(),
         asked.attach());
   }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Streams;
 import java.util.List;
@@ -81,6 +82,13 @@ final class SmallPartsTest {
     assertEquals(Optional.of(127), status("not-found"));
     assertEquals(Optional.of(126), status("denied"));
     assertEquals(Optional.empty(), status("limit"));
+  }
+
+  @Test
+  void whyAPlaceCannotBeAskedIsInWords() {
+    assertEquals(
+        "cannot be found: no such name",
+        Endings.why(new GpushException(new MachineFailure.UnknownHost("hpc", "no such name"))));
   }
 
   private static Optional<Integer> status(String code) {

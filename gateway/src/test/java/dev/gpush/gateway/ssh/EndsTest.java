@@ -13,10 +13,8 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Ends of input and output, each by whoever comes first, and a real client at the other end. */
-@Timeout(60)
 final class EndsTest {
   private static final int BULK = 3_000_000;
 

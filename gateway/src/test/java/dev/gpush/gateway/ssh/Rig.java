@@ -6,6 +6,7 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -32,7 +33,7 @@ final class Rig implements AutoCloseable {
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = new AgentNode(folder.resolve("n"), tasks);
     Files.createDirectories(home());
-    this.gateway = SshGateway.start(settings(), this::route, tasks);
+    this.gateway = SshGateway.start(settings(), this::route, tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
   }
 

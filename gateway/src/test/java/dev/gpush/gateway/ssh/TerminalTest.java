@@ -12,10 +12,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** ssh in a terminal, as a person has it. */
-@Timeout(60)
 class TerminalTest {
   private static Rig rig;
   private static Path script;

@@ -14,10 +14,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The programs that move files over ssh. */
-@Timeout(60)
 class TransferTest {
   private static Rig rig;
   private static Path here;

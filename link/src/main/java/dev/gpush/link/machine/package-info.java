@@ -9,7 +9,7 @@
  * <p>Threads: none, and no lock, no clock, no waiting. All methods return at once. Who owns a
  * machine calls it from one thread at a time; every reading of the clock comes with the call. So
  * the same machine runs under {@code dev.gpush.link.LinkDriver} with real pipes and in a simulator
- * with virtual time (decision 0040).
+ * with virtual time (decision 0047).
  */
 @NullMarked
 package dev.gpush.link.machine;

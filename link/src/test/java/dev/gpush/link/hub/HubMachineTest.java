@@ -32,12 +32,13 @@ final class HubMachineTest {
   private final HubMachine hub = hub(Duration.ofSeconds(20));
 
   private HubMachine hub(Duration leave) {
+    // Patient: a pipe that is silent for a while on a loaded machine is not replaced.
     return new HubMachine(
         new Here(),
         new AgentImage(tasks, random),
         "test",
         leave,
-        LinkTiming.usual(),
+        LinkTiming.usual().withContact(Duration.ofDays(1)),
         tasks,
         Clock.system(),
         random);

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.render.Documents;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -30,6 +31,9 @@ final class AdoptCommand implements Action {
       description = "also from a machine that may be at work with it: it becomes an onlooker")
   boolean take;
 
+  @Option(names = "--json", description = "the session as JSON")
+  boolean json;
+
   @Override
   public int run(Call call) throws InterruptedException {
     if (name.isPresent() && call.common().session.isPresent()) {
@@ -37,6 +41,9 @@ final class AdoptCommand implements Action {
     }
     SessionView session =
         call.services().sessions().adopt(name.or(call::named), take, call.folder(), call.talk());
+    if (json) {
+      call.print(Documents.session(session, call.now()));
+    }
     call.say(
         session.name()
             + " is adopted: "

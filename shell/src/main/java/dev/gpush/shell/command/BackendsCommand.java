@@ -7,6 +7,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -20,27 +21,18 @@ import picocli.CommandLine.Option;
       "local  local  yes     8 CPUs, no GPUs      built in"
     })
 final class BackendsCommand implements Action {
-  @Option(names = "--explain", description = "also which way is taken to each, and why")
+  @Option(names = "--explain", description = "also how each is reached, and why so")
   boolean explain;
 
   @Option(names = "--json", description = "as JSON")
   boolean json;
 
-  private static void explain(Call call, List<BackendView> views) {
-    for (BackendView view : views) {
-      try {
-        call
-            .services()
-            .backends()
-            .named(view.name())
-            .map(Backend::explain)
-            .orElse(List.of())
-            .stream()
-            .map(line -> view.name() + ": " + line + "\n")
-            .forEach(call::print);
-      } catch (GpushException unusable) {
-        // The table says why.
-      }
+  private static List<String> explanation(Call call, BackendView view) {
+    try {
+      return call.services().backends().named(view.name()).map(Backend::explain).orElse(List.of());
+    } catch (GpushException unusable) {
+      // What it is described by says why.
+      return List.of();
     }
   }
 
@@ -49,7 +41,7 @@ final class BackendsCommand implements Action {
     List<BackendView> backends =
         call.services().backends().views(call.services().configs().load(call.folder()));
     if (json) {
-      call.print(Json.array(backends.stream().map(Documents::backend).toList()));
+      call.print(Json.array(backends.stream().map(view -> document(call, view)).toList()));
       return 0;
     }
     Table table = new Table("NAME", "KIND", "USABLE", "WHAT", "FROM");
@@ -63,8 +55,15 @@ final class BackendsCommand implements Action {
     }
     call.print(table);
     if (explain) {
-      explain(call, backends);
+      for (BackendView backend : backends) {
+        explanation(call, backend).forEach(line -> call.print(backend.name() + ": " + line + "\n"));
+      }
     }
     return 0;
+  }
+
+  private Json document(Call call, BackendView view) {
+    return Documents.backend(
+        view, explain ? Optional.of(explanation(call, view)) : Optional.empty());
   }
 }

@@ -25,7 +25,8 @@ record Call(
     Console console,
     ConsoleTalk talk,
     Common common,
-    List<String> words) {
+    List<String> words,
+    ToldShells toldShells) {
 
   Path folder() {
     return invocation.folder();
@@ -52,9 +53,55 @@ record Call(
     return named().map(SessionName::parse);
   }
 
-  /** The session that the command is about. */
+  /**
+   * The session that the command is about. When it is the only one there is, and of another folder,
+   * this is said: nobody named it.
+   */
   SessionView session() {
+    return named().isPresent() ? session(named()) : onlyOrOwn();
+  }
+
+  /** The session of this name; without a name as {@link #session()}. */
+  SessionView session(Optional<String> name) {
+    return name.isPresent() ? services.sessions().choose(name, folder()) : onlyOrOwn();
+  }
+
+  private SessionView onlyOrOwn() {
+    SessionView session = silently();
+    if (isOfAnotherFolder(session) && toldShells.isNews(environment(), session.id())) {
+      say("using " + session.name() + " of " + folderOf(session) + ", the only session there is");
+    }
+    return session;
+  }
+
+  /** As {@link #session()}, for what the user does not see. */
+  SessionView silently() {
     return services.sessions().choose(named(), folder());
+  }
+
+  /**
+   * The session that the command ends, or ends something of. One that was not named and is of
+   * another folder is asked about, and {@code --yes} is no answer: it was said before anybody knew
+   * which session that would be.
+   *
+   * @param question what is asked about it, as {@code give back}
+   */
+  SessionView sessionToEnd(Optional<String> name, String question) {
+    SessionView session = services.sessions().choose(name.or(this::named), folder());
+    if (name.isEmpty() && named().isEmpty() && isOfAnotherFolder(session)) {
+      talk.confirm(
+          question + " " + session.name() + ", which is of " + folderOf(session) + "?",
+          "-s " + session.name());
+    }
+    return session;
+  }
+
+  private boolean isOfAnotherFolder(SessionView session) {
+    return !services.configs().load(folder()).root().equals(session.root());
+  }
+
+  private String folderOf(SessionView session) {
+    return PsCommand.shortened(session.root(), this);
   }
 
   void say(String line) {
@@ -63,6 +110,11 @@ record Call(
 
   void print(Json json) {
     console.out(json.pretty());
+  }
+
+  /** One value on a line of its own, for output that is read as it comes. */
+  void printLine(Json json) {
+    console.out(json.write());
   }
 
   void print(Table table) {

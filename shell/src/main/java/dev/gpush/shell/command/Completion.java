@@ -167,7 +167,7 @@ final class Completion {
   }
 
   private List<Candidate> nodes() {
-    return call.session().nodes().stream()
+    return call.silently().nodes().stream()
         .map(node -> new Candidate("" + node.info().index(), node.info().host()))
         .toList();
   }

@@ -1,10 +1,8 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.config.Config;
-import dev.gpush.core.json.Json;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -13,8 +11,9 @@ import picocli.CommandLine.Option;
     header = "Show every setting here and where it comes from",
     description = {
       "From gpush.local.yaml, gpush.yaml, what this folder used last, config.yaml and site.yaml;"
-          + " the first that says something wins. A mistake in any of them is shown with file, line"
-          + " and key."
+          + " the first that says something wins. Who you are to the backends, and what each"
+          + " backend is set to, come last. A mistake in any file is shown with its line and key,"
+          + " and so is a key that has no effect yet."
     },
     footer = {
       "$ gpush config",
@@ -36,19 +35,14 @@ final class ConfigCommand implements Action {
     Table table = new Table("SETTING", "VALUE", "FROM");
     config
         .settings()
-        .forEach(setting -> table.row(setting.key(), plain(setting.value()), setting.origin()));
+        .forEach(setting -> table.row(setting.key(), setting.text(), setting.origin()));
     call.print(table);
     call.say("workspace: " + config.root() + " (" + config.rootReason() + ")");
+    config
+        .unsupported()
+        .forEach(
+            key ->
+                call.say(key.origin() + " " + key.key() + ": not supported yet: " + key.effect()));
     return 0;
-  }
-
-  private static String plain(Json value) {
-    return switch (value) {
-      case Json.Text(var text) -> text;
-      case Json.Null _ -> "";
-      case Json.Arr(var items) ->
-          items.stream().map(ConfigCommand::plain).collect(Collectors.joining(", "));
-      case Json.Obj _, Json.Int _, Json.Real _, Json.Bool _ -> value.write();
-    };
   }
 }

@@ -2,7 +2,8 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
-import java.util.List;
+import dev.gpush.core.session.Sessions.GivenBack;
+import dev.gpush.shell.render.Documents;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -13,40 +14,41 @@ import picocli.CommandLine.Parameters;
     header = "Give a session's nodes back",
     description = {
       "Ends its runs, removes what gpush wrote and lets the nodes go; returns when that is"
-          + " confirmed. What exists only on the nodes is listed first and asked about."
+          + " confirmed. Runs in progress are named first and asked about, which --yes answers."
+          + " What exists only on the nodes is listed and asked about, which only --discard"
+          + " answers. A session of another folder that was not named is asked about in any case."
     },
     footer = {"$ gpush down devbox", "devbox is given back"})
 final class DownCommand implements Action {
   @Parameters(paramLabel = "NAME", arity = "0..1", description = "the session, as with -s")
   Optional<String> name;
 
-  @Option(names = "--discard", description = "also what exists only on the nodes")
+  @Option(
+      names = "--discard",
+      description = "also what exists only on the nodes, and runs in progress")
   boolean discard;
+
+  @Option(names = "--json", description = "what was stopped and kept, as JSON")
+  boolean json;
 
   @Override
   public int run(Call call) throws InterruptedException {
     if (name.isPresent() && call.common().session.isPresent()) {
       throw Values.bad("down", "the session is named twice");
     }
-    SessionView session = call.services().sessions().choose(name.or(call::named), call.folder());
-    boolean chosenForThem = name.isEmpty() && call.named().isEmpty();
-    if (chosenForThem && !call.folder().startsWith(session.root())) {
-      call.talk()
-          .confirm(
-              "give back "
-                  + session.name()
-                  + ", which is of "
-                  + PsCommand.shortened(session.root(), call)
-                  + "?",
-              "--yes");
+    SessionView session = call.sessionToEnd(name, "give back");
+    GivenBack end = down(call, session.name(), discard);
+    if (json) {
+      call.print(Documents.givenBack(session, end));
     }
-    down(call, session.name(), discard);
     return 0;
   }
 
-  static void down(Call call, SessionName session, boolean discard) throws InterruptedException {
-    List<String> kept = call.services().sessions().down(session, discard, call.talk());
+  static GivenBack down(Call call, SessionName session, boolean discard)
+      throws InterruptedException {
+    GivenBack end = call.services().sessions().down(session, discard, call.talk());
     call.say(session + " is given back");
-    kept.forEach(path -> call.say("kept, because it is not gpush's: " + path));
+    end.kept().forEach(path -> call.say("kept, because it is not gpush's: " + path));
+    return end;
   }
 }

@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.shell.render.Documents;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -19,18 +20,24 @@ final class LinkCommand implements Action {
   @Option(names = "--remove", description = "take the line out again")
   boolean remove;
 
+  @Option(names = "--json", description = "whether ssh finds sessions now, as JSON")
+  boolean json;
+
   @Override
   public int run(Call call) {
     SshAccess ssh = call.services().ssh();
     if (print && remove) {
       throw Values.bad("link", "--print and --remove exclude each other");
     }
-    if (print) {
-      call.print(ssh.configText());
-    } else if (remove) {
+    if (remove) {
       ssh.unlink(call.talk());
-    } else {
+    } else if (!print) {
       ssh.link(call.talk());
+    }
+    if (json) {
+      call.print(Documents.link(ssh));
+    } else if (print) {
+      call.print(ssh.configText());
     }
     return 0;
   }

@@ -5,11 +5,13 @@ import dev.gpush.core.backend.Gate;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.talk.Person;
+import dev.gpush.shell.render.Documents;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 @Command(
@@ -27,6 +29,9 @@ final class LoginCommand implements Action {
   @Parameters(paramLabel = "NAME", arity = "0..1", description = "a backend or a session")
   Optional<String> name;
 
+  @Option(names = "--json", description = "what is open now, as JSON")
+  boolean json;
+
   @Override
   public int run(Call call) throws InterruptedException {
     Backend backend = backend(call);
@@ -36,7 +41,10 @@ final class LoginCommand implements Action {
     for (Gate gate : closed.isEmpty() ? gates : closed) {
       gate.open(person);
     }
-    call.say(backend.name() + (gates.isEmpty() ? " asks nobody" : " is open"));
+    if (json) {
+      call.print(Documents.login(backend.name(), gates));
+    }
+    call.say(backend.name() + (gates.isEmpty() ? " needs no login" : " is open"));
     return 0;
   }
 
@@ -45,7 +53,7 @@ final class LoginCommand implements Action {
     if (named.isPresent()) {
       return named.get();
     }
-    String used = call.services().sessions().choose(name.or(call::named), call.folder()).backend();
+    String used = call.session(name.or(call::named)).backend();
     return call.services()
         .backends()
         .named(used)

@@ -48,7 +48,7 @@ final class NodesCommand implements Action {
               + (info.hasGpus() ? info.gpuModel() : "cpu"),
           "" + info.cpus(),
           node.link(),
-          node.generation() == 0 ? "" : "G" + node.generation(),
+          code(node),
           info.workspace());
     }
     call.print(table);
@@ -60,5 +60,9 @@ final class NodesCommand implements Action {
       call.say("python: " + session.python());
     }
     return 0;
+  }
+
+  private static String code(NodeView node) {
+    return node.generation().map(held -> held == 0 ? "" : "G" + held).orElse("?");
   }
 }

@@ -18,7 +18,7 @@ final class PromptCommand implements Action {
 
   private static String prompt(Call call) {
     try {
-      SessionView session = call.session();
+      SessionView session = call.silently();
       return SessionText.prompt(session, runs(call, session));
     } catch (GpushException noSession) {
       return "gpush > ";

@@ -1,8 +1,8 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
@@ -42,6 +42,7 @@ final class PsCommand implements Action {
     }
     if (sessions.isEmpty()) {
       call.say("no sessions; gpush up gets one");
+      sayEnded(call);
       return 0;
     }
     Table table = new Table("NAME", "BACKEND", "SHAPE", "STATE", "AGE", "LEASE", "RUNS", "FOLDER");
@@ -50,7 +51,7 @@ final class PsCommand implements Action {
           session.name().text(),
           session.backend(),
           session.shape(),
-          needsYou(session) ? "needs you" : session.state().word(),
+          session.needsLogin().isPresent() ? "needs you" : session.state().word(),
           DurationText.coarse(Duration.between(session.created(), call.now())),
           SessionText.lease(session),
           session.runsInProgress() == 0 ? "" : "" + session.runsInProgress(),
@@ -59,16 +60,33 @@ final class PsCommand implements Action {
     call.print(table);
     for (SessionView session : sessions) {
       if (!session.detail().isEmpty()) {
-        String state = session.state() == SessionState.READY ? "" : " is " + session.state().word();
-        call.say(session.name() + state + ": " + session.detail());
+        call.say(session.name() + standing(session, call) + ": " + session.detail());
       }
     }
+    sayEnded(call);
     return 0;
   }
 
-  /** A person has to log in somewhere before it goes on; nothing is lost. */
-  private static boolean needsYou(SessionView session) {
-    return session.nodes().stream().anyMatch(node -> node.link().equals("needs you"));
+  private static String standing(SessionView session, Call call) {
+    return switch (session.state()) {
+      case READY -> "";
+      case QUEUED ->
+          " is queued for " + DurationText.coarse(Duration.between(session.created(), call.now()));
+      case ASKED, GRANTED, LINKED, DEGRADED, RELEASING, RELEASED, LEAKED ->
+          " is " + session.state().word();
+    };
+  }
+
+  /** Requests that failed while nobody waited for them; up says it too, and asks again. */
+  private static void sayEnded(Call call) {
+    for (Sessions.EndedRequest ended : call.services().sessions().ended()) {
+      call.say(
+          ended.session()
+              + ", asked for "
+              + DurationText.coarse(Duration.between(ended.asked(), call.now()))
+              + " ago, came to nothing: "
+              + ended.why());
+    }
   }
 
   /** With the home folder as a tilde. */

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.render.Documents;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -18,13 +19,16 @@ import picocli.CommandLine.Parameters;
       "The node's copy takes the place of the local one. PATH is meant from where you stand in the"
           + " workspace."
     },
-    footer = {"$ gpush pull --on 1 notes.txt", "notes.txt is node 1's now"})
+    footer = {"$ gpush pull --on 1 notes.txt", "pulled notes.txt from node 1"})
 final class PullCommand implements Action {
   @Parameters(paramLabel = "PATH", description = "the file")
   String path;
 
   @Option(names = "--on", paramLabel = "NODE", description = "from this node, not node 0")
   Optional<String> on;
+
+  @Option(names = "--json", description = "what was fetched, as JSON")
+  boolean json;
 
   @Override
   public int run(Call call) throws InterruptedException {
@@ -34,8 +38,12 @@ final class PullCommand implements Action {
       throw new GpushException(
           new SessionFailure.UnknownNode(session.name().text(), node, session.nodes().size()));
     }
-    call.services().sessions().pull(session.name(), node, inWorkspace(call, session), call.talk());
-    call.say(path + " is node " + node + "'s now");
+    String inside = inWorkspace(call, session);
+    call.services().sessions().pull(session.name(), node, inside, call.talk());
+    if (json) {
+      call.print(Documents.pulled(session, node, inside));
+    }
+    call.say("pulled " + path + " from node " + node);
     return 0;
   }
 

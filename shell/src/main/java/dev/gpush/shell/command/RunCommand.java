@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
           + " its rank. Options end at the first word: it and every later word are the script's."
           + " train.py and -m module become ranks, one per GPU; anything else runs once per node."
           + " Without a script the last run is repeated. Without a session one is made and stays"
-          + " warm.",
+          + " warm; a terminal that is closed while that waits in a queue leaves it waiting.",
       "Ctrl-C interrupts the ranks; again: kills them. The exit status is the run's, that of the"
           + " earliest failing rank, or 255 for a failure of gpush's own."
     },
@@ -102,6 +102,7 @@ final class RunCommand implements Action.OfWords {
     Set<Integer> shown = Values.numbers("--ranks", ranks);
     Optional<Integer> count = Values.nodes(nodes);
     Optional<GpuRequest> each = gpus.map(GpuRequest::parse);
+    UnsupportedKeys.say(call);
 
     RunView run = launch(call, count, each);
     SessionName session = SessionName.parse(run.session());
@@ -202,7 +203,7 @@ final class RunCommand implements Action.OfWords {
                 false,
                 true,
                 false,
-                call.common().yes,
+                false,
                 List.of(),
                 Optional.empty()),
             call.talk());

@@ -5,6 +5,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.render.FailureText;
 import dev.gpush.shell.render.OutputPump;
+import dev.gpush.shell.render.PrefixedLines;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -39,7 +40,7 @@ final class RunFollower {
       throws InterruptedException {
     var follower = new RunFollower(call, session, run);
     try (Tasks tasks = Tasks.named("run-" + run, (_, failed) -> follower.tell(failed));
-        OutputPump pump = new OutputPump(call.console())) {
+        OutputPump pump = new OutputPump(call.console(), new PrefixedLines())) {
       call.invocation().onSignal(name -> follower.hear(name, tasks));
       try {
         return call.services().runs().follow(session, run, ranks, true, pump);

@@ -7,6 +7,7 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.shell.render.Asker;
 import dev.gpush.shell.render.Console;
 import dev.gpush.shell.render.ConsoleTalk;
 import dev.gpush.shell.render.FailureText;
@@ -17,24 +18,27 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * Carries out command lines for the control server: finds the verb, parses, calls, and turns every
  * end into an exit status and, where something went wrong, a message.
  *
- * <p>run, exec and ssh pass a foreign status through, so for them every failure of gpush's own is
- * 255, usage and bugs included, as it is with ssh: who reads 1 or 2 knows that it is the script's.
+ * <p>run, logs, exec and ssh pass a foreign status through, so for them every failure of gpush's
+ * own is 255, usage and bugs included, as it is with ssh: who reads 1 or 2 knows that it is the
+ * script's.
  *
  * <p>Called on a thread of the invocation's own, which is interrupted by a signal that no command
  * listens for, and when the client is gone.
  */
 public final class ShellHandler implements Handler {
   /** Their status is that of what they run. */
-  private static final Set<String> PASSING = Set.of("run", "exec", "ssh");
+  private static final Set<String> PASSING = Set.of("run", "exec", "ssh", "logs");
 
   private final Services services;
   private final Verbs verbs = new Verbs();
+  private final ToldShells toldShells = new ToldShells();
 
   public ShellHandler(Services services) {
     this.services = services;
@@ -76,15 +80,28 @@ public final class ShellHandler implements Handler {
             console,
             services.clock(),
             services.ticker(),
-            question -> invocation.ask(question, false),
+            new Client(invocation),
             common.quiet,
             common.yes)) {
-      Call call = new Call(services, invocation, console, talk, common, words);
+      Call call = new Call(services, invocation, console, talk, common, words, toldShells);
       if (common.help) {
         call.print(new CommandHelp(verb, action).text());
         return ExitStatus.DONE.number();
       }
       return action.run(call);
+    }
+  }
+
+  /** The one who typed the command. */
+  private record Client(Invocation invocation) implements Asker {
+    @Override
+    public Optional<String> ask(String question) throws InterruptedException {
+      return invocation.ask(question, false);
+    }
+
+    @Override
+    public boolean isCancelled() {
+      return invocation.isCancelled();
     }
   }
 

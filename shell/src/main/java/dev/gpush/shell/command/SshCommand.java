@@ -2,7 +2,9 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.machine.ShellQuote;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.text.RawText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +44,14 @@ final class SshCommand implements Action.OfWords {
     var line = new ArrayList<String>();
     line.addAll(List.of("ssh", "-F", call.services().ssh().configFile().toString(), target));
     line.addAll(command);
-    return call.invocation().spawn(line, Map.of());
+    return call.invocation().spawn(passable(line), Map.of());
+  }
+
+  /** The client's JVM would lose bytes that are not UTF-8 when it starts a program; sh does not. */
+  private static List<String> passable(List<String> line) {
+    return line.stream().allMatch(RawText::isUtf8)
+        ? line
+        : List.of("/bin/sh", "-c", "exec " + ShellQuote.join(line));
   }
 
   private String target(Call call) {

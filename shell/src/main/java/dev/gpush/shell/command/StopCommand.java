@@ -3,6 +3,7 @@ package dev.gpush.shell.command;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import java.time.Duration;
 import java.util.List;
@@ -16,7 +17,9 @@ import picocli.CommandLine.Parameters;
     header = "Stop a run",
     description = {
       "Interrupts all ranks, as Ctrl-C does, and kills what is left after 10 seconds. The session"
-          + " stays; gpush down gives that back. Without a number: the one run in progress."
+          + " stays; gpush down gives that back. Without a number: the one run in progress. Of a"
+          + " session that waits in a queue it gives up the place. A session of another folder"
+          + " that was not named is asked about first."
     },
     footer = {"$ gpush stop 7", "run 7 is stopped"})
 final class StopCommand implements Action {
@@ -30,8 +33,14 @@ final class StopCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    refuseSession(call);
-    SessionView session = call.session();
+    Optional<SessionView> named = sessionOfThatName(call);
+    SessionView session = named.isPresent() ? named.get() : sessionToEnd(call);
+    if ((named.isPresent() || number.isEmpty()) && givesUp(call, session)) {
+      return 0;
+    }
+    if (named.isPresent()) {
+      throw isSession(session);
+    }
     RunView run =
         number.isPresent() ? RunNumbers.find(call, session.name(), number) : theOne(call, session);
     if (run.isOver()) {
@@ -51,22 +60,39 @@ final class StopCommand implements Action {
     return 0;
   }
 
+  private SessionView sessionToEnd(Call call) {
+    String what = number.map(run -> "stop run " + run + " of").orElse("stop the run of");
+    return call.sessionToEnd(Optional.empty(), what);
+  }
+
   private static String outcome(RunView run) {
     return run.state() + run.exit().map(exit -> " (" + exit + ")").orElse("");
   }
 
-  private void refuseSession(Call call) {
-    boolean session =
-        number.isPresent()
-            && call.services().sessions().list().stream()
-                .anyMatch(view -> view.name().text().equals(number.get()));
-    if (session) {
-      throw new GpushException(
-          new UsageFailure.BadArguments(
-              "stop",
-              number.get() + " is a session, and stop ends runs; down gives a session back",
-              List.of("down " + number.get())));
+  private Optional<SessionView> sessionOfThatName(Call call) {
+    return number.flatMap(
+        word ->
+            call.services().sessions().list().stream()
+                .filter(view -> view.name().text().equals(word))
+                .findFirst());
+  }
+
+  /** A request that still waits has nothing else that could be stopped. */
+  private static boolean givesUp(Call call, SessionView session) {
+    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
+    boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
+    if (isGivenUp) {
+      call.say(session.name() + " does not wait any more");
     }
+    return isGivenUp;
+  }
+
+  private static GpushException isSession(SessionView session) {
+    return new GpushException(
+        new UsageFailure.BadArguments(
+            "stop",
+            session.name() + " is a session, and stop ends runs; down gives a session back",
+            List.of("down " + session.name())));
   }
 
   private static RunView theOne(Call call, SessionView session) {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
     name = "templates",
     header = "List the session templates, or print one",
     description = {"A template is a commented gpush.yaml to start from."},
-    footer = {"$ gpush templates local > gpush.yaml"})
+    footer = {"$ gpush templates ddp > gpush.yaml"})
 final class TemplatesCommand implements Action {
   @Parameters(paramLabel = "TEMPLATE", arity = "0..1", description = "print this one")
   Optional<String> name;

@@ -10,6 +10,7 @@ import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.render.Documents;
@@ -37,7 +38,10 @@ import picocli.CommandLine.Parameters;
           + " then cheapest, then listed first, and says why. Where it has to wait it may wait in"
           + " several queues; the first whole gang stays. All nodes or none, with the workspace on"
           + " every node. Asked again with the same request it attaches; with another one it shows"
-          + " the difference and needs --replace."
+          + " the difference and needs --replace.",
+      "What waits in a queue waits in the gateway: close the terminal, and it goes on; gpush ps"
+          + " shows it, gpush up waits with it. Ctrl-C here, gpush down or gpush stop gives its"
+          + " place up."
     },
     footer = {
       "$ gpush up --nodes 2 --for 8h",
@@ -97,6 +101,16 @@ final class UpCommand implements Action {
   @Option(names = "--replace", description = "give back a session that differs, then get this one")
   boolean replace;
 
+  @Option(
+      names = "--discard",
+      description = "with --replace: also what exists only on the nodes, and its runs")
+  boolean discard;
+
+  @Option(
+      names = "--detach",
+      description = "return as soon as it waits in a queue; it goes on waiting")
+  boolean detach;
+
   @Option(names = "--dry-run", description = "show where and when; no effect")
   boolean dryRun;
 
@@ -110,6 +124,9 @@ final class UpCommand implements Action {
   public int run(Call call) throws InterruptedException {
     if (save) {
       throw Values.later("up", "--save (write the flags to gpush.yaml)");
+    }
+    if (discard && !replace) {
+      throw Values.bad("up", "--discard needs --replace");
     }
     if (attach.isPresent() && (nodes.isPresent() || gpus.isPresent())) {
       throw new GpushException(
@@ -132,11 +149,12 @@ final class UpCommand implements Action {
             replace,
             false,
             dryRun,
-            call.common().yes,
+            discard,
             headers.map(BatchHeaders::natives).orElse(List.of()).stream()
                 .filter(option -> end.isEmpty() || !option.startsWith("--time="))
                 .toList(),
             attach);
+    UnsupportedKeys.say(call);
     return dryRun ? plan(call, request) : up(call, request);
   }
 
@@ -244,9 +262,15 @@ final class UpCommand implements Action {
 
   private int up(Call call, UpRequest request) throws InterruptedException {
     long begun = call.services().clock().nanos();
-    SessionView session = call.services().sessions().up(request, call.talk());
+    Sessions sessions = call.services().sessions();
+    SessionView session =
+        detach ? sessions.upDetached(request, call.talk()) : sessions.up(request, call.talk());
     if (json) {
       call.print(Documents.session(session, call.now()));
+    }
+    if (session.state() == SessionState.QUEUED) {
+      sayQueued(call, session);
+      return 0;
     }
     Duration took = Duration.ofNanos(call.services().clock().nanos() - begun);
     String left = SessionText.lease(session);
@@ -267,5 +291,20 @@ final class UpCommand implements Action {
       call.say("next: gpush run train.py");
     }
     return 0;
+  }
+
+  private static void sayQueued(Call call, SessionView session) {
+    String waited =
+        session.isNew()
+            ? ""
+            : " for " + DurationText.coarse(Duration.between(session.created(), call.now()));
+    call.say(
+        session.name()
+            + " waits"
+            + waited
+            + " on "
+            + session.backend()
+            + (session.detail().isEmpty() ? "" : ": " + session.detail()));
+    call.say("look: gpush ps · wait with it: gpush up · give it up: gpush down");
   }
 }

@@ -9,6 +9,7 @@ import picocli.CommandLine.Command;
 final class WakeCommand implements Action {
   @Override
   public int run(Call call) {
+    call.toldShells().begin(call.environment());
     return 0;
   }
 }

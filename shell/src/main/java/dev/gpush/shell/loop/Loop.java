@@ -3,8 +3,10 @@ package dev.gpush.shell.loop;
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.Origin;
 import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.shell.command.ToldShells;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Optional;
 import org.jline.reader.EndOfFileException;
@@ -73,10 +75,24 @@ public final class Loop {
       var files = new LocalFiles(origin.folder(), Path.of(home));
       Optional<Path> history = new History(origin.home()).file(origin.folder());
       boolean colour = origin.environment().getOrDefault("NO_COLOR", "").isEmpty();
-      return new Loop(terminal, new ControlCarrier(origin, terminal), files, history, colour).run();
+      var carrier = new ControlCarrier(named(origin), terminal);
+      return new Loop(terminal, carrier, files, history, colour).run();
     } catch (IOException noTerminal) {
       throw new IllegalStateException("the terminal cannot be used", noTerminal);
     }
+  }
+
+  /** The gateway tells a shell once what it would tell each of its commands. */
+  private static Origin named(Origin origin) {
+    var environment = new HashMap<>(origin.environment());
+    environment.put(ToldShells.VARIABLE, Long.toString(origin.pid()));
+    return new Origin(
+        origin.home(),
+        origin.build(),
+        origin.folder(),
+        environment,
+        origin.pid(),
+        origin.gateway());
   }
 
   int run() {

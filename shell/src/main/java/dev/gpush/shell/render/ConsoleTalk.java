@@ -73,8 +73,13 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
   }
 
   @Override
+  public boolean isAnswered(String flag) {
+    return yes && flag.equals("--yes");
+  }
+
+  @Override
   public void confirm(String question, String flag) {
-    if (yes && flag.equals("--yes")) {
+    if (isAnswered(flag)) {
       return;
     }
     synchronized (lock) {
@@ -101,6 +106,11 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
         asking = false;
       }
     }
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return asker.isCancelled();
   }
 
   private void show() {

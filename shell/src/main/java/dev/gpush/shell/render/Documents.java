@@ -1,15 +1,18 @@
 package dev.gpush.shell.render;
 
 import dev.gpush.core.backend.BackendView;
+import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.Sessions.GivenBack;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -30,10 +33,11 @@ public final class Documents {
         "id", session.id(),
         "state", session.state().word(),
         "detail", session.detail(),
+        "needs_you", session.needsLogin(),
         "backend", session.backend(),
         "gang", session.gang(),
         "shape", session.shape(),
-        "nodes", session.nodes().size(),
+        "nodes", session.size(),
         "gpus_per_node", session.gpus().count(),
         "gpu_model", session.gpus().model(),
         "folder", session.root().toString(),
@@ -81,13 +85,68 @@ public final class Documents {
         "duration_s", seconds(Duration.between(run.started(), run.ended().orElse(now))));
   }
 
-  public static Json.Obj backend(BackendView backend) {
+  /**
+   * A backend.
+   *
+   * @param explanation what it says of how it is reached; empty when that was not asked
+   */
+  public static Json.Obj backend(BackendView backend, Optional<List<String>> explanation) {
     return Json.object(
         "name", backend.name(),
         "kind", backend.kind(),
         "usable", backend.usable(),
         "description", backend.describe(),
-        "from", backend.origin());
+        "from", backend.origin(),
+        "explanation", explanation);
+  }
+
+  /** What {@code sync} has brought to the nodes. */
+  public static Json.Obj synced(SessionView session, long generation) {
+    return Json.object(
+        "session", session.name().text(), "nodes", session.size(), "generation", generation);
+  }
+
+  /**
+   * What {@code pull} has fetched.
+   *
+   * @param path inside the workspace
+   */
+  public static Json.Obj pulled(SessionView session, int node, String path) {
+    return Json.object(
+        "session",
+        session.name().text(),
+        "node",
+        node,
+        "path",
+        path,
+        "file",
+        session.root().resolve(path).toString());
+  }
+
+  /** A session that was given back. */
+  public static Json.Obj givenBack(SessionView session, GivenBack end) {
+    return Json.object(
+        "session", session.name().text(),
+        "backend", session.backend(),
+        "stopped", end.stopped(),
+        "kept", end.kept());
+  }
+
+  /** The logins of a backend, all of which are open. */
+  public static Json.Obj login(String backend, List<Gate> open) {
+    return Json.object("backend", backend, "logins", open.stream().map(Gate::name).toList());
+  }
+
+  /** How ssh clients find sessions. */
+  public static Json.Obj link(SshAccess ssh) {
+    return Json.object(
+        "linked", ssh.isLinked(), "file", ssh.configFile().toString(), "text", ssh.configText());
+  }
+
+  /** The last line of {@code logs --json}. */
+  public static Json.Obj end(RunView run) {
+    return Json.object(
+        "type", "end", "run", run.number(), "state", run.state(), "exit", run.exit());
   }
 
   public static Json.Obj finding(Sessions.Finding finding) {
@@ -116,6 +175,15 @@ public final class Documents {
                             "key", setting.key(),
                             "value", setting.value(),
                             "from", setting.origin()))
+                .toList(),
+        "unsupported",
+            config.unsupported().stream()
+                .map(
+                    key ->
+                        Json.object(
+                            "key", key.key(),
+                            "effect", key.effect(),
+                            "from", key.origin()))
                 .toList());
   }
 

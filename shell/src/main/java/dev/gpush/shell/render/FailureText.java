@@ -104,7 +104,7 @@ public final class FailureText {
           Message.of(
               "a question needs an answer, and nobody can be asked",
               "it is: " + question,
-              typed.with(flag));
+              typed.with(flag.split(" ", -1)));
       case UsageFailure.Declined(var question) ->
           Message.of(
               "stopped, nothing was changed", "the answer was no to: " + question, typed.again());
@@ -122,6 +122,9 @@ public final class FailureText {
                   ? List.of("a file cannot be used")
                   : problems.stream().map(FailureText::problem).toList(),
               "gpush config");
+      case ConfigFailure.Unsupported(var key, var value, var origin, var reason) ->
+          Message.of(
+              key + ": " + value + " cannot be used (" + origin + ")", reason, "gpush config");
       case ConfigFailure.Unreadable(var file, var reason) ->
           Message.of("cannot read " + file, reason, "ls -l " + ShellWords.quote(file));
     };
@@ -173,6 +176,16 @@ public final class FailureText {
               "node " + node + " of " + session + " is out of reach",
               "its link is " + state,
               "gpush nodes -s " + session);
+      case SessionFailure.Queued(var session, var words) ->
+          Message.of(
+              session + " has no nodes yet",
+              words.isEmpty() ? "it is queued" : "it is queued: " + words,
+              "gpush up -s " + session);
+      case SessionFailure.GivenUp(var session) ->
+          Message.of(
+              session + " does not wait for nodes any more",
+              "another command gave its request up",
+              "gpush up -s " + session);
       case SessionFailure.CannotExtend(var session, var reason, var remedy) ->
           Message.of(
               "the end of " + session + " cannot be moved there",

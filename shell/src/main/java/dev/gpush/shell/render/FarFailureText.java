@@ -8,6 +8,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
 import dev.gpush.core.time.DurationText;
 import java.util.ArrayList;
 import java.util.List;
@@ -121,7 +122,8 @@ final class FarFailureText {
       case AgentFailure.Superseded(var holder, _) ->
           Message.of(
               "another gateway holds these nodes",
-              holder + " has attached to them; this gateway looks on until up takes them over",
+              new Holder(holder).words()
+                  + " has attached to them; this gateway looks on until up takes them over",
               "gpush up");
       case AgentFailure.NotThere(var gang, var node) ->
           Message.of(
@@ -178,6 +180,11 @@ final class FarFailureText {
               "node " + node + " has no " + path,
               "its workspace holds nothing of that name",
               ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls")));
+      case SyncFailure.NotPulled(var node, var path, var why) ->
+          Message.of(
+              "cannot pull " + path + " from node " + node,
+              why,
+              ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
       case SyncFailure.BadNames(var paths, var rule) ->
           Message.of(
               paths.size() == 1

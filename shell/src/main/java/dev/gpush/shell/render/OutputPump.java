@@ -3,15 +3,12 @@ package dev.gpush.shell.render;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
 /**
- * Writes a run's output, each line behind its rank, as fast as the reader takes it.
+ * Writes a run's output, line by line, as fast as the reader takes it.
  *
  * <p>Two things fought here: a write per line is slow (a frame on the control socket each), and a
  * buffer that waits for more delays the single line that somebody is looking at. So lines are
@@ -24,9 +21,9 @@ public final class OutputPump implements RunOutput, AutoCloseable {
   private static final int BATCH = 256 * 1024;
 
   private final Console console;
+  private final LineFormat format;
   private final Tasks tasks = Tasks.named("output", (_, _) -> {});
   private final Future<?> writer;
-  private final Map<Integer, byte[]> prefixes = new HashMap<>();
   private String lastEvent = "";
   private final Object lock = new Object();
 
@@ -37,8 +34,10 @@ public final class OutputPump implements RunOutput, AutoCloseable {
   private boolean ended;
   private boolean broken;
 
-  public OutputPump(Console console) {
+  /** Starts the writer; the pump must be closed. */
+  public OutputPump(Console console, LineFormat format) {
     this.console = console;
+    this.format = format;
     this.writer =
         tasks.fork(
             "writer",
@@ -50,8 +49,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
 
   @Override
   public void line(int node, int rank, boolean toError, byte[] text) {
-    byte[] prefix = prefixes.computeIfAbsent(rank, OutputPump::prefix);
-    add(toError, prefix, text);
+    format.line(node, rank, toError, text, this::add);
   }
 
   @Override
@@ -60,11 +58,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
       return; // All nodes tell of the same thing.
     }
     lastEvent = text;
-    add(true, new byte[0], ("gpush: " + Clean.line(text)).getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static byte[] prefix(int rank) {
-    return (rank < 0 ? "[launch] " : "[" + rank + "] ").getBytes(StandardCharsets.UTF_8);
+    format.event(node, text, this::add);
   }
 
   private void add(boolean toError, byte[] prefix, byte[] text) {

@@ -40,7 +40,7 @@ public final class SessionText {
   }
 
   private static String standing(SessionView session, List<RunView> runs) {
-    if (session.nodes().stream().anyMatch(node -> node.link().equals("needs you"))) {
+    if (session.needsLogin().isPresent()) {
       return "needs you: " + session.detail() + ". Nothing is lost";
     }
     return switch (session.state()) {
@@ -80,12 +80,16 @@ public final class SessionText {
   }
 
   private static String holds(SessionView session) {
-    long latest = session.generation();
-    List<NodeView> nodes = session.nodes();
-    long having = nodes.stream().filter(node -> node.generation() == latest).count();
+    if (session.generation().isEmpty()) {
+      return "G?";
+    }
+    long latest = session.generation().get();
     if (latest == 0) {
       return "nothing sent yet";
     }
+    List<NodeView> nodes = session.nodes();
+    long having =
+        nodes.stream().filter(node -> node.generation().equals(session.generation())).count();
     return having == nodes.size()
         ? "✓G" + latest
         : "G" + latest + " on " + having + " of " + nodes.size();

@@ -13,8 +13,12 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.render.ShellWords;
+import dev.gpush.testkit.fake.FakeBackend;
+import dev.gpush.testkit.fake.FakeSite;
+import dev.gpush.testkit.fake.FakeTrouble;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,6 +39,7 @@ final class Desk {
   Path folder = PROJECT;
   Path log = Path.of("/home/ann/.gpush/logs/gateway.log");
   Optional<Failure> configFailure = Optional.empty();
+  List<Config.Unsupported> unsupported = List.of();
 
   final ShellHandler handler =
       new ShellHandler(
@@ -88,14 +93,27 @@ final class Desk {
             throw new GpushException(failure);
           });
       return new Config(
-          PROJECT,
+          root(from),
           "nearest gpush.yaml",
           List.of(
-              new Setting("nodes", Json.of(2), "gpush.yaml:1"),
-              new Setting("lease.idle", Json.of("1h"), "built in"),
-              new Setting("backends", Json.of(List.of("local", "hpc")), "config.yaml:3")),
+              new Setting("nodes", Json.of(2), "2", "gpush.yaml:1"),
+              new Setting("lease.idle", Json.of(3600), "1h", "built in"),
+              new Setting(
+                  "backends", Json.of(List.of("local", "hpc")), "local, hpc", "config.yaml:3"),
+              new Setting("owner", Json.of("ann"), "ann", "login name"),
+              new Setting("backends.hpc.kind", Json.of("slurm"), "slurm", "config.yaml:4")),
           List.of(),
-          List.of("local", "hpc"));
+          List.of("local", "hpc"),
+          unsupported);
+    }
+
+    /** A folder without a session above it is a workspace of its own. */
+    private Path root(Path from) {
+      return sessions.all.values().stream()
+          .map(SessionView::root)
+          .filter(from::startsWith)
+          .findFirst()
+          .orElse(from.startsWith(PROJECT) ? PROJECT : from);
     }
 
     @Override
@@ -114,7 +132,13 @@ final class Desk {
 
     @Override
     public Optional<Backend> named(String name) {
-      return Optional.empty();
+      var site =
+          new FakeSite(
+              Path.of("/nowhere"),
+              1,
+              new dev.gpush.testkit.fake.ManualClock(),
+              FakeTrouble.none(1));
+      return Optional.of(name).filter("local"::equals).map(each -> FakeBackend.bare(each, site));
     }
 
     @Override

@@ -56,6 +56,11 @@ final class FakeInvocation implements Invocation {
     return this;
   }
 
+  @Override
+  public boolean isCancelled() {
+    return false;
+  }
+
   void signal(String name) {
     Optional<Consumer<String>> present;
     synchronized (this) {

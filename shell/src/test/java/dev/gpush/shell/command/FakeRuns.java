@@ -46,6 +46,7 @@ final class FakeRuns implements Runs {
   Optional<Integer> exit = Optional.of(0);
   Optional<Failure> failure = Optional.empty();
   Optional<Failure> failsOnce = Optional.empty();
+  Optional<RuntimeException> bug = Optional.empty();
   int execStatus;
 
   FakeRuns(Clock clock) {
@@ -96,6 +97,10 @@ final class FakeRuns implements Runs {
 
   @Override
   public List<RunView> list(SessionName session) {
+    bug.ifPresent(
+        now -> {
+          throw now;
+        });
     return List.copyOf(all);
   }
 

@@ -33,6 +33,11 @@ final class FakeSessions implements Sessions {
   final List<String> calls = new ArrayList<>();
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
+  final List<EndedRequest> ended = new ArrayList<>();
+
+  /** What a request that is detached waits for; empty: it is there at once. */
+  Optional<String> queue = Optional.empty();
+
   List<String> kept = List.of();
   List<String> chosen = List.of();
   String why = "";
@@ -42,6 +47,8 @@ final class FakeSessions implements Sessions {
 
   Optional<Failure> failure = Optional.empty();
   Optional<String> questionOnDown = Optional.empty();
+  Optional<String> runInProgress = Optional.empty();
+  List<Integer> stopped = List.of();
 
   FakeSessions(Clock clock) {
     this.clock = clock;
@@ -64,8 +71,10 @@ final class FakeSessions implements Sessions {
         "1f2e",
         SessionState.READY,
         "",
+        Optional.empty(),
         "local",
         "00112233aabbccdd",
+        nodes,
         gpus,
         root,
         "ann",
@@ -73,7 +82,7 @@ final class FakeSessions implements Sessions {
         Optional.empty(),
         Optional.of(isNew ? Duration.ofHours(1) : Duration.ofMinutes(48)),
         "idle for 12m",
-        1,
+        Optional.of(1L),
         0,
         "/usr/bin/python3",
         IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
@@ -87,7 +96,7 @@ final class FakeSessions implements Sessions {
         new NodeInfo(
             index, "lab1", "127.0.0.1", slots, gpus.model().orElse(""), 8, "/w/" + index + "/proj"),
         "up",
-        1,
+        Optional.of(1L),
         0,
         "/usr/bin/python3",
         4000 + index);
@@ -128,6 +137,35 @@ final class FakeSessions implements Sessions {
             true);
     all.put(name, made);
     return made;
+  }
+
+  @Override
+  public SessionView upDetached(UpRequest request, Talk talk) {
+    SessionView made = up(request, talk);
+    calls.add("detached");
+    return queue.map(words -> queued(made, words)).orElse(made);
+  }
+
+  /** In a queue, with these words about it. */
+  private SessionView queued(SessionView view, String words) {
+    SessionView queued = new ViewChange(view).queued(words).view();
+    all.put(view.name().text(), queued);
+    return queued;
+  }
+
+  @Override
+  public boolean giveUp(SessionName name, Talk talk) {
+    boolean waits = all.get(name.text()).state() == SessionState.QUEUED;
+    if (waits) {
+      calls.add("give up " + name);
+      all.remove(name.text());
+    }
+    return waits;
+  }
+
+  @Override
+  public List<EndedRequest> ended() {
+    return ended;
   }
 
   @Override
@@ -172,12 +210,14 @@ final class FakeSessions implements Sessions {
   }
 
   @Override
-  public List<String> down(SessionName name, boolean discard, Talk talk) {
+  public GivenBack down(SessionName name, boolean discard, Talk talk) {
     failing();
+    runInProgress.filter(_ -> !discard).ifPresent(run -> talk.confirm(run, "--yes"));
     questionOnDown.filter(_ -> !discard).ifPresent(question -> talk.confirm(question, "--discard"));
     calls.add("down " + name + (discard ? " discard" : ""));
     all.remove(name.text());
-    return kept;
+    stopped.forEach(run -> talk.say("stopped run " + run));
+    return new GivenBack(stopped, kept);
   }
 
   @Override

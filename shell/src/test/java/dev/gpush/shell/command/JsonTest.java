@@ -28,15 +28,23 @@ final class JsonTest {
   @CsvSource(
       delimiter = '>',
       value = {
-        "ps > name id state detail backend gang shape nodes gpus_per_node gpu_model folder owner"
-            + " created age_s hard_end_s idle_end_s activity generation runs python",
+        "ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model"
+            + " folder owner created age_s hard_end_s idle_end_s activity generation runs python",
         "nodes > node host address gpu_model slots claimed cpus workspace link generation python"
             + " agent_pid",
         "runs > run session state exit words mode ranks slots generation python started ended"
             + " duration_s",
         "up --dry-run > backend when detail estimate_s holders would_fit price chosen why",
-        "config > root root_reason backends settings",
-        "backends > name kind usable description from",
+        "config > root root_reason backends settings unsupported",
+        "backends > name kind usable description from explanation",
+        "sync > session nodes generation",
+        "pull notes.txt > session node path file",
+        "down > session backend stopped kept",
+        "adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model"
+            + " folder owner created age_s hard_end_s idle_end_s activity generation runs python",
+        "login > backend logins",
+        "link --print > linked file text",
+        "logs > type run state exit",
         "templates > name summary from",
         "doctor > status what detail remedy",
         "version > version build",
@@ -48,6 +56,7 @@ final class JsonTest {
     desk.sessions.plans.put(
         "hpc", new Plan.Later("full", Optional.of(Duration.ofMinutes(4)), List.of("bob")));
 
+    desk.runs.output = _ -> {};
     Json printed = printed("gpush " + command + " --json");
 
     Json first = printed.items().isEmpty() ? printed : printed.items().getFirst();
@@ -64,6 +73,58 @@ final class JsonTest {
 
     assertEquals(up.entries().keySet(), extended.entries().keySet());
     assertEquals(Optional.of(7200L), extended.number("hard_end_s"));
+  }
+
+  @Test
+  void whatWasDoneIsInTheDocument() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.sessions.kept = List.of("node 0: /w/0/proj/notes.txt");
+    desk.sessions.stopped = List.of(7);
+    desk.folder = Desk.PROJECT.resolve("src");
+
+    assertEquals(
+        Json.object("session", "devbox", "nodes", 2, "generation", 43),
+        printed("gpush sync --json"));
+    assertEquals(
+        Json.object(
+            "session",
+            "devbox",
+            "node",
+            1,
+            "path",
+            "src/a.txt",
+            "file",
+            "/home/ann/proj/src/a.txt"),
+        printed("gpush pull --on 1 a.txt --json"));
+    assertEquals(
+        Json.object("backend", "local", "logins", List.of()), printed("gpush login --json"));
+    assertEquals(
+        Json.object(
+            "linked", false, "file", "/home/ann/.gpush/ssh_config", "text", "Host devbox\n"),
+        printed("gpush link --yes --json"));
+    assertEquals(
+        Json.object(
+            "session",
+            "devbox",
+            "backend",
+            "local",
+            "stopped",
+            List.of(7),
+            "kept",
+            List.of("node 0: /w/0/proj/notes.txt")),
+        printed("gpush down --json"));
+  }
+
+  @Test
+  void anExplanationIsThereWhenItIsAskedFor() {
+    assertEquals(
+        Optional.empty(), printed("gpush backends --json").items().getFirst().get("explanation"));
+    assertEquals(
+        List.of("it is pretended"),
+        printed("gpush backends --explain --json").items().getFirst().texts("explanation"));
+    assertEquals(
+        List.of(),
+        printed("gpush backends --explain --json").items().getLast().texts("explanation"));
   }
 
   private Json printed(String line) {

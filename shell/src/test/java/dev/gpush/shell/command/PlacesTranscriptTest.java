@@ -18,7 +18,7 @@ final class PlacesTranscriptTest {
     desk.sessions.plans.put(
         "hpc", new Plan.Later("too full", Optional.of(Duration.ofMinutes(40)), List.of()));
     desk.sessions.chosen = List.of("rack");
-    desk.sessions.why = "on rack: free now; hpc would be ≈40 min";
+    desk.sessions.why = "on rack: free now; hpc would be ≈40m";
 
     desk.expect(
         """
@@ -26,7 +26,7 @@ final class PlacesTranscriptTest {
         BACKEND  WHEN          WHAT
         rack     now           2 × 8 H100
         hpc      in about 40m  too full
-        2> on rack: free now; hpc would be ≈40 min
+        2> on rack: free now; hpc would be ≈40m
         """);
   }
 

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -296,10 +295,10 @@ final class RunCommandTest {
     running.untilFollowed();
 
     running.client.signal("INT");
-    assertEquals("7 INT 10s", desk.runs.stops.poll(10, TimeUnit.SECONDS));
+    assertEquals("7 INT 10s", desk.runs.stops.take());
     running.client.signal("WINCH");
     running.client.signal("INT");
-    assertEquals("7 KILL 0s", desk.runs.stops.poll(10, TimeUnit.SECONDS));
+    assertEquals("7 KILL 0s", desk.runs.stops.take());
 
     assertEquals(137, running.status());
     assertTrue(running.client.errText().contains("stopping run 7; again to kill\n"));
@@ -408,15 +407,15 @@ final class RunCommandTest {
                   status.completeExceptionally(failed);
                 }
               });
-      client = made.get(10, TimeUnit.SECONDS);
+      client = made.get();
     }
 
     void untilFollowed() throws InterruptedException {
-      assertTrue(desk.runs.followed.await(10, TimeUnit.SECONDS));
+      desk.runs.followed.await();
     }
 
     int status() throws Exception {
-      return status.get(10, TimeUnit.SECONDS);
+      return status.get();
     }
   }
 }

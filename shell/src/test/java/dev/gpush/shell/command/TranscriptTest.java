@@ -4,10 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.Finding;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -44,10 +47,47 @@ final class TranscriptTest {
   }
 
   @Test
+  void upDetachedSaysWhereItWaitsAndHowToLook() {
+    desk.sessions.queue = Optional.of("slurm job 12 waits, 2 of 3 · Priority");
+
+    desk.expect(
+        """
+        $ gpush up --nodes 2 --detach
+        2> devbox waits on local: slurm job 12 waits, 2 of 3 · Priority
+        2> look: gpush ps · wait with it: gpush up · give it up: gpush down
+        """);
+    desk.sessions.ended.add(
+        new Sessions.EndedRequest(
+            new SessionName("other"),
+            desk.clock.now().minus(Duration.ofMinutes(150)),
+            "hpc could not give it: its job was cancelled"));
+
+    desk.expect(
+        """
+        $ gpush ps
+        NAME    BACKEND  SHAPE        STATE   AGE  LEASE  RUNS  FOLDER
+        devbox  local    2 cpu nodes  queued  0s   -      -     ~/proj
+        2> devbox is queued for 0s: slurm job 12 waits, 2 of 3 · Priority
+        2> other, asked for 2h30m ago, came to nothing: hpc could not give it: its job was cancelled
+        $ gpush stop
+        2> devbox does not wait any more
+        """);
+    desk.sessions.queue = Optional.empty();
+
+    desk.expect(
+        """
+        $ gpush up --detach
+        2> devbox: 1 cpu node on local in 0s; 1h idle
+        2> next: gpush run train.py
+        """);
+    assertEquals(List.of("detached", "give up devbox", "detached"), desk.sessions.calls);
+  }
+
+  @Test
   void upPassesAllOptionsOn() {
     desk.expect(
         """
-        $ gpush up -q -s big --nodes 4 --gpus H100:8 --backend hpc --for 1d12h --idle 30m --python .venv --replace --yes
+        $ gpush up -q -s big --nodes 4 --gpus H100:8 --backend hpc --for 1d12h --idle 30m --python .venv --replace --discard
         """);
 
     var asked = desk.sessions.asked.getFirst();
@@ -58,7 +98,7 @@ final class TranscriptTest {
     assertEquals(Optional.of(Duration.ofMinutes(30)), asked.idle());
     assertEquals(Optional.of(".venv"), asked.python());
     assertEquals(
-        List.of(true, true, false), List.of(asked.replace(), asked.yes(), asked.attachOnly()));
+        List.of(true, true, false), List.of(asked.replace(), asked.discard(), asked.attachOnly()));
   }
 
   @Test
@@ -83,6 +123,11 @@ final class TranscriptTest {
         $ gpush up -s Dev-Box
         2> gpush: session name cannot be 'Dev-Box'
         2>   because it is to be 1 to 32 of a-z, 0-9 and '-', starting with a letter, not ending in a dash or a dash and digits
+        2>   try: gpush help up
+        ? 2
+        $ gpush up --discard
+        2> gpush: gpush up cannot be called like that
+        2>   because --discard needs --replace
         2>   try: gpush help up
         ? 2
         $ gpush up --save
@@ -184,6 +229,7 @@ final class TranscriptTest {
             "id": "1f2e",
             "state": "ready",
             "detail": "",
+            "needs_you": null,
             "backend": "local",
             "gang": "00112233aabbccdd",
             "shape": "2 cpu nodes",
@@ -340,32 +386,6 @@ final class TranscriptTest {
   }
 
   @Test
-  void logsShowsWhatThereIs() {
-    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-    desk.runs.add(6, "failed", Optional.of(3), "train.py");
-
-    desk.expect(
-        """
-        $ gpush logs 6
-        [0] hello
-        2> [1] warning
-        $ gpush logs -f
-        [0] hello
-        2> [1] warning
-        $ gpush logs 9
-        2> gpush: devbox has no run '9'
-        2>   because it has 6
-        2>   try: gpush runs -s devbox
-        ? 2
-        $ gpush logs six
-        2> gpush: devbox has no run 'six'
-        2>   because it has 6
-        2>   try: gpush runs -s devbox
-        ? 2
-        """);
-  }
-
-  @Test
   void stopEndsARunAndLeavesSessionsToDown() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.expect(
@@ -410,31 +430,22 @@ final class TranscriptTest {
   }
 
   @Test
-  void downAsksWhenTheSessionIsOfAnotherFolder() {
-    desk.sessions.add("big", Path.of("/home/ann/other"), 1, GpuRequest.none());
+  void yesStopsTheRunsThatDownNames() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(7, "running", Optional.empty(), "train.py");
+    desk.sessions.runInProgress = Optional.of("run 7 is in progress on devbox; stop it?");
+    desk.sessions.stopped = List.of(7);
 
     desk.expect(
         """
         $ gpush down
         2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: give back big, which is of ~/other?
+        2>   because it is: run 7 is in progress on devbox; stop it?
         2>   try: gpush down --yes
         ? 2
-        """);
-    desk.expect(
-        """
-        $ gpush down
-        ?> give back big, which is of ~/other? [y/N] n
-        2> gpush: stopped, nothing was changed
-        2>   because the answer was no to: give back big, which is of ~/other?
-        2>   try: gpush down
-        ? 2
-        """,
-        "n");
-    desk.expect(
-        """
         $ gpush down --yes
-        2> big is given back
+        2> stopped run 7
+        2> devbox is given back
         """);
   }
 
@@ -476,7 +487,7 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush pull --on 1 a.txt
-        2> a.txt is node 1's now
+        2> pulled a.txt from node 1
         $ gpush pull ../../secret
         2> gpush: PATH cannot be '../../secret'
         2>   because it is to be a file inside the workspace /home/ann/proj
@@ -566,10 +577,12 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush config
-        SETTING     VALUE       FROM
-        nodes       2           gpush.yaml:1
-        lease.idle  1h          built in
-        backends    local, hpc  config.yaml:3
+        SETTING            VALUE       FROM
+        nodes              2           gpush.yaml:1
+        lease.idle         1h          built in
+        backends           local, hpc  config.yaml:3
+        owner              ann         login name
+        backends.hpc.kind  slurm       config.yaml:4
         2> workspace: /home/ann/proj (nearest gpush.yaml)
         """);
     desk.configFailure =
@@ -589,6 +602,35 @@ final class TranscriptTest {
         2>   try: gpush config
         ? 2
         """);
+  }
+
+  @Test
+  void keysWithoutEffectAreNamedBeforeTheWork() {
+    desk.unsupported =
+        List.of(
+            new Config.Unsupported("mounts", "nothing is mounted", "gpush.yaml:6"),
+            new Config.Unsupported("secrets", "no secret reaches the nodes", "gpush.yaml:9"));
+
+    desk.expect(
+        """
+        $ gpush up --nodes 2
+        2> not supported yet, and without effect: mounts, secrets; gpush config says what happens instead
+        2> devbox: 2 cpu nodes on local in 0s; 1h idle
+        2> next: gpush run train.py
+        $ gpush run -q --detach train.py
+        $ gpush run --detach train.py
+        2> not supported yet, and without effect: mounts, secrets; gpush config says what happens instead
+        2> made devbox (2 cpu nodes on local); it stays warm for 1h idle; gpush down gives it back
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        2> follow: gpush logs -f 7 · end: gpush stop 7
+        """);
+    FakeInvocation config = desk.client("gpush config");
+    assertEquals(0, desk.call(config));
+    assertEquals(
+        List.of(
+            "gpush.yaml:6 mounts: not supported yet: nothing is mounted",
+            "gpush.yaml:9 secrets: not supported yet: no secret reaches the nodes"),
+        config.errText().lines().skip(1).toList());
   }
 
   @Test
@@ -677,16 +719,12 @@ final class TranscriptTest {
 
   @Test
   void aBugIsOneLineAndTheLog() {
-    desk.runs.output =
-        _ -> {
-          throw new IllegalStateException("two writers");
-        };
+    desk.runs.bug = Optional.of(new IllegalStateException("two writers"));
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-    desk.runs.add(6, "done", Optional.of(0), "train.py");
 
     desk.expect(
         """
-        $ gpush logs
+        $ gpush runs
         2> gpush: this is a bug in gpush, not your mistake; what happened is in /home/ann/.gpush/logs/gateway.log
         ? 4
         """);

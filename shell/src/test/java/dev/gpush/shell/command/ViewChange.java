@@ -52,7 +52,19 @@ public final class ViewChange {
         view.nodes());
   }
 
-  public ViewChange generation(long generation) {
+  /** It has no nodes yet. */
+  public ViewChange queued(String detail) {
+    return with(
+        SessionState.QUEUED,
+        detail,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(0L),
+        0,
+        view.nodes());
+  }
+
+  public ViewChange generation(Optional<Long> generation) {
     return with(
         view.state(),
         view.detail(),
@@ -74,17 +86,63 @@ public final class ViewChange {
         view.nodes());
   }
 
-  public ViewChange link(String link) {
+  /** Of nodes that have not said what they hold. */
+  public ViewChange unknownGeneration() {
     List<NodeView> nodes =
         view.nodes().stream()
             .map(
                 n ->
                     new NodeView(
-                        n.info(), link, n.generation(), n.claimed(), n.python(), n.agentPid()))
+                        n.info(),
+                        n.link(),
+                        Optional.empty(),
+                        n.claimed(),
+                        n.python(),
+                        n.agentPid()))
             .toList();
     return with(
         view.state(),
         view.detail(),
+        view.hardEndLeft(),
+        view.idleLeft(),
+        Optional.empty(),
+        view.runsInProgress(),
+        nodes);
+  }
+
+  /** Not granted yet: this is what it has asked for. */
+  public ViewChange asking(int size) {
+    return with(
+        view.state(),
+        view.detail(),
+        view.needsLogin(),
+        size,
+        view.hardEndLeft(),
+        view.idleLeft(),
+        Optional.of(0L),
+        view.runsInProgress(),
+        List.of());
+  }
+
+  /** Somebody must log in there before its links come back. */
+  public ViewChange needsLogin(String backend) {
+    List<NodeView> nodes =
+        view.nodes().stream()
+            .map(
+                n ->
+                    new NodeView(
+                        n.info(),
+                        "needs you",
+                        n.generation(),
+                        n.claimed(),
+                        n.python(),
+                        n.agentPid()))
+            .toList();
+    return with(
+        view.state(),
+        view.detail(),
+        Optional.of(backend),
+        view.size(),
         view.hardEndLeft(),
         view.idleLeft(),
         view.generation(),
@@ -97,7 +155,20 @@ public final class ViewChange {
       String detail,
       Optional<Duration> hard,
       Optional<Duration> idle,
-      long generation,
+      Optional<Long> generation,
+      int runs,
+      List<NodeView> nodes) {
+    return with(state, detail, view.needsLogin(), view.size(), hard, idle, generation, runs, nodes);
+  }
+
+  private ViewChange with(
+      SessionState state,
+      String detail,
+      Optional<String> needsLogin,
+      int size,
+      Optional<Duration> hard,
+      Optional<Duration> idle,
+      Optional<Long> generation,
       int runs,
       List<NodeView> nodes) {
     return new ViewChange(
@@ -106,8 +177,10 @@ public final class ViewChange {
             view.id(),
             state,
             detail,
+            needsLogin,
             view.backend(),
             view.gang(),
+            size,
             view.gpus(),
             view.root(),
             view.owner(),

@@ -26,8 +26,10 @@ final class SessionTextTest {
           "1f2e",
           SessionState.READY,
           "",
+          Optional.empty(),
           "hpc",
           "00",
+          2,
           new GpuRequest(Optional.of("H100"), 8),
           Path.of("/p"),
           "ann",
@@ -35,7 +37,7 @@ final class SessionTextTest {
           Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)),
           Optional.empty(),
           "a run",
-          42,
+          Optional.of(42L),
           0,
           "",
           List.of(node(0), node(1)),
@@ -45,7 +47,7 @@ final class SessionTextTest {
     return new NodeView(
         new NodeInfo(index, "n" + index, "10.0.0." + index, List.of("0"), "H100", 96, "/w"),
         "up",
-        42,
+        Optional.of(42L),
         0,
         "",
         1);
@@ -81,7 +83,17 @@ final class SessionTextTest {
   void nodesThatAreBehindAreCounted() {
     assertEquals(
         "devbox 2×8 H100 · 5h13m left · G43 on 0 of 2 > ",
-        prompt(new ViewChange(session).generation(43)));
+        prompt(new ViewChange(session).generation(Optional.of(43L))));
+  }
+
+  @Test
+  void whatNobodyKnowsIsNotCalledNothing() {
+    assertEquals(
+        "devbox 2×8 H100 · 5h13m left · G? > ",
+        prompt(new ViewChange(session).unknownGeneration()));
+    assertEquals(
+        "devbox 2×8 H100 · 5h13m left · nothing sent yet > ",
+        prompt(new ViewChange(session).generation(Optional.of(0L))));
   }
 
   @Test
@@ -122,7 +134,7 @@ final class SessionTextTest {
     assertEquals(
         "devbox needs you: Duo for hpc. Nothing is lost > ",
         prompt(
-            new ViewChange(session).state(SessionState.DEGRADED, "Duo for hpc").link("needs you")));
+            new ViewChange(session).state(SessionState.DEGRADED, "Duo for hpc").needsLogin("hpc")));
   }
 
   @Test

@@ -4,14 +4,19 @@ import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Holds one file against the schema: every key is known here, works already, and has a value of its
- * type. All flaws are found in one pass, the good values too.
+ * Holds one file against the schema: every key is known here, is not refused, and has a value of
+ * its type. All flaws are found in one pass, the good values too.
  */
 public final class Checker {
+  /** What other tools call a key of ours, where spelling would lead to another one. */
+  private static final Map<String, String> OTHER_NAMES =
+      Map.of("backends.*.type", "kind", "backends.*.provider", "kind");
+
   private final Place place;
   private final List<Key> keys;
   private final List<Found> found = new ArrayList<>();
@@ -70,7 +75,12 @@ public final class Checker {
     Optional<Yaml.Entry> kind =
         mapping.entries().stream().filter(entry -> entry.key().equals("kind")).findFirst();
     if (kind.isEmpty()) {
-      flaws.add(new Flaw(mapping.at(), path, "has no kind; write kind: local"));
+      boolean hasOtherName =
+          mapping.entries().stream()
+              .anyMatch(entry -> OTHER_NAMES.containsKey("backends.*." + entry.key()));
+      if (!hasOtherName) {
+        flaws.add(new Flaw(mapping.at(), path, "has no kind; write kind: local"));
+      }
       return true;
     }
     var problems = new ArrayList<Flaw>();
@@ -82,8 +92,8 @@ public final class Checker {
   private void entry(String path, String pattern, Yaml.Entry entry) {
     Optional<Key> key = keys.stream().filter(each -> each.path().equals(pattern)).findFirst();
     boolean isSection = keys.stream().anyMatch(each -> each.path().startsWith(pattern + "."));
-    if (key.isPresent() && key.get().isLater()) {
-      flaws.add(new Flaw(entry.at(), path, "comes later: " + key.get().later()));
+    if (key.isPresent() && key.get().support() instanceof Support.Refused(var feature)) {
+      flaws.add(new Flaw(entry.at(), path, "not supported yet: " + feature));
     } else if (isSection && entry.value() instanceof Yaml.Mapping mapping) {
       mapping(path, pattern, mapping);
     } else if (key.isPresent()) {
@@ -129,7 +139,9 @@ public final class Checker {
     }
     String parent = pattern.contains(".") ? pattern.substring(0, pattern.lastIndexOf('.')) : "";
     Optional<String> suggestion =
-        Nearest.one(entry.key(), below(parent).toList()).or(() -> sameWord(entry.key()));
+        Optional.ofNullable(OTHER_NAMES.get(pattern))
+            .or(() -> Nearest.one(entry.key(), below(parent).toList()))
+            .or(() -> sameWord(entry.key()));
     flaws.add(new Flaw(entry.at(), path, "unknown key", suggestion));
   }
 

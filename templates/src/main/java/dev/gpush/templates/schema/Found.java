@@ -5,4 +5,14 @@ import dev.gpush.templates.yaml.Position;
 import dev.gpush.templates.yaml.Yaml;
 
 /** A value that a file gives: read, and as it stands there; {@code at} is where its key stands. */
-public record Found(Key key, String path, Position at, Json value, Yaml source) {}
+public record Found(Key key, String path, Position at, Json value, Yaml source) {
+  /** As people write it. */
+  public String text() {
+    return ValueText.of(key.type(), value);
+  }
+
+  /** The same with another value. */
+  public Found with(Json other) {
+    return new Found(key, path, at, other, source);
+  }
+}

@@ -9,8 +9,8 @@ import java.util.Set;
  * @param path dotted; {@code *} stands for any backend's name
  * @param setting the effective setting that it sets, or the path itself
  * @param builtIn the value when no file gives one; null in the sense of JSON when there is none
- * @param later the feature that the key waits for; empty when it works
- * @param says what it does, a phrase for the reference
+ * @param support whether it works already
+ * @param says what it does, a phrase for the reference; empty where it does nothing yet
  */
 public record Key(
     String path,
@@ -18,14 +18,14 @@ public record Key(
     ValueType type,
     Set<Place> places,
     Json builtIn,
-    String later,
+    Support support,
     String says) {
   public Key {
     places = Set.copyOf(places);
   }
 
-  public boolean isLater() {
-    return !later.isEmpty();
+  public boolean isSupported() {
+    return support instanceof Support.Full;
   }
 
   /** The last word of the path. */

@@ -1,11 +1,5 @@
 package dev.gpush.templates.schema;
 
-import dev.gpush.core.json.Json;
-import dev.gpush.core.time.DurationText;
-import dev.gpush.templates.schema.ValueType.OneOf;
-import dev.gpush.templates.schema.ValueType.Size;
-import dev.gpush.templates.schema.ValueType.Span;
-import java.time.Duration;
 import java.util.List;
 
 /** The schema as a page of the documentation; a test holds the page against it. */
@@ -14,8 +8,8 @@ public final class ReferencePage {
       """
       # Configuration
 
-      This page is made from the schema in `templates/`; a test keeps it equal. What is not listed here is an error, and so is
-      a key whose feature comes later: nothing is ignored.
+      This page is made from the schema in `templates/`; a test keeps it equal. What is not listed here is an error. A key whose
+      feature does not exist yet is refused, or it is read and gpush says that it has no effect: nothing is ignored without a word.
 
       Four files, each optional. Of a value that several give, the first counts:
 
@@ -39,8 +33,10 @@ public final class ReferencePage {
     for (Place place : Place.values()) {
       page.append("\n## ").append(place.file()).append("\n\n");
       page.append(place.purpose()).append(".\n\n");
-      table(page, Schema.of(place).stream().filter(key -> !key.isLater()).toList());
-      later(page, Schema.of(place).stream().filter(Key::isLater).toList());
+      List<Key> keys = Schema.of(place);
+      table(page, keys.stream().filter(Key::isSupported).toList());
+      unsupported(page, keys);
+      refused(page, keys);
     }
     return page.toString();
   }
@@ -53,13 +49,31 @@ public final class ReferencePage {
     }
   }
 
-  private static void later(StringBuilder page, List<Key> keys) {
-    if (keys.isEmpty()) {
-      return;
+  private static void unsupported(StringBuilder page, List<Key> keys) {
+    var lines = new StringBuilder();
+    for (Key key : keys) {
+      if (key.support() instanceof Support.Unsupported(var effect)) {
+        lines.append("| `").append(path(key)).append("` | ").append(key.type().words());
+        lines.append(" | ").append(effect).append(" |\n");
+      }
     }
-    page.append("\nRefused for now, by name, because the feature comes later:\n\n");
-    keys.forEach(
-        key -> page.append("* `").append(path(key)).append("`: ").append(key.later()).append("\n"));
+    if (!lines.isEmpty()) {
+      page.append("\nRead, and without effect for now; `up`, `run` and `config` say so:\n\n");
+      page.append("| key | must be | what happens instead |\n|---|---|---|\n").append(lines);
+    }
+  }
+
+  private static void refused(StringBuilder page, List<Key> keys) {
+    var lines = new StringBuilder();
+    for (Key key : keys) {
+      if (key.support() instanceof Support.Refused(var feature)) {
+        lines.append("* `").append(path(key)).append("`: ").append(feature).append("\n");
+      }
+    }
+    if (!lines.isEmpty()) {
+      page.append("\nRefused for now, by name, because the feature does not exist yet:\n\n");
+      page.append(lines);
+    }
   }
 
   private static String path(Key key) {
@@ -67,14 +81,6 @@ public final class ReferencePage {
   }
 
   private static String builtIn(Key key) {
-    return switch (key.builtIn()) {
-      case Json.Null _ -> "";
-      case Json.Int(var seconds) when key.type() instanceof Span ->
-          DurationText.of(Duration.ofSeconds(seconds));
-      case Json.Int(var bytes) when key.type() instanceof Size -> bytes / 1_000_000 + "MB";
-      case Json.Text(var word) when key.type() instanceof OneOf -> word;
-      case Json.Int _, Json.Text _, Json.Bool _, Json.Real _, Json.Arr _, Json.Obj _ ->
-          key.builtIn().write();
-    };
+    return ValueText.of(key.type(), key.builtIn());
   }
 }

@@ -4,10 +4,14 @@ import static dev.gpush.templates.schema.Place.PERSON;
 import static dev.gpush.templates.schema.Place.PROJECT;
 import static dev.gpush.templates.schema.Place.SITE;
 
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FilePath;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
@@ -28,14 +32,16 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Every key there is. A key whose feature comes later stands here too, so that it is refused by
- * name and not called unknown; making the feature means giving the key a type.
+ * Every key there is. A key whose feature does not exist yet stands here too: it is refused by name
+ * and not called unknown, or it is read and said to have no effect yet. Making the feature means
+ * giving the key a meaning.
  */
 public final class Schema {
   /** What stands for any name in a path. */
   static final String ANY = "*";
 
   private static final Json NONE = new Json.Null();
+  private static final Support FULL = new Support.Full();
   private static final Set<Place> PROJECTS = Set.of(PROJECT);
   private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
 
@@ -75,10 +81,16 @@ public final class Schema {
               setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
               setting("backends", new BackendNames(), NONE, "the places to ask, in this order"),
               project("python", new Text(), "the Python of runs: a path or a name on the PATH"),
-              later(PROJECTS, "python.venv", "activating an environment; write python: PATH"),
-              later(PROJECTS, "python.conda", "activating a conda environment; write python: PATH"),
-              later(PROJECTS, "python.modules", "environment modules"),
-              later(PROJECTS, "python.file", "activation files"),
+              refused(PROJECTS, "python.venv", "activating an environment; write python: PATH"),
+              unsupported(
+                  "python.conda",
+                  new Text(),
+                  "runs take the Python that the nodes have; python: PATH names another"),
+              unsupported(
+                  "python.modules",
+                  new Texts(),
+                  "no module is loaded; module load in the script works"),
+              refused(PROJECTS, "python.file", "activation files"),
               project("env", new Variables(), "variables for everything on the nodes"),
               setting(
                   "lease.for", new Span(), NONE, "given back then, whatever runs; none: no end"),
@@ -92,14 +104,19 @@ public final class Schema {
                   new Spans(),
                   Json.array(List.of(Json.of(1800), Json.of(900), Json.of(300))),
                   "how long before either end terminals and prompts say so"),
-              later(PROJECTS, "lease.at-end", "successors of a lease that ends"),
+              unsupported(
+                  "lease.at-end",
+                  new OneOf(List.of(new Choice("requeue", ""))),
+                  "the session ends with its lease, and nothing is submitted in its place"),
               setting(
                   "sync.ask-over",
                   new Size(),
                   Json.of(50_000_000),
                   "ask before a file larger than this is sent"),
               project(
-                  "outputs", new Text(), "the folder on the nodes that gets one folder per run"),
+                  "outputs",
+                  new FolderOnNodes(NodeFolder.Variables.USER_AND_HOME, Promised.READ),
+                  "where each run gets a folder, $GPUSH_OUTPUT; none: beside the workspace"),
               setting(
                   "run.mode",
                   MODES,
@@ -111,41 +128,51 @@ public final class Schema {
                   new Warning(),
                   "a signal to the ranks, so long before the lease's end, and when a scheduler"
                       + " takes the nodes back; only to processes that handle it"),
-              later(PROJECTS, "run.resume", "runs that continue on a successor"),
+              unsupported(
+                  "run.resume", new Text(), "no run is started again when a lease has ended"),
               project(
                   "inherits", new TemplateName(), "the template whose settings lie under these"),
-              later(PROJECTS, "cpus", "choosing CPUs per node"),
-              later(PROJECTS, "memory", "choosing memory per node"),
-              later(PROJECTS, "shm", "choosing the size of /dev/shm"),
+              refused(PROJECTS, "cpus", "choosing CPUs per node"),
+              refused(PROJECTS, "memory", "choosing memory per node"),
+              refused(PROJECTS, "shm", "choosing the size of /dev/shm"),
               project(
                   "image",
                   new Text(),
                   "the container image that everything runs in, on Kubernetes and on Slurm with"
                       + " pyxis; none: the backend's"),
-              later(PROJECTS, "setup", "preparing nodes"),
-              later(PROJECTS, "mounts", "data mounts"),
-              later(PROJECTS, "home", "home volumes"),
-              later(PROJECTS, "secrets", "secrets"),
-              later(PROJECTS, "ports", "ports that are always forwarded"),
-              later(PROJECTS, "workspace", "code that is on the cluster already"),
-              later(PEOPLE, "defaults.notify", "notices"),
+              unsupported(
+                  "setup.run",
+                  new Text(),
+                  "nothing is installed on the nodes; gpush exec --all -- COMMAND does it"),
+              unsupported("setup.when", new Texts(), "no file makes setup run again"),
+              unsupported(
+                  "mounts", new Variables(), "nothing is mounted, and $GPUSH_DATA is not set"),
+              unsupported(
+                  "home",
+                  new Text(),
+                  "the home folder of a pod is on its own disk, and lost with the pod"),
+              unsupported("secrets", new Texts(), "no secret reaches the nodes"),
+              refused(PROJECTS, "ports", "ports that are always forwarded"),
+              refused(PROJECTS, "workspace", "code that is on the cluster already"),
+              refused(PEOPLE, "defaults.notify", "notices"),
               new Key(
                   "owner",
                   "owner",
                   new Text(),
                   Set.of(PERSON),
                   NONE,
-                  "",
+                  FULL,
                   "who you are to the backends, the same on all your machines; none: your login"
                       + " name. A gateway that runs keeps what it began with"),
-              new Key("backends.*.kind", "", KINDS, PEOPLE, NONE, "", "what the place is; needed"),
+              new Key(
+                  "backends.*.kind", "", KINDS, PEOPLE, NONE, FULL, "what the place is; needed"),
               new Key(
                   "backends.*.nodes",
                   "",
                   new Whole(1, 256),
                   PEOPLE,
                   Json.of(256),
-                  "",
+                  FULL,
                   "kind local: the most nodes that a gang may have here"),
               new Key(
                   "backends.*.locks",
@@ -153,7 +180,7 @@ public final class Schema {
                   new AbsolutePath(),
                   PEOPLE,
                   NONE,
-                  "",
+                  FULL,
                   "kinds local, ssh: the folder of the GPU locks; one for all users of the"
                       + " machine"),
               place(
@@ -161,8 +188,9 @@ public final class Schema {
               place("user", new Text(), "kind ssh: who logs in there, where ssh would not know"),
               place(
                   "scratch",
-                  new Text(),
-                  "kinds ssh, slurm: where workspaces go, such as /nvme/$USER; none: ~/gpush"),
+                  new FolderOnNodes(NodeFolder.Variables.ALL, Promised.REFUSED),
+                  "kinds ssh, slurm: where workspaces go, such as /nvme/$USER; none: ~/gpush; kind"
+                      + " slurm: of variables only $USER and $HOME"),
               place(
                   "ssh-config",
                   new AbsolutePath(),
@@ -178,7 +206,7 @@ public final class Schema {
                   new Whole(1, 256),
                   PEOPLE,
                   Json.of(1),
-                  "",
+                  FULL,
                   "kind ssh: how many nodes without GPUs one host may be at a time"),
               place(
                   "price",
@@ -297,7 +325,7 @@ public final class Schema {
                   "kind kubernetes: annotations of job and pods"),
               place(
                   "pod.patch",
-                  new AbsolutePath(),
+                  new FilePath(),
                   "kind kubernetes: a YAML file that is laid over the pods: volumes, tolerations,"
                       + " secrets, service account …"),
               place(
@@ -305,8 +333,8 @@ public final class Schema {
                   new Texts(),
                   "kind slurm: folders of the node that are seen in the image, such as"
                       + " /data:/data:ro"),
-              later(Set.of(SITE), "locked", "settings that a site locks"),
-              later(Set.of(SITE), "limits", "limits that a site sets"))
+              refused(Set.of(SITE), "locked", "settings that a site locks"),
+              refused(Set.of(SITE), "limits", "limits that a site sets"))
           .flatMap(Schema::withDefault)
           .toList();
 
@@ -323,7 +351,7 @@ public final class Schema {
 
   /** What an effective configuration shows, in order: the project's keys, which all can be set. */
   public static List<Key> settings() {
-    return of(PROJECT).stream().filter(key -> !key.isLater()).toList();
+    return of(PROJECT).stream().filter(Key::isSupported).toList();
   }
 
   static Optional<Key> find(Place place, String path) {
@@ -332,20 +360,25 @@ public final class Schema {
 
   /** A key of projects that people and sites may give a default for. */
   private static Key setting(String path, ValueType type, Json builtIn, String says) {
-    return new Key(path, path, type, Set.of(PROJECT, PERSON, SITE), builtIn, "", says);
+    return new Key(path, path, type, Set.of(PROJECT, PERSON, SITE), builtIn, FULL, says);
   }
 
   private static Key project(String path, ValueType type, String says) {
-    return new Key(path, path, type, PROJECTS, NONE, "", says);
+    return new Key(path, path, type, PROJECTS, NONE, FULL, says);
   }
 
   /** A key of a backend, without a value of its own. */
   private static Key place(String name, ValueType type, String says) {
-    return new Key("backends.*." + name, "", type, PEOPLE, NONE, "", says);
+    return new Key("backends.*." + name, "", type, PEOPLE, NONE, FULL, says);
   }
 
-  private static Key later(Set<Place> places, String path, String feature) {
-    return new Key(path, "", new Text(), places, NONE, feature, "");
+  /** A key of projects that is read, has no effect, and is said to have none. */
+  private static Key unsupported(String path, ValueType type, String effect) {
+    return new Key(path, "", type, PROJECTS, NONE, new Support.Unsupported(effect), "");
+  }
+
+  private static Key refused(Set<Place> places, String path, String feature) {
+    return new Key(path, "", new Text(), places, NONE, new Support.Refused(feature), "");
   }
 
   /** The same key stands under {@code defaults:} in the files of people and sites. */
@@ -360,7 +393,7 @@ public final class Schema {
             key.type(),
             PROJECTS,
             key.builtIn(),
-            key.later(),
+            key.support(),
             key.says()),
         new Key(
             "defaults." + key.path(),
@@ -368,7 +401,7 @@ public final class Schema {
             key.type(),
             PEOPLE,
             key.builtIn(),
-            key.later(),
+            key.support(),
             key.says()));
   }
 }

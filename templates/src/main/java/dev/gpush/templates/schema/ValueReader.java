@@ -1,12 +1,16 @@
 package dev.gpush.templates.schema;
 
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FilePath;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes;
+import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
@@ -38,6 +42,9 @@ import java.util.regex.Pattern;
 final class ValueReader {
   /** The name of a backend or template. */
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
+
+  /** No shell reads it, so a tilde would be the name of a folder. */
+  private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
   /** A path of Linux is no longer, and no sensible value of a variable either. */
   private static final int MOST_TEXT = 4096;
@@ -85,6 +92,8 @@ final class ValueReader {
       case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
       case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
+      case FolderOnNodes folder -> scalar(folder, yaml).flatMap(scalar -> folder(folder, scalar));
+      case FilePath file -> scalar(file, yaml).flatMap(scalar -> matching(file, scalar, FILE));
       case AbsolutePath absolute ->
           scalar(absolute, yaml)
               .flatMap(scalar -> matching(absolute, scalar, Pattern.compile("/[^\\x00-\\x1f]*")));
@@ -112,6 +121,19 @@ final class ValueReader {
       return Optional.empty();
     }
     return Optional.of(Json.of(text));
+  }
+
+  private Optional<Json> folder(FolderOnNodes type, Yaml.Scalar scalar) {
+    Optional<Json> text = text(path, scalar);
+    if (text.isEmpty()) {
+      return text;
+    }
+    if (type.promised() == Promised.READ && NodeFolder.unsupported(scalar.text()).isPresent()) {
+      return text;
+    }
+    Optional<String> flaw = NodeFolder.flaw(scalar.text(), type.variables());
+    flaw.ifPresent(what -> flaw(scalar, what));
+    return flaw.isEmpty() ? text : Optional.empty();
   }
 
   private Optional<Json> texts(Texts type, Yaml yaml) {
@@ -220,7 +242,7 @@ final class ValueReader {
         if (choice.later().isEmpty()) {
           return Optional.of(Json.of(choice.word()));
         }
-        flaw(scalar, choice.word() + " comes later: " + choice.later());
+        flaw(scalar, choice.word() + " is not supported yet: " + choice.later());
         return Optional.empty();
       }
     }

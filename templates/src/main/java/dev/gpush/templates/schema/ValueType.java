@@ -1,5 +1,6 @@
 package dev.gpush.templates.schema;
 
+import dev.gpush.core.config.NodeFolder;
 import java.util.List;
 
 /**
@@ -118,6 +119,30 @@ public sealed interface ValueType {
     @Override
     public String words() {
       return "an absolute path";
+    }
+  }
+
+  /** See {@link NodeFolder}. */
+  record FolderOnNodes(NodeFolder.Variables variables, Promised promised) implements ValueType {
+    /** What becomes of a form that is promised and not supported yet. */
+    public enum Promised {
+      /** It is a mistake of the file. */
+      REFUSED,
+      /** The file can be read, and the command that needs the folder refuses. */
+      READ
+    }
+
+    @Override
+    public String words() {
+      return variables.words();
+    }
+  }
+
+  /** Kept as an absolute path, once it is known in which folder the file lies that has it. */
+  record FilePath() implements ValueType {
+    @Override
+    public String words() {
+      return "a path; a relative one starts at the folder of this file";
     }
   }
 

@@ -31,7 +31,7 @@ final class ReferencePageTest {
       var paths = new HashSet<String>();
       for (Key key : Schema.of(place)) {
         assertTrue(paths.add(key.path()), key::path);
-        assertTrue(key.isLater() == key.says().isEmpty(), key::path);
+        assertTrue(key.isSupported() != key.says().isEmpty(), key::path);
       }
     }
   }
@@ -41,7 +41,8 @@ final class ReferencePageTest {
     // product.md section 2, both columns.
     for (String key :
         "nodes gpus backends python python.conda python.modules mounts outputs lease.for lease.idle"
-            .concat(" lease.at-end run.resume image setup home secrets env workspace")
+            .concat(
+                " lease.at-end run.resume image setup.run setup.when home secrets env workspace")
             .split(" ", -1)) {
       assertTrue(Schema.find(Place.PROJECT, key).isPresent(), key);
     }

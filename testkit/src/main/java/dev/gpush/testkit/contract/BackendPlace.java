@@ -59,7 +59,7 @@ public interface BackendPlace extends AutoCloseable {
   /** What makes a slot one of a kind: two gangs must never have the same. */
   List<String> slots(NodeInfo node);
 
-  /** How long a lease must be for a test to see it begin before it ends. */
+  /** How long a lease is that a test waits for; one that a loaded machine outruns is doubled. */
   default Duration soon() {
     return Duration.ofSeconds(2);
   }

@@ -12,6 +12,7 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -43,6 +44,7 @@ public final class FakeBackend implements Backend {
   private final FakeSite site;
   private final Optional<AgentProgram> agent;
   private final boolean isQueueing;
+  private final boolean keepsFiles;
   private final BooleanSupplier isAlive;
 
   private FakeBackend(
@@ -50,22 +52,24 @@ public final class FakeBackend implements Backend {
       FakeSite site,
       Optional<AgentProgram> agent,
       boolean isQueueing,
+      boolean keepsFiles,
       BooleanSupplier isAlive) {
     this.name = name;
     this.site = site;
     this.agent = agent;
     this.isQueueing = isQueueing;
+    this.keepsFiles = keepsFiles;
     this.isAlive = isAlive;
   }
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty(), false, () -> true);
+    return new FakeBackend(name, site, Optional.empty(), false, true, () -> true);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent), false, () -> true);
+    return new FakeBackend(name, site, Optional.of(agent), false, true, () -> true);
   }
 
   /**
@@ -75,12 +79,22 @@ public final class FakeBackend implements Backend {
    */
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
-    return new FakeBackend(name, site, Optional.of(agent), true, isAlive);
+    return new FakeBackend(name, site, Optional.of(agent), true, true, isAlive);
+  }
+
+  /** The same before the same site, on disks that go with the gang, as those of pods do. */
+  public FakeBackend onPassingDisks() {
+    return new FakeBackend(name, site, agent, isQueueing, false, isAlive);
   }
 
   @Override
   public boolean hasQueue() {
     return isQueueing;
+  }
+
+  @Override
+  public boolean keepsFiles() {
+    return keepsFiles;
   }
 
   @Override
@@ -96,6 +110,11 @@ public final class FakeBackend implements Backend {
   @Override
   public String describe() {
     return "pretended: " + site.size() + " GPUs";
+  }
+
+  @Override
+  public List<String> explain() {
+    return List.of("it is pretended");
   }
 
   @Override
@@ -123,25 +142,59 @@ public final class FakeBackend implements Backend {
 
   @Override
   public Gang reserve(GangRequest request) throws InterruptedException {
-    boolean done = false;
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    boolean stays = false;
     try {
       if (fit(request) instanceof Plan.Never(var reason, var works)) {
         throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
       }
       site.trouble().at(Operation.RESERVE, Moment.BEFORE);
-      Gang gang = isQueueing ? queued(request) : taken(request);
+      if (isQueueing) {
+        site.submit(name, request, gang -> startAgents(gang, request));
+      }
+      Gang gang = isQueueing ? queued(request, waiter) : taken(request);
       site.trouble().at(Operation.RESERVE, Moment.AFTER);
       if (!isQueueing) {
         startAgents(gang, request);
       }
-      done = true;
+      stays = true;
       return gang;
+    } catch (InterruptedException stop) {
+      stays = isQueueing && waiter.leavesPlace();
+      throw stop;
     } finally {
-      if (!done && isAlive.getAsBoolean()) {
-        Optional<Holding> half = site.find(request.gang());
-        half.ifPresent(holding -> end(holding.gang()));
-        site.drop(request.gang());
-      }
+      endUnless(stays, request);
+    }
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    boolean stays = false;
+    try {
+      site.trouble().at(Operation.RESUME, Moment.BEFORE);
+      Gang gang = queued(request, waiter);
+      stays = true;
+      return gang;
+    } catch (InterruptedException stop) {
+      stays = waiter.leavesPlace();
+      throw stop;
+    } catch (GpushException failed) {
+      stays = failed.failure() instanceof BackendFailure.Unavailable;
+      throw failed;
+    } finally {
+      endUnless(stays, request);
+    }
+  }
+
+  private void endUnless(boolean stays, GangRequest request) {
+    if (!stays && isAlive.getAsBoolean()) {
+      Optional<Holding> half = site.find(request.gang());
+      half.ifPresent(holding -> end(holding.gang()));
+      site.drop(request.gang());
     }
   }
 
@@ -151,8 +204,8 @@ public final class FakeBackend implements Backend {
             () -> new GpushException(new BackendFailure.Taken(name, "GPUs are held", holders())));
   }
 
-  private Gang queued(GangRequest request) throws InterruptedException {
-    site.submit(name, request, gang -> startAgents(gang, request));
+  private Gang queued(GangRequest request, Waiter waiter) throws InterruptedException {
+    site.place(request.gang()).ifPresent(waiter::waits);
     return site.await(request.gang())
         .orElseThrow(
             () ->
@@ -260,8 +313,13 @@ public final class FakeBackend implements Backend {
     var kept = new ArrayList<String>();
     for (NodeInfo node : gang.nodes()) {
       agent.ifPresent(program -> endAgent(program, gang, node.index()));
-      for (Path file : foreign(node)) {
+      List<Path> foreign = foreign(node);
+      for (Path file : foreign) {
         kept.add("node " + node.index() + ": " + file);
+      }
+      if (!keepsFiles) {
+        foreign.forEach(FakeBackend::delete);
+        foreign(node);
       }
     }
     site.drop(gang.id());
@@ -302,6 +360,14 @@ public final class FakeBackend implements Backend {
       throw new UncheckedIOException(failed);
     }
     return files;
+  }
+
+  private static void delete(Path file) {
+    try {
+      Files.delete(file);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   private static void deleteIfEmpty(Path folder) {

@@ -71,6 +71,14 @@ public final class FakeSite {
     }
   }
 
+  /** The place of a request that waits, in words: "1 of 2". */
+  Optional<String> place(GangId gang) {
+    synchronized (lock) {
+      int at = List.copyOf(queue.keySet()).indexOf(gang);
+      return at < 0 ? Optional.empty() : Optional.of((at + 1) + " of " + queue.size());
+    }
+  }
+
   /** Waits until it is granted; empty when it is not in the queue any more. */
   Optional<Gang> await(GangId gang) throws InterruptedException {
     synchronized (lock) {
@@ -189,6 +197,11 @@ public final class FakeSite {
       }
       grant();
     }
+  }
+
+  /** Takes a request out of the queue, as an administrator would. */
+  public void cancel(GangId gang) {
+    drop(gang);
   }
 
   /** Ends a node as a power cut would. */

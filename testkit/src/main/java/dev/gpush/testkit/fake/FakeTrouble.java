@@ -25,7 +25,9 @@ public final class FakeTrouble {
     DISCOVER,
     SPAWN,
     /** Only at a gate, or when it is ordered: asking has no effect. */
-    PLAN
+    PLAN,
+    /** Likewise. */
+    RESUME
   }
 
   /** Before: nothing was done. After: it was done, and the reply is lost. */
@@ -105,7 +107,8 @@ public final class FakeTrouble {
     synchronized (lock) {
       jitter = random.nextLong(MOST_JITTER_NANOS);
       boolean ordered = orders.remove(here);
-      fails = ordered || (oneIn > 0 && operation != Operation.PLAN && random.nextInt(oneIn) == 0);
+      boolean isByChance = operation != Operation.PLAN && operation != Operation.RESUME;
+      fails = ordered || (oneIn > 0 && isByChance && random.nextInt(oneIn) == 0);
       waiting = gates.stream().filter(gate -> gate.at.equals(here)).findFirst().orElse(OPEN);
       gates.remove(waiting);
     }

@@ -108,7 +108,7 @@ public final class KubernetesRig {
         "wait",
         "--for=jsonpath={.status.ready}=" + pods,
         "job/" + name,
-        "--timeout=90s");
+        "--timeout=300s");
   }
 
   /** What tells pods that were left alone: who they are, how they are, how often they began. */

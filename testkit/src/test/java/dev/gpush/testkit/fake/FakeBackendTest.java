@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
@@ -31,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -109,8 +109,27 @@ final class FakeBackendTest implements BackendContract {
     }
   }
 
+  /** The same where disks go with the gang. */
+  @Nested
+  final class OnPassingDisks implements BackendContract {
+    @Override
+    public BackendPlace open() {
+      return new Place(folder, FakeTrouble.none(new Random().nextLong())) {
+        @Override
+        public FakeBackend backend() {
+          return super.backend().onPassingDisks();
+        }
+
+        @Override
+        public FakeBackend again() {
+          return super.again().onPassingDisks();
+        }
+      };
+    }
+  }
+
   /** Eight GPUs, two per node. */
-  private static final class Place implements BackendPlace {
+  private static class Place implements BackendPlace {
     private final Path nodes;
     private final ManualClock clock = new ManualClock();
     private final Random random = new Random();
@@ -122,12 +141,12 @@ final class FakeBackendTest implements BackendContract {
     }
 
     @Override
-    public Backend backend() {
+    public FakeBackend backend() {
       return FakeBackend.bare("fake", site);
     }
 
     @Override
-    public Backend again() {
+    public FakeBackend again() {
       return FakeBackend.bare("fake", site);
     }
 

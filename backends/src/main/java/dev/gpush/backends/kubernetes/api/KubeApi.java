@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.time.DurationText;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -177,7 +178,7 @@ public final class KubeApi implements ApiServer {
     try {
       return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      throw new NotTold(server + " gives no answer for " + LIMIT.toSeconds() + " s", late);
+      throw new NotTold(server + " gives no answer for " + DurationText.of(LIMIT), late);
     } catch (ExecutionException failed) {
       throw new NotTold(words(server, cause(failed)), failed);
     } finally {
@@ -239,7 +240,7 @@ public final class KubeApi implements ApiServer {
         opened.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         return pipe;
       } catch (TimeoutException late) {
-        throw new IOException(server() + " gives no answer for " + LIMIT.toSeconds() + " s", late);
+        throw new IOException(server() + " gives no answer for " + DurationText.of(LIMIT), late);
       } catch (ExecutionException failed) {
         throw new IOException(execWords(pod, cause(failed)), failed);
       } finally {

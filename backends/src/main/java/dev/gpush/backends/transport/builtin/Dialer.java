@@ -6,6 +6,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.net.Socket;
 import java.security.SecureRandom;
@@ -161,7 +162,7 @@ final class Dialer {
     try {
       return done.get(limit().toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException hangs) {
-      String reason = "Connection timed out: no login within " + limit().toSeconds() + " s";
+      String reason = "Connection timed out: no login within " + DurationText.of(limit());
       throw new GpushException(new MachineFailure.Unreachable(name, reason), hangs);
     } catch (ExecutionException failed) {
       if (failed.getCause() instanceof IOException broken) {

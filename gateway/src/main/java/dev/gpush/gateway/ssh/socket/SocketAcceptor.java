@@ -1,15 +1,15 @@
 package dev.gpush.gateway.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.sshd.common.io.IoAcceptor;
@@ -21,39 +21,26 @@ import org.jspecify.annotations.Nullable;
 
 /** Listens, and makes a {@link SocketSession} of every connection. Thread-safe. */
 final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
-  private static final System.Logger LOG = System.getLogger("gpush.ssh");
-
-  /** Connections that wait to be accepted: an editor opens a few at once. */
-  private static final int BACKLOG = 128;
-
-  /** No descriptor is free: asking again at once would only burn a core. */
-  private static final Duration REST = Duration.ofMillis(100);
-
   private final IoHandler handler;
   private final Tasks tasks;
-  private final Map<SocketAddress, ServerSocketChannel> listening = new ConcurrentHashMap<>();
+  private final Clock clock;
+  private final LoginLimits limits;
+  private final Map<SocketAddress, Entrance> listening = new ConcurrentHashMap<>();
   private final Map<Long, IoSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable IoServiceEventListener listener;
 
-  SocketAcceptor(IoHandler handler, Tasks tasks) {
+  SocketAcceptor(IoHandler handler, Tasks tasks, Clock clock, LoginLimits limits) {
     this.handler = handler;
     this.tasks = tasks;
+    this.clock = clock;
+    this.limits = limits;
   }
 
   @Override
   public void bind(SocketAddress address) throws IOException {
-    ServerSocketChannel channel = ServerSocketChannel.open();
-    boolean isBound = false;
-    try {
-      channel.bind(address, BACKLOG);
-      isBound = true;
-    } finally {
-      if (!isBound) {
-        channel.close();
-      }
-    }
-    listening.put(channel.getLocalAddress(), channel);
-    tasks.start("accept", () -> accept(channel));
+    Entrance entrance = Entrance.listen(address, this::session, clock, limits);
+    listening.put(entrance.address(), entrance);
+    tasks.startOnThread("accept", entrance::run);
   }
 
   @Override
@@ -65,10 +52,7 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
 
   @Override
   public void unbind(SocketAddress address) {
-    ServerSocketChannel channel = listening.remove(address);
-    if (channel != null) {
-      close(channel);
-    }
+    Optional.ofNullable(listening.remove(address)).ifPresent(Entrance::close);
   }
 
   @Override
@@ -101,40 +85,12 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     this.listener = listener;
   }
 
-  private void accept(ServerSocketChannel from) {
-    while (from.isOpen()) {
-      try {
-        admit(from.accept());
-      } catch (IOException failed) {
-        if (from.isOpen()) {
-          LOG.log(System.Logger.Level.WARNING, "accepting an ssh connection failed", failed);
-          rest();
-        }
-      }
-    }
-  }
-
-  private static void rest() {
-    try {
-      Thread.sleep(REST);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private void admit(SocketChannel connection) throws IOException {
-    boolean isServed = false;
-    try {
-      connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
-      var session = new SocketSession(this, handler, connection, tasks);
-      sessions.put(session.getId(), session);
-      session.start();
-      isServed = true;
-    } finally {
-      if (!isServed) {
-        connection.close();
-      }
-    }
+  private SocketSession session(SocketChannel connection, Entrance entrance) throws IOException {
+    connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    var session = new SocketSession(this, entrance, handler, connection, tasks);
+    sessions.put(session.getId(), session);
+    session.start();
+    return session;
   }
 
   /** Told by a session that it is over. */
@@ -152,13 +108,5 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   protected void doCloseImmediately() {
     sessions.values().forEach(session -> session.close(true));
     super.doCloseImmediately();
-  }
-
-  private static void close(ServerSocketChannel channel) {
-    try {
-      channel.close();
-    } catch (IOException alreadyGone) {
-      LOG.log(System.Logger.Level.DEBUG, "closing a listener failed", alreadyGone);
-    }
   }
 }

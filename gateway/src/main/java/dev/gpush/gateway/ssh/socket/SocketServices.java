@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import org.apache.sshd.common.Factory;
 import org.apache.sshd.common.FactoryManager;
 import org.apache.sshd.common.io.IoAcceptor;
@@ -16,17 +17,21 @@ import org.jspecify.annotations.Nullable;
 /** Makes what an SSHD server listens with; a server opens no connections itself. */
 public final class SocketServices implements IoServiceFactoryFactory {
   private final Tasks tasks;
+  private final Clock clock;
+  private final LoginLimits limits;
 
   /**
    * @param tasks the threads of all connections; closed by its owner
    */
-  public SocketServices(Tasks tasks) {
+  public SocketServices(Tasks tasks, Clock clock, LoginLimits limits) {
     this.tasks = tasks;
+    this.clock = clock;
+    this.limits = limits;
   }
 
   @Override
   public IoServiceFactory create(FactoryManager manager) {
-    return new Services(tasks);
+    return new Services();
   }
 
   @Override
@@ -34,13 +39,8 @@ public final class SocketServices implements IoServiceFactoryFactory {
     // Threads are those of the tasks.
   }
 
-  private static final class Services extends AbstractCloseable implements IoServiceFactory {
-    private final Tasks tasks;
+  private final class Services extends AbstractCloseable implements IoServiceFactory {
     private @Nullable IoServiceEventListener listener;
-
-    Services(Tasks tasks) {
-      this.tasks = tasks;
-    }
 
     @Override
     public IoConnector createConnector(IoHandler handler) {
@@ -49,7 +49,7 @@ public final class SocketServices implements IoServiceFactoryFactory {
 
     @Override
     public IoAcceptor createAcceptor(IoHandler handler) {
-      return new SocketAcceptor(handler, tasks);
+      return new SocketAcceptor(handler, tasks, clock, limits);
     }
 
     @Override

@@ -48,6 +48,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
 
   private final long number = NUMBERS.incrementAndGet();
   private final SocketAcceptor acceptor;
+  private final Entrance entrance;
   private final IoHandler handler;
   private final SocketChannel channel;
   private final Tasks tasks;
@@ -63,6 +64,9 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private boolean hasWriter;
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
+
+  /** Of the reading thread. */
+  private boolean hasTalked;
 
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
@@ -85,9 +89,15 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     }
   }
 
-  SocketSession(SocketAcceptor acceptor, IoHandler handler, SocketChannel channel, Tasks tasks)
+  SocketSession(
+      SocketAcceptor acceptor,
+      Entrance entrance,
+      IoHandler handler,
+      SocketChannel channel,
+      Tasks tasks)
       throws IOException {
     this.acceptor = acceptor;
+    this.entrance = entrance;
     this.handler = handler;
     this.channel = channel;
     this.tasks = tasks;
@@ -140,6 +150,10 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
+      if (!hasTalked) {
+        hasTalked = true;
+        entrance.talks(this);
+      }
       handler.messageReceived(this, Readable.readable(bytes.flip()));
     }
     return count >= 0;
@@ -165,6 +179,11 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   public void resumeRead() {
     isReading = true;
     readable.wakeup();
+  }
+
+  /** It does not count as one of those that have not logged in any more. */
+  void isLoggedIn() {
+    entrance.leaves(this);
   }
 
   // ---- writing
@@ -321,6 +340,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     }
     left.forEach(write -> write.failed(new ClosedChannelException()));
     acceptor.forget(this);
+    entrance.leaves(this);
     super.doCloseImmediately();
     try {
       handler.sessionClosed(this);

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,10 +30,8 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Real sockets, with a plain client at the other end. */
-@Timeout(60)
 final class SocketServicesTest {
   private static final int PACKET = 32 << 10;
 
@@ -83,7 +83,8 @@ final class SocketServicesTest {
 
   @BeforeEach
   void connects() throws Exception {
-    acceptor = new SocketServices(tasks).create(null).createAcceptor(heard);
+    var limits = new LoginLimits(64, 64, Duration.ofSeconds(5));
+    acceptor = new SocketServices(tasks, Clock.system(), limits).create(null).createAcceptor(heard);
     acceptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     var bound = (InetSocketAddress) acceptor.getBoundAddresses().iterator().next();
     client = new Socket(bound.getAddress(), bound.getPort());

@@ -1,0 +1,101 @@
+package dev.gpush.app;
+
+import dev.gpush.core.session.Holder;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HexFormat;
+import java.util.random.RandomGenerator;
+
+/**
+ * Which holder this home is on this machine: a random id, in a file of the home for each machine
+ * that has it. The file is locked while its gateway lives, over the network too where the file
+ * system can: of two machines that were cloned with one machine id the second one gets a file of
+ * its own.
+ */
+final class HolderFile implements AutoCloseable {
+  /** So many cloned machines at work in one home at once have not been seen. */
+  private static final int MOST = 64;
+
+  private static final int BYTES = 6;
+
+  private final FileChannel file;
+  private final Holder holder;
+
+  private HolderFile(FileChannel file, Holder holder) {
+    this.file = file;
+    this.holder = holder;
+  }
+
+  /**
+   * @param words for people, such as {@code ann@laptop:/home/ann/.gpush}
+   * @param machine as {@link MachineId} has it
+   */
+  static HolderFile take(Home home, String words, String machine, RandomGenerator random)
+      throws IOException {
+    Path folder = Files.createDirectories(home.path().resolve("holders"));
+    // A home that was copied elsewhere brings its files along and is another one.
+    String name = machine + "-" + MachineId.hash(home.path().toString());
+    for (int number = 1; number <= MOST; number++) {
+      Path path = folder.resolve(number == 1 ? name : name + "-" + number);
+      FileChannel file =
+          FileChannel.open(
+              path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+      boolean isTaken = false;
+      try {
+        if (isFree(file)) {
+          var taken = new HolderFile(file, Holder.of(words, machine, id(file, random)));
+          isTaken = true;
+          return taken;
+        }
+      } finally {
+        if (!isTaken) {
+          file.close();
+        }
+      }
+    }
+    throw new IOException("all holders of " + folder + " are in use");
+  }
+
+  /** A file system without locks has nothing to say. */
+  private static boolean isFree(FileChannel file) {
+    try {
+      return file.tryLock() != null;
+    } catch (OverlappingFileLockException byThisProcess) {
+      return false;
+    } catch (IOException noLocks) {
+      return true;
+    }
+  }
+
+  private static String id(FileChannel file, RandomGenerator random) throws IOException {
+    var bytes = ByteBuffer.allocate(2 * BYTES);
+    file.read(bytes, 0);
+    var known = new String(bytes.array(), 0, bytes.position(), StandardCharsets.ISO_8859_1);
+    if (known.matches("[0-9a-f]{12}")) {
+      return known;
+    }
+    var id = new byte[BYTES];
+    random.nextBytes(id);
+    String made = HexFormat.of().formatHex(id);
+    file.truncate(0);
+    file.write(ByteBuffer.wrap((made + "\n").getBytes(StandardCharsets.ISO_8859_1)), 0);
+    file.force(true);
+    return made;
+  }
+
+  Holder holder() {
+    return holder;
+  }
+
+  /** Another gateway of this machine may have it then. */
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

@@ -1,0 +1,82 @@
+package dev.gpush.app;
+
+import dev.gpush.control.place.RunFolder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * What tells this machine from others that may share a home with it: twelve hex digits that stay
+ * when its name changes. Made from the system's own id where it has one, else kept in a file that
+ * is local to the machine. The system's id itself is not for others to see, so only a hash leaves.
+ */
+final class MachineId {
+  private static final List<Path> SYSTEM =
+      List.of(Path.of("/etc/machine-id"), Path.of("/var/lib/dbus/machine-id"));
+
+  /** So that no other program's hash of the same id is the same. */
+  private static final String PURPOSE = "gpush machine ";
+
+  private static final int BYTES = 6;
+
+  private MachineId() {}
+
+  static String current(RandomGenerator random) throws IOException {
+    Optional<String> system = ofSystem(SYSTEM);
+    return system.isPresent()
+        ? system.get()
+        : stored(RunFolder.lasting().resolve("machine-id"), random);
+  }
+
+  /** Empty where the system has none, as in most containers and on macOS. */
+  static Optional<String> ofSystem(List<Path> files) throws IOException {
+    for (Path file : files) {
+      Optional<String> id = read(file).filter(text -> text.matches("[0-9a-f]{32}"));
+      if (id.isPresent()) {
+        return Optional.of(hash(PURPOSE + id.get()));
+      }
+    }
+    return Optional.empty();
+  }
+
+  static String stored(Path stored, RandomGenerator random) throws IOException {
+    Optional<String> known = read(stored).filter(text -> text.matches("[0-9a-f]{12}"));
+    if (known.isPresent()) {
+      return known.get();
+    }
+    var bytes = new byte[BYTES];
+    random.nextBytes(bytes);
+    String made = HexFormat.of().formatHex(bytes);
+    Path temporary = stored.resolveSibling("." + stored.getFileName() + "." + made);
+    Files.writeString(temporary, made + "\n");
+    Files.move(temporary, stored, StandardCopyOption.ATOMIC_MOVE);
+    return made;
+  }
+
+  private static Optional<String> read(Path file) throws IOException {
+    try {
+      return Optional.of(Files.readString(file, StandardCharsets.ISO_8859_1).strip());
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    }
+  }
+
+  static String hash(String text) {
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(hash, 0, BYTES);
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package dev.gpush.app;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What the launcher does to make its ahead-of-time caches, with a java and an ssh that only write
+ * down how they are called: above all it logs in to nothing but the session of its own.
+ */
+@Timeout(150)
+final class LauncherTrainingIT {
+  /** The jars are copied, which a busy machine takes its time for. */
+  private static final int SECONDS = 100;
+
+  private static final String BLOCK = "Host other devbox\n  HostName 127.0.0.1\n";
+
+  @TempDir private Path folder;
+  private Path calls;
+
+  @BeforeEach
+  void prepare() throws IOException {
+    calls = Files.createFile(folder.resolve("calls"));
+    Files.createDirectories(folder.resolve("tmp"));
+    Path jdk = Files.createDirectories(folder.resolve("jdk"));
+    Files.writeString(
+        jdk.resolve("release"), "JAVA_VERSION=\"25.0.1\"\nJAVA_RUNTIME_VERSION=\"25.0.1+8\"\n");
+    program(
+        "jdk/bin/java",
+        """
+        words=
+        for word; do
+          case $word in
+            -XX:AOTCacheOutput=*) : >"${word#*=}" ;;
+            -*) ;;
+            *) words="$words $word" ;;
+          esac
+        done
+        printf '%%s\\n' "java ${words#* * * }" >>"%s"
+        case $words in
+          *' up') [ ! -f "$UP_WRITES" ] || cat "$UP_WRITES" >"$GPUSH_HOME/ssh_config"
+                  exit "$UP_EXITS" ;;
+        esac
+        """
+            .formatted(calls));
+    program("bin/ssh", "printf '%%s\\n' \"ssh $*\" >>\"%s\"; cat >/dev/null".formatted(calls));
+  }
+
+  private void program(String name, String script) throws IOException {
+    Path file = folder.resolve(name);
+    Files.createDirectories(file.resolveSibling("."));
+    Files.writeString(file, "#!/bin/sh\n" + script + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+  }
+
+  /** What was called while it trained: each ssh, and each command of gpush. */
+  private List<String> trained(int upExits, String sshConfig) throws Exception {
+    Path writes = folder.resolve("up-writes");
+    if (!sshConfig.isEmpty()) {
+      Files.writeString(writes, sshConfig);
+    }
+    Path launcher = Path.of("").toAbsolutePath().resolveSibling("gpush");
+    var builder =
+        new ProcessBuilder(launcher.toString(), "version")
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("said").toFile());
+    var environment = builder.environment();
+    environment.keySet().removeIf(name -> name.startsWith("GPUSH_"));
+    environment.put("GPUSH_JAVA_HOME", folder.resolve("jdk").toString());
+    environment.put("GPUSH_REBUILD", "0");
+    environment.put("XDG_CACHE_HOME", folder.resolve("cache").toString());
+    environment.put("TMPDIR", folder.resolve("tmp").toString());
+    environment.put("PATH", folder.resolve("bin") + ":" + System.getenv("PATH"));
+    environment.put("UP_EXITS", Integer.toString(upExits));
+    environment.put("UP_WRITES", writes.toString());
+    Process process = builder.start();
+    assertTrue(process.waitFor(SECONDS, TimeUnit.SECONDS));
+    assertEquals(0, process.exitValue(), () -> read(folder.resolve("said")));
+    assertEquals(List.of(), List.of(folder.resolve("tmp").toFile().list()), "its home is removed");
+    return read(calls).lines().toList();
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException unreadable) {
+      return unreadable.toString();
+    }
+  }
+
+  private static List<String> logins(List<String> called) {
+    return called.stream().filter(line -> line.startsWith("ssh ")).toList();
+  }
+
+  @Test
+  void logsInToItsOwnSessionWithoutAskingAnybody() throws Exception {
+    List<String> called = trained(0, BLOCK);
+
+    List<String> logins = logins(called);
+    assertEquals(2, logins.size(), called::toString);
+    for (String login : logins) {
+      assertTrue(
+          login.contains("/ssh_config -o BatchMode=yes -o ConnectTimeout=10 devbox "), login);
+    }
+    assertTrue(called.contains("java down"), called::toString);
+  }
+
+  @Test
+  void logsInToNothingWhenItsSessionWasNotMade() throws Exception {
+    List<String> called = trained(1, BLOCK);
+
+    assertTrue(called.contains("java up"), called::toString);
+    assertEquals(List.of(), logins(called));
+  }
+
+  @Test
+  void logsInToNothingThatTheConfigurationDoesNotName() throws Exception {
+    assertEquals(List.of(), logins(trained(0, "# no session yet\nHost devbox2 my-devbox\n")));
+  }
+
+  @Test
+  void logsInToNothingWithoutAConfiguration() throws Exception {
+    assertEquals(List.of(), logins(trained(0, "")));
+  }
+}

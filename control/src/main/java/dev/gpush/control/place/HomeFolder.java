@@ -1,0 +1,75 @@
+package dev.gpush.control.place;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The folder {@code GPUSH_HOME}, for this user alone: it holds the keys that let anybody into the
+ * nodes, the ledger and the control over all of it.
+ */
+public final class HomeFolder {
+  private static final Set<PosixFilePermission> OWNER_ONLY =
+      PosixFilePermissions.fromString("rwx------");
+
+  /** What a gateway makes in its home first; whoever has these has a home of gpush. */
+  private static final List<String> MADE_BY_US = List.of("keys", "ledger");
+
+  /** What people put there before gpush has run. */
+  private static final List<String> MADE_BY_YOU = List.of("config.yaml");
+
+  private HomeFolder() {}
+
+  /**
+   * Makes it if it is not there, and closes one of ours that others can look into. A folder that
+   * also serves another purpose is refused and left as it is: closed to others, {@code /srv} or
+   * {@code /tmp} would serve it no more.
+   *
+   * @throws IOException with a reason that people understand
+   */
+  public static void make(Path home) throws IOException {
+    if (!Files.isDirectory(home)) {
+      Files.createDirectories(home, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+    }
+    if (isPrivate(home)) {
+      return;
+    }
+    String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(home));
+    if (owner(home) != RunFolder.userId()) {
+      throw new IOException(home + " is another user's, and open to others (" + mode + ")");
+    }
+    if (!isOurs(home)) {
+      throw new IOException(
+          home + " is open to others (" + mode + "), and has files that are not gpush's");
+    }
+    Files.setPosixFilePermissions(home, OWNER_ONLY);
+    if (!isPrivate(home)) {
+      throw new IOException(home + " stays open to others: its file system keeps no modes");
+    }
+  }
+
+  private static boolean isPrivate(Path home) throws IOException {
+    Set<PosixFilePermission> open = EnumSet.copyOf(Files.getPosixFilePermissions(home));
+    open.removeAll(OWNER_ONLY);
+    return open.isEmpty();
+  }
+
+  private static long owner(Path home) throws IOException {
+    return ((Integer) Files.getAttribute(home, "unix:uid")).longValue();
+  }
+
+  private static boolean isOurs(Path home) throws IOException {
+    List<String> names = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(home)) {
+      entries.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
+    }
+    return MADE_BY_YOU.containsAll(names) || names.stream().anyMatch(MADE_BY_US::contains);
+  }
+}

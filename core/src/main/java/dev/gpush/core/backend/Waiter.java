@@ -1,0 +1,16 @@
+package dev.gpush.core.backend;
+
+/** The caller of a reservation, as far as the wait in a queue concerns it. Thread-safe. */
+@FunctionalInterface
+public interface Waiter {
+  /** Called whenever the reason of the wait changes: a few words, complete without those before. */
+  void waits(String words);
+
+  /**
+   * Asked once the reservation was interrupted. True: what is in the queue stays there, for {@link
+   * Backend#resume} by this process or another one. False: it is rolled back.
+   */
+  default boolean leavesPlace() {
+    return false;
+  }
+}

@@ -1,0 +1,96 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.Sessions.EndedRequest;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Requests that failed while no command waited for them: the user hears of each from {@code ps},
+ * and from the next {@code up} of its folder, also when the gateway was restarted meanwhile.
+ */
+final class EndedRequests {
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
+  private final Ledger ledger;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock: one for each workspace
+  private final Map<Path, LedgerEntry> unheard = new LinkedHashMap<>();
+
+  EndedRequests(Ledger ledger) {
+    this.ledger = ledger;
+  }
+
+  /** Whether an entry of the ledger is one of these, and not a session that was given back. */
+  static boolean isOne(LedgerEntry entry) {
+    return entry.state() == SessionState.RELEASED
+        && entry.grant().isEmpty()
+        && !entry.detail().isEmpty();
+  }
+
+  /** A request that was undone; one that may still hold something is a leak, and shown as that. */
+  void add(LiveSession session, String why) {
+    if (session.isOver()) {
+      LedgerEntry entry = session.entry().in(SessionState.RELEASED, why);
+      LOG.log(System.Logger.Level.INFO, "request ended, session={0} why={1}", entry.name(), why);
+      try {
+        ledger.put(entry);
+      } catch (GpushException unwritten) {
+        // Told as long as this gateway lives.
+      }
+      add(entry);
+    }
+  }
+
+  void add(LedgerEntry entry) {
+    lock.lock();
+    try {
+      unheard.put(entry.root(), entry);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  List<EndedRequest> all() {
+    var all = new ArrayList<EndedRequest>();
+    lock.lock();
+    try {
+      unheard.values().forEach(entry -> all.add(ended(entry)));
+    } finally {
+      lock.unlock();
+    }
+    return all;
+  }
+
+  /** The one of this workspace, which is told by the caller and then forgotten. */
+  Optional<EndedRequest> take(Path root) {
+    Optional<LedgerEntry> entry;
+    lock.lock();
+    try {
+      entry = Optional.ofNullable(unheard.remove(root));
+    } finally {
+      lock.unlock();
+    }
+    entry.ifPresent(this::forget);
+    return entry.map(EndedRequests::ended);
+  }
+
+  private void forget(LedgerEntry entry) {
+    try {
+      ledger.forget(entry);
+    } catch (GpushException unwritten) {
+      // Told once more by the next gateway.
+    }
+  }
+
+  private static EndedRequest ended(LedgerEntry entry) {
+    return new EndedRequest(entry.name(), entry.created(), entry.detail());
+  }
+}

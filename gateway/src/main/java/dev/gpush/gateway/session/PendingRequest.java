@@ -1,0 +1,204 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+
+/**
+ * A session that is being made, from the request to its first sync. It runs on a thread of the
+ * gateway and has the session's turn: commands follow it and leave it, and a hangup is no more than
+ * that. Only {@link #cancel} gives it up.
+ */
+final class PendingRequest {
+  private final SessionName name;
+  private final SharedTalk talk;
+  private final CountDownLatch over = new CountDownLatch(1);
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock: thread, isCancelled, outcome
+  private Optional<Thread> thread = Optional.empty();
+  private boolean isCancelled;
+  private Outcome outcome = new Outcome.Left();
+
+  /** How it went. */
+  private sealed interface Outcome {
+    record Ready() implements Outcome {}
+
+    record Failed(Throwable cause) implements Outcome {}
+
+    /** The gateway ends: what is in a queue stays there, for the next gateway. */
+    record Left() implements Outcome {}
+  }
+
+  /** What makes the session; interrupted when it is given up, and when the gateway ends. */
+  @FunctionalInterface
+  interface Work {
+    void make(PendingRequest request) throws InterruptedException;
+  }
+
+  PendingRequest(SessionName name, SharedTalk talk) {
+    this.name = name;
+    this.talk = talk;
+  }
+
+  /** Begins; the turn is closed at the end of it, or here if it cannot begin. */
+  void start(Tasks tasks, TurnQueue.Turn turn, Work work) {
+    boolean isStarted = false;
+    try {
+      tasks.start("up-" + name, () -> run(turn, work));
+      isStarted = true;
+    } finally {
+      if (!isStarted) {
+        end(turn);
+      }
+    }
+  }
+
+  private void run(TurnQueue.Turn turn, Work work) {
+    try {
+      begin();
+      work.make(this);
+      outcome(new Outcome.Ready());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } catch (GpushException failed) {
+      // An interrupt may also come out as a failure, with the thread's flag set again.
+      outcome(
+          Thread.currentThread().isInterrupted() ? new Outcome.Left() : new Outcome.Failed(failed));
+    } catch (RuntimeException | Error bug) {
+      outcome(new Outcome.Failed(bug));
+      throw bug;
+    } finally {
+      end(turn);
+    }
+  }
+
+  private void begin() throws InterruptedException {
+    lock.lock();
+    try {
+      thread = Optional.of(Thread.currentThread());
+      if (isCancelled) {
+        throw new InterruptedException();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void end(TurnQueue.Turn turn) {
+    lock.lock();
+    try {
+      // Who cancels later interrupts nothing that is not this request.
+      thread = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+    turn.close();
+    over.countDown();
+    talk.end();
+  }
+
+  private void outcome(Outcome what) {
+    lock.lock();
+    try {
+      outcome = what;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  SharedTalk talk() {
+    return talk;
+  }
+
+  boolean isOver() {
+    return over.getCount() == 0;
+  }
+
+  boolean isReady() {
+    lock.lock();
+    try {
+      return outcome instanceof Outcome.Ready;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isCancelled() {
+    lock.lock();
+    try {
+      return isCancelled;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Gives it up: whatever was asked for is given back. Does not wait for that. */
+  void cancel() {
+    lock.lock();
+    try {
+      isCancelled = true;
+      thread.ifPresent(Thread::interrupt);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Until nothing of it goes on any more; an interrupt of the caller does not shorten that. */
+  void awaitEnd() {
+    boolean isInterrupted = false;
+    while (true) {
+      try {
+        over.await();
+        break;
+      } catch (InterruptedException again) {
+        isInterrupted = true;
+      }
+    }
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Shows its progress until the session is ready, or until the caller has seen enough.
+   *
+   * @return whether it is ready
+   * @throws InterruptedException when the caller is interrupted, or the gateway ends
+   */
+  boolean follow(Talk to, BooleanSupplier isEnough) throws InterruptedException {
+    talk.follow(to, isEnough);
+    if (!isOver()) {
+      return false;
+    }
+    Outcome now;
+    boolean isGivenUp;
+    lock.lock();
+    try {
+      now = outcome;
+      isGivenUp = isCancelled;
+    } finally {
+      lock.unlock();
+    }
+    switch (now) {
+      case Outcome.Ready() -> {
+        return true;
+      }
+      case Outcome.Failed(GpushException failed) ->
+          throw new GpushException(failed.failure(), failed);
+      case Outcome.Failed(var bug) -> throw Tasks.unchecked(bug);
+      case Outcome.Left() -> {
+        if (isGivenUp) {
+          throw new GpushException(new SessionFailure.GivenUp(name.text()));
+        }
+        throw new InterruptedException("the gateway ends");
+      }
+    }
+  }
+}

@@ -1,0 +1,250 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * Makes sessions: reserves, links, syncs, and undoes all of it when that fails. Each request runs
+ * in the gateway and belongs to no client. A gateway that ends leaves what waits in a queue to the
+ * next one, which {@link #resume resumes} it.
+ */
+final class PendingRequests {
+  private final Placement placement;
+  private final SessionLinks linker;
+  private final Leftovers leftovers;
+  private final Endings endings;
+  private final EndedRequests ended;
+  private final Preferences preferences;
+  private final Configs configs;
+  private final Duration pause;
+  private final Tasks tasks;
+  private final Runnable changed;
+
+  /**
+   * @param pause between two tries to reach what cannot be reached
+   */
+  PendingRequests(
+      Placement placement,
+      SessionLinks linker,
+      Leftovers leftovers,
+      Endings endings,
+      EndedRequests ended,
+      Preferences preferences,
+      Configs configs,
+      Duration pause,
+      Tasks tasks,
+      Runnable changed) {
+    this.placement = placement;
+    this.linker = linker;
+    this.leftovers = leftovers;
+    this.endings = endings;
+    this.ended = ended;
+    this.preferences = preferences;
+    this.configs = configs;
+    this.pause = pause;
+    this.tasks = tasks;
+    this.changed = changed;
+  }
+
+  /**
+   * Begins to make a new session; its turn goes with the request.
+   *
+   * @param talk of the command that asks for it; it may end long before the request does
+   */
+  PendingRequest begin(
+      LiveSession session,
+      TurnQueue.Turn turn,
+      Config config,
+      Wish wish,
+      UpRequest request,
+      Talk talk) {
+    boolean answersYes = talk.isAnswered("--yes");
+    return start(
+        session, turn, answersYes, pending -> make(session, config, wish, request, pending));
+  }
+
+  /** Goes on with what an earlier gateway has left in a queue; asks for nothing new. */
+  PendingRequest resume(LiveSession session, TurnQueue.Turn turn) {
+    return start(
+        session,
+        turn,
+        false,
+        pending -> {
+          Config config = configuration(session, pending);
+          LedgerEntry entry = session.entry();
+          make(session, config, Wish.of(entry), again(entry), pending);
+        });
+  }
+
+  private PendingRequest start(
+      LiveSession session, TurnQueue.Turn turn, boolean answersYes, PendingRequest.Work work) {
+    var pending = new PendingRequest(session.name(), new SharedTalk(answersYes));
+    session.pending(pending);
+    pending.start(tasks, turn, work);
+    return pending;
+  }
+
+  /** A file that cannot be read today does not end a wait that began last week. */
+  private Config configuration(LiveSession session, PendingRequest pending)
+      throws InterruptedException {
+    while (true) {
+      try {
+        return configs.load(session.entry().root());
+      } catch (GpushException invalid) {
+        session.waits("its configuration cannot be read (gpush config)");
+      }
+      try {
+        Thread.sleep(pause);
+      } catch (InterruptedException stop) {
+        if (!isLeft(pending)) {
+          endings.undo(session, true);
+        }
+        throw stop;
+      }
+    }
+  }
+
+  private void make(
+      LiveSession session, Config config, Wish wish, UpRequest request, PendingRequest pending)
+      throws InterruptedException {
+    SharedTalk talk = pending.talk();
+    Placement.Taking taking = placement.taking(session, config, wish, request, talk);
+    boolean isReady = false;
+    Optional<String> unheard = Optional.empty();
+    try {
+      wish.notes().forEach(talk::say);
+      taking.take();
+      if (session.gang().isBorrowed()) {
+        talk.say("its nodes are " + session.gang().detail() + ": they stay when it is given back");
+      }
+      connect(session, config, talk);
+      String unsent = push(session, talk);
+      session.move(session.entry().in(SessionState.READY, unsent));
+      isReady = true;
+    } catch (GpushException failed) {
+      unheard = unheard(session, pending, failed);
+      throw failed;
+    } finally {
+      if (!isReady) {
+        taking.end();
+        if (!isLeft(pending)) {
+          endings.undo(session, taking.hasAsked());
+          unheard.ifPresent(why -> ended.add(session, why));
+        }
+      }
+    }
+    leftovers.sweepSoon(session, taking::end);
+    linker.observeSoon(session);
+    preferences.remember(config.root(), wish);
+    changed.run();
+  }
+
+  /** The gateway ends, and nobody has given the request up. */
+  private boolean isLeft(PendingRequest pending) {
+    return tasks.isClosed() && !pending.isCancelled();
+  }
+
+  /**
+   * What was waited for in a queue is not given back because its nodes cannot be reached at this
+   * moment: they are asked until they answer or their backend says that they are gone.
+   */
+  private void connect(LiveSession session, Config config, SharedTalk talk)
+      throws InterruptedException {
+    String told = "";
+    while (true) {
+      try {
+        linker.connect(session, config, talk);
+        return;
+      } catch (GpushException failed) {
+        if (!session.backend().hasQueue() || failed.failure() instanceof AgentFailure.Superseded) {
+          throw failed;
+        }
+        requireThere(session, failed);
+        String why = "its nodes cannot be reached yet: " + PlaceWords.failed(failed.failure());
+        if (!why.equals(told)) {
+          talk.say(why);
+          session.moveAnyway(session.entry().in(SessionState.GRANTED, why));
+        }
+        told = why;
+      }
+      Thread.sleep(pause);
+    }
+  }
+
+  private static void requireThere(LiveSession session, GpushException failed) {
+    switch (session.backend().observe(session.gang())) {
+      case Observation.Gone(var reason) ->
+          throw new GpushException(new SessionFailure.Gone(session.name().text(), reason), failed);
+      case Observation.Partly _ -> throw failed;
+      case Observation.Exists _, Observation.CannotTell _ -> {}
+    }
+  }
+
+  /**
+   * Nodes that nobody waits for at this moment are worth more than an empty-handed release: the
+   * next command sends the files, and asks what there is to ask.
+   *
+   * @return what is to be said of files that were not sent; empty when they were
+   */
+  private static String push(LiveSession session, SharedTalk talk) throws InterruptedException {
+    try {
+      session.work().push(false, talk);
+      return "";
+    } catch (GpushException failed) {
+      if (talk.isFollowed()) {
+        throw failed;
+      }
+      return "its files were not sent (" + failed.failure().kind() + "); gpush up sends them";
+    }
+  }
+
+  /** Why it failed, when no command is there to hear it. */
+  private Optional<String> unheard(
+      LiveSession session, PendingRequest pending, GpushException failed) {
+    if (pending.talk().isFollowed() || pending.isCancelled() || tasks.isClosed()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        switch (failed.failure()) {
+          case BackendFailure.Nowhere(var refusals) ->
+              refusals.stream()
+                  .map(each -> each.backend() + " " + PlaceWords.failed(each.failure()))
+                  .collect(Collectors.joining("; "));
+          case SessionFailure.Gone(_, var reason) -> reason;
+          case Failure other -> session.entry().backend() + " " + PlaceWords.failed(other);
+        });
+  }
+
+  /** What the entry says was asked for. */
+  private static UpRequest again(LedgerEntry entry) {
+    return new UpRequest(
+        Optional.of(entry.name()),
+        entry.root(),
+        Optional.empty(),
+        Optional.of(entry.nodes()),
+        Optional.of(entry.gpus()),
+        entry.hardEnd(),
+        Optional.of(entry.idle()),
+        entry.python(),
+        entry.inherit(),
+        false,
+        false,
+        false,
+        false,
+        entry.natives(),
+        entry.attach());
+  }
+}

@@ -1,0 +1,18 @@
+package dev.gpush.gateway.ssh.socket;
+
+import java.time.Duration;
+
+/**
+ * What connections that have not logged in may cost.
+ *
+ * @param served at a time: each has a thread and buffers, and computes keys
+ * @param waiting for their turn: each has a descriptor
+ * @param silence how long one that is served may send nothing while another one waits
+ */
+public record LoginLimits(int served, int waiting, Duration silence) {
+  public LoginLimits {
+    if (served < 1 || waiting < 1 || silence.isNegative()) {
+      throw new IllegalArgumentException("limits that let nobody in");
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package dev.gpush.gateway.ssh.socket;
+
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.session.SessionListener;
+
+/** Tells the {@link Entrance} that a client has logged in: its place is free for the next one. */
+public final class LoginListener implements SessionListener {
+  @Override
+  public void sessionEvent(Session session, Event event) {
+    if (event == Event.Authenticated && session.getIoSession() instanceof SocketSession socket) {
+      socket.isLoggedIn();
+    }
+  }
+}

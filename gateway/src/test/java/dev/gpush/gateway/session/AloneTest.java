@@ -1,0 +1,176 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.discarding;
+import static dev.gpush.gateway.session.SessionRig.replacing;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * What exists only on nodes whose disks go with the gang is asked about on every path that gives a
+ * session back, and {@code --yes} is no answer.
+ */
+@Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
+final class AloneTest {
+  private SessionRig rig;
+  private SessionService gateway;
+  private Path project;
+
+  @BeforeEach
+  void begin() throws IOException {
+    rig = SessionRig.calm();
+    gateway = gateway();
+    project = rig.project("project");
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    rig.close();
+  }
+
+  private SessionService gateway() {
+    return rig.gateway(List.of(rig.backend().onPassingDisks()), SessionRig.DEADLINE);
+  }
+
+  private SessionView up(UpRequest request, Talk talk) throws InterruptedException {
+    return gateway.sessions().up(request, talk);
+  }
+
+  /** A session with a night's work on node 0. */
+  private Path checkpoint(SessionView made) throws IOException {
+    Path file = Path.of(made.nodes().getFirst().info().workspace()).resolve("ckpt");
+    return Files.writeString(file, "a night of work");
+  }
+
+  private static List<String> questions(FakeTalk talk) {
+    return talk.lines().stream()
+        .filter(line -> line.endsWith("?"))
+        .map(line -> line.replaceAll("rank, [0-9dhms]+\\)", "rank, AGE)"))
+        .toList();
+  }
+
+  private interface Command {
+    void run() throws InterruptedException;
+  }
+
+  private static String unanswered(Command command) {
+    var failed = assertThrows(GpushException.class, command::run);
+    var question = assertInstanceOf(UsageFailure.NobodyToAsk.class, failed.failure());
+    assertEquals("--discard", question.flag());
+    return question.question();
+  }
+
+  @Test
+  void replacingAsksAsDownDoes() throws Exception {
+    SessionView made = up(ask(project, 1), Talk.silent());
+    Path file = checkpoint(made);
+    UpRequest larger = replacing(ask(project, 2));
+
+    String question = unanswered(() -> up(larger, FakeTalk.unattended()));
+
+    assertEquals(
+        "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0: ckpt);"
+            + " give the nodes back?",
+        question);
+    assertEquals(
+        question, unanswered(() -> gateway.sessions().down(DEVBOX, false, FakeTalk.unattended())));
+    assertTrue(Files.exists(file));
+    assertEquals(made.id(), up(ask(project, 1), Talk.silent()).id());
+
+    var talk = FakeTalk.unattended();
+    assertNotEquals(made.id(), up(discarding(larger), talk).id());
+    assertFalse(Files.exists(file));
+    assertTrue(
+        talk.lines().contains("kept, because it is not gpush's: node 0: " + file),
+        talk.lines()::toString);
+    rig.assertOneGang();
+  }
+
+  /** To end a run is what was asked for; what it left on the disk is another question. */
+  @Test
+  void runsAndFilesAreTwoQuestionsForDownAndForReplacing() throws Exception {
+    SessionView made = up(ask(project, 1), Talk.silent());
+    gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
+    Path file = checkpoint(made);
+    var questions =
+        List.of(
+            "run 1 (sleep, 1 rank, AGE) is in progress on devbox; stop it and give the nodes back?",
+            "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0:"
+                + " ckpt); give the nodes back?");
+
+    var down = FakeTalk.unattended();
+    unanswered(() -> gateway.sessions().down(DEVBOX, false, down));
+    var replace = FakeTalk.unattended();
+    unanswered(() -> up(replacing(ask(project, 2)), replace));
+
+    assertEquals(questions, questions(down));
+    assertEquals(questions, questions(replace));
+    assertTrue(Files.exists(file));
+    assertTrue(up(discarding(replacing(ask(project, 2))), Talk.silent()).isNew());
+  }
+
+  @Test
+  void replacingWhatLostANodeAsksForTheOthers() throws Exception {
+    SessionView made = up(ask(project, 2), Talk.silent());
+    Path file = checkpoint(made);
+    rig.site().kill(rig.gang(made), 1);
+    ProcessHandle.of(made.nodes().get(1).agentPid()).orElseThrow().destroyForcibly();
+    until("a node is lost", () -> gateway.sessions().find(DEVBOX).isLost(1));
+
+    unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended()));
+
+    assertTrue(Files.exists(file));
+    assertTrue(up(discarding(replacing(ask(project, 2))), FakeTalk.unattended()).isNew());
+  }
+
+  /** Nothing is linked here, because another gateway has the gang. */
+  @Test
+  void whatCannotBeLookedAtIsAskedAboutToo() throws Exception {
+    Path file = checkpoint(up(ask(project, 1), Talk.silent()));
+    LiveSession session = gateway.sessions().find(DEVBOX);
+    session.unlink();
+
+    String question = unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended()));
+
+    assertEquals("what is only on node 0 cannot be told; give the nodes back?", question);
+    assertTrue(Files.exists(file));
+    assertEquals(SessionState.READY, session.entry().state());
+    gateway.sessions().down(DEVBOX, true, Talk.silent());
+  }
+
+  @Test
+  void whereDisksStayNothingIsAsked() throws Exception {
+    gateway.close();
+    gateway = rig.gateway();
+    Path file = checkpoint(up(ask(project, 1), Talk.silent()));
+
+    assertTrue(up(replacing(ask(project, 2)), FakeTalk.unattended()).isNew());
+
+    assertTrue(Files.exists(file));
+  }
+}

@@ -1,0 +1,241 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A home keeps its sessions whatever its machine is called; another machine only looks on. */
+@Timeout(120)
+final class HolderTest {
+  private static final String MACHINE = "0a1b2c3d4e5f";
+  private static final String HOME = "5f4e3d2c1b0a";
+  private static final String HERE = "ann@here:/home/ann/.gpush";
+  private static final String THERE = "ann@there:/home/ann/.gpush";
+
+  private SessionRig rig;
+  private Path project;
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = SessionRig.calm();
+    project = rig.project("project");
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    rig.close();
+  }
+
+  private SessionService gateway(Holder holder, String boot) {
+    SessionService gateway = rig.gateway(holder, boot, List.of(rig.backend()));
+    gateway.recover();
+    return gateway;
+  }
+
+  /** Made, and left behind by a gateway that ended. */
+  private SessionView made(Holder by, String boot) throws Exception {
+    SessionService gateway = gateway(by, boot);
+    SessionView view = gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.close();
+    return view;
+  }
+
+  private static Holder named(String words) {
+    return Holder.of(words, MACHINE, HOME);
+  }
+
+  private static void awaitReady(SessionService gateway) {
+    until("it is ready", () -> SessionRig.states(gateway).equals(List.of(SessionState.READY)));
+  }
+
+  private static void awaitLooksOn(SessionService gateway, String holder) {
+    until(
+        "it looks on",
+        () ->
+            gateway
+                .sessions()
+                .list()
+                .getFirst()
+                .detail()
+                .equals("held by " + holder + "; this gateway looks on (gpush up takes it over)"));
+  }
+
+  private LedgerEntry entry() {
+    return rig.ledger().load().getFirst();
+  }
+
+  @Test
+  void aRenamedMachineGoesOnWithItsSessions() throws Exception {
+    SessionView made = made(named(HERE), "monday");
+
+    SessionService renamed = gateway(named(THERE), "tuesday");
+
+    awaitReady(renamed);
+    assertEquals(made.id(), renamed.sessions().list().getFirst().id());
+    assertEquals(LedgerEntry.FIRST_TERM, entry().term(), "nothing had to be taken over");
+    renamed.sessions().sync(SessionRig.DEVBOX, false, Talk.silent());
+  }
+
+  @Test
+  void aSessionOfAGpushWithoutIdsIsGoneOnWith() throws Exception {
+    made(new Holder(HERE), "monday");
+
+    SessionService upgraded = gateway(named(HERE), "tuesday");
+
+    awaitReady(upgraded);
+    assertEquals(named(HERE), entry().holder());
+    upgraded.close();
+    awaitReady(gateway(named(THERE), "wednesday"));
+  }
+
+  @Test
+  void aSessionOfAGpushWithoutIdsIsGoneOnWithAlsoWhenTheMachineWasRenamedSince() throws Exception {
+    made(new Holder(HERE), "monday");
+
+    awaitReady(gateway(named(THERE), "monday"));
+  }
+
+  @Test
+  void anOldSessionOfANameThatNobodyKnowsIsTakenOverOnceByUp() throws Exception {
+    made(new Holder(HERE), "monday");
+    SessionService renamed = gateway(named(THERE), "tuesday");
+    awaitLooksOn(renamed, HERE);
+
+    renamed.sessions().up(ask(project, 2), Talk.silent());
+
+    assertEquals(named(THERE), entry().holder());
+    renamed.close();
+    awaitReady(gateway(named("ann@elsewhere:/home/ann/.gpush"), "wednesday"));
+  }
+
+  @Test
+  void anotherMachineWithTheSameHomeLooksOnAndNamesTheHolderWithoutItsId() throws Exception {
+    SessionService login1 = gateway(named(HERE), "monday");
+    login1.sessions().up(ask(project, 2), Talk.silent());
+
+    SessionService login2 = gateway(Holder.of(THERE, "ffffffffffff", HOME), "monday");
+
+    awaitLooksOn(login2, HERE);
+    assertEquals(List.of(SessionState.READY), SessionRig.states(login1));
+  }
+
+  @Test
+  void whatWasHeldFromHereBeforeTheLedgerAndTheNameWereLostIsForgotten() throws Exception {
+    SessionView made = made(named(HERE), "monday");
+    ForgottenTest.loseLedger(rig);
+
+    // The id is lost with the home; the machine and the folder are the same.
+    SessionService after = gateway(Holder.of(THERE, MACHINE, "aaaaaaaaaaaa"), "tuesday");
+
+    SessionView adopted = after.sessions().adopt(Optional.empty(), false, project, Talk.silent());
+    assertEquals(made.gang(), adopted.gang());
+  }
+
+  @Test
+  void whatIsLocalToAnotherMachineIsNotGoneBecauseItIsNotHere() throws Exception {
+    made(Holder.of(HERE, "ffffffffffff", HOME), "monday");
+    Backend empty = new Elsewhere(rig.backend());
+
+    SessionService gateway = rig.gateway(named(THERE), "monday", List.of(empty));
+    gateway.recover();
+
+    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(SessionState.READY, entry().state());
+    assertTrue(
+        gateway.sessions().doctor().stream()
+            .anyMatch(
+                finding ->
+                    finding.status().equals("ok")
+                        && finding
+                            .detail()
+                            .equals("on another machine that has this home: " + HERE)),
+        () -> gateway.sessions().doctor().toString());
+  }
+
+  @Test
+  void wordsOfAnyLengthLeaveTheIdWhole() {
+    Holder holder = Holder.of("ann@laptop:/" + "x".repeat(4000), MACHINE, HOME);
+
+    assertEquals(Optional.of(MACHINE + "." + HOME), holder.id());
+    assertTrue(holder.text().length() <= 256, "agents keep no more");
+    assertFalse(new Holder("ann@laptop:/home/#strange").id().isPresent());
+    assertEquals("ann@laptop:/home/#strange", new Holder("ann@laptop:/home/#strange").words());
+  }
+
+  /** The local backend of a machine on which nothing runs. */
+  private record Elsewhere(Backend real) implements Backend {
+    @Override
+    public String name() {
+      return real.name();
+    }
+
+    @Override
+    public String kind() {
+      return "local";
+    }
+
+    @Override
+    public String describe() {
+      return "nothing";
+    }
+
+    @Override
+    public Plan plan(GangRequest request) {
+      return real.plan(request);
+    }
+
+    @Override
+    public Gang reserve(GangRequest request) throws InterruptedException {
+      return real.reserve(request);
+    }
+
+    @Override
+    public Observation observe(Gang gang) {
+      return new Observation.Gone("no agent of it here");
+    }
+
+    @Override
+    public void renew(Gang gang, LeaseTerms terms) {
+      real.renew(gang, terms);
+    }
+
+    @Override
+    public List<String> release(Gang gang, Duration limit) {
+      return List.of();
+    }
+
+    @Override
+    public List<Discovered> discover(String owner) {
+      return List.of();
+    }
+
+    @Override
+    public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+      throw new IOException("no node here");
+    }
+  }
+}

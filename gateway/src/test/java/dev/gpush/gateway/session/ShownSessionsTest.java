@@ -1,0 +1,253 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.awaitSettled;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Gate;
+import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Person;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fixture.Asked;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** What ps, nodes and doctor say of sessions is what is so. */
+@Timeout(60)
+@Execution(ExecutionMode.CONCURRENT)
+final class ShownSessionsTest {
+  @Test
+  void theGenerationIsKnownAfterATakeover() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      SessionService first = rig.gateway();
+      first.sessions().up(ask(project, 2), Talk.silent());
+      Files.writeString(project.resolve("more.py"), "2");
+      long synced = first.sessions().sync(DEVBOX, false, Talk.silent());
+      first.close();
+
+      SessionService next = rig.gateway();
+      next.recover();
+      awaitSettled(next);
+
+      SessionView view = next.sessions().list().getFirst();
+      assertEquals(Optional.of(synced), view.generation());
+      assertEquals(
+          List.of(Optional.of(synced), Optional.of(synced)),
+          view.nodes().stream().map(node -> node.generation()).toList());
+    }
+  }
+
+  @Test
+  void aSessionThatWaitsShowsWhatItHasAskedFor() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      var places = new Places(rig);
+      places.fill("hpc");
+      SessionService gateway = rig.gateway(List.of(places.queueing("hpc")), SessionRig.DEADLINE);
+      Future<SessionView> up =
+          rig.tasks().fork("up", () -> gateway.sessions().up(fourNodes(places), Talk.silent()));
+      until("it waits", () -> !places.site("hpc").waiting().isEmpty());
+
+      SessionView view = gateway.sessions().list().getFirst();
+
+      assertEquals("4×2 GPU", view.shape());
+      assertEquals(4, view.size());
+      assertEquals(List.of(), view.nodes());
+      places.free("hpc");
+      assertEquals("4×2 FAKE", up.get().shape());
+      gateway.sessions().down(DEVBOX, true, Talk.silent());
+      places.assertNothingHeld();
+    }
+  }
+
+  @Test
+  void whatWaitsForALoginSaysWhichOne() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      var places = new Places(rig);
+      places.fill("hpc");
+      var login = new Login();
+      Backend behindLogin = behindLogin(places.queueing("hpc"), login);
+      SessionService gateway = rig.gateway(List.of(behindLogin), SessionRig.DEADLINE);
+      Future<SessionView> up =
+          rig.tasks().fork("up", () -> gateway.sessions().up(places.ask(), Talk.silent()));
+      until("it waits", () -> !places.site("hpc").waiting().isEmpty());
+      assertEquals(Optional.empty(), gateway.sessions().list().getFirst().needsLogin());
+      login.isClosed.set(true);
+
+      assertEquals(Optional.of("hpc"), gateway.sessions().list().getFirst().needsLogin());
+
+      places.free("hpc");
+      // Once its links are up the login is not needed, closed as it is.
+      assertEquals(Optional.empty(), up.get().needsLogin());
+      gateway.sessions().down(DEVBOX, true, Talk.silent());
+      places.assertNothingHeld();
+    }
+  }
+
+  /** The same backend behind one login. */
+  private static Backend behindLogin(Backend real, Gate login) {
+    return (Backend)
+        Proxy.newProxyInstance(
+            Backend.class.getClassLoader(),
+            new Class<?>[] {Backend.class},
+            (self, method, arguments) -> {
+              if (method.getName().equals("gates")) {
+                return List.of(login);
+              }
+              if (method.getName().equals("equals")) {
+                return self == arguments[0];
+              }
+              try {
+                return method.invoke(real, arguments);
+              } catch (InvocationTargetException failed) {
+                throw failed.getCause();
+              }
+            });
+  }
+
+  private static final class Login implements Gate {
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    @Override
+    public String name() {
+      return "login1";
+    }
+
+    @Override
+    public Optional<MachineFailure> closed() {
+      return isClosed.get()
+          ? Optional.of(new MachineFailure.NeedsYou("login1", "hpc", "password"))
+          : Optional.empty();
+    }
+
+    @Override
+    public void open(Person person) {}
+  }
+
+  @Test
+  void doctorSaysHowOldAnEndedSessionIs() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService gateway = rig.gateway();
+      gateway.sessions().up(ask(rig.project("project"), 1), Talk.silent());
+      gateway.sessions().down(DEVBOX, true, Talk.silent());
+
+      Finding finding = gateway.sessions().doctor().getFirst();
+
+      assertTrue(
+          finding.what().matches("ended session devbox \\(made [0-9]+(s|m) ago\\)"), finding::what);
+    }
+  }
+
+  @Test
+  void downSaysWhichRunsItHasStopped() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      SessionService gateway = rig.gateway();
+      gateway.sessions().up(ask(project, 1), Talk.silent());
+      gateway.runs().launch(DEVBOX, Asked.run(project, "sleep", "600"), Talk.silent());
+      var talk = FakeTalk.answering(true);
+
+      var end = gateway.sessions().down(DEVBOX, true, talk);
+
+      assertEquals(List.of(1), end.stopped());
+      assertTrue(
+          talk.lines().getLast().matches("stopped run 1 \\(sleep, 1 rank, [0-9]+s\\)"),
+          talk.lines()::toString);
+      rig.assertNothingLeft(gateway);
+    }
+  }
+
+  @Test
+  void anotherPythonIsTakenByTheSessionThatIsThere() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      SessionService gateway = rig.gateway();
+      String id = gateway.sessions().up(withPython(project, "python3"), Talk.silent()).id();
+      gateway.runs().launch(DEVBOX, Asked.run(project, "true"), Talk.silent());
+      var talk = FakeTalk.answering(true);
+
+      SessionView same = gateway.sessions().up(withPython(project, "/opt/py/bin/python"), talk);
+
+      assertEquals(id, same.id());
+      assertEquals("/opt/py/bin/python", same.python());
+      assertEquals(Optional.of("/opt/py/bin/python"), rig.ledger().load().getFirst().python());
+      assertTrue(
+          talk.lines()
+              .contains(
+                  "runs on devbox use /opt/py/bin/python from now on, not python3; runs in progress"
+                      + " keep theirs"),
+          talk.lines()::toString);
+      var again = FakeTalk.answering(true);
+      gateway.sessions().up(withPython(project, "/opt/py/bin/python"), again);
+      gateway.sessions().up(ask(project), again);
+      assertTrue(
+          again.lines().stream().noneMatch(line -> line.contains("/opt/py")),
+          again.lines()::toString);
+    }
+  }
+
+  @Test
+  void aPythonOfTheProjectThatTheSessionDoesNotUseIsNamed() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      Path project = rig.project("project");
+      SessionService gateway = rig.gateway();
+      gateway.sessions().up(withPython(project, "python3"), Talk.silent());
+      Files.writeString(project.resolve("gpush.yaml"), "python: /opt/py/bin/python\n");
+      var talk = FakeTalk.answering(true);
+
+      gateway.sessions().up(ask(project), talk);
+
+      assertTrue(
+          talk.lines()
+              .contains(
+                  "devbox was asked for with --python python3, the project says"
+                      + " /opt/py/bin/python; gpush up --python /opt/py/bin/python changes it"),
+          talk.lines()::toString);
+      assertEquals(Optional.of("python3"), rig.ledger().load().getFirst().python());
+    }
+  }
+
+  private static UpRequest withPython(Path project, String python) {
+    return with(ask(project, 1), 1, Optional.of(python));
+  }
+
+  private static UpRequest fourNodes(Places places) {
+    return with(places.ask(2), 4, Optional.empty());
+  }
+
+  private static UpRequest with(UpRequest asked, int nodes, Optional<String> python) {
+    return new UpRequest(
+        asked.name(),
+        asked.folder(),
+        asked.backend(),
+        Optional.of(nodes),
+        asked.gpus(),
+        asked.hardEnd(),
+        asked.idle(),
+        python,
+        asked.environment(),
+        asked.replace(),
+        asked.attachOnly(),
+        asked.dryRun(),
+        asked.discard(),
+        asked.natives(),
+        asked.attach());
+  }
+}

@@ -1,0 +1,438 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEADLINE;
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fake.FakeTrouble;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A request that waits in a queue is the gateway's: terminals come and go, its place stays. */
+@Timeout(120)
+final class WaitingRequestTest {
+  private SessionRig rig;
+  private Places places;
+  private final FakeTalk talk = FakeTalk.answering(true);
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = SessionRig.calm();
+    places = new Places(rig);
+    places.fill("hpc");
+  }
+
+  @AfterEach
+  void end() throws Exception {
+    try {
+      places.assertNothingHeld();
+    } finally {
+      rig.close();
+    }
+  }
+
+  private SessionService gateway(String... names) {
+    List<Backend> all = List.of(names).stream().map(places::queueing).toList();
+    return rig.gateway(all, DEADLINE);
+  }
+
+  /** A command, with the thread that a hangup interrupts. */
+  private record Command(CompletableFuture<Thread> thread, Future<SessionView> up) {
+    void hangUp() throws Exception {
+      thread.get().interrupt();
+      Throwable left = assertThrows(ExecutionException.class, this::get).getCause();
+      assertInstanceOf(InterruptedException.class, left);
+    }
+
+    SessionView get() throws Exception {
+      return up.get(DEADLINE.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    Failure failure() {
+      Throwable cause = assertThrows(ExecutionException.class, this::get).getCause();
+      return assertInstanceOf(GpushException.class, cause).failure();
+    }
+  }
+
+  private Command up(SessionService gateway, UpRequest request, Talk its) {
+    var thread = new CompletableFuture<Thread>();
+    return new Command(
+        thread,
+        rig.tasks()
+            .fork(
+                "up",
+                () -> {
+                  thread.complete(Thread.currentThread());
+                  return gateway.sessions().up(request, its);
+                }));
+  }
+
+  private Command upAndWait(SessionService gateway, FakeTalk its) {
+    Command command = up(gateway, places.ask(), its);
+    until("it waits at hpc", () -> waiting().isPresent());
+    until("it is shown as queued", () -> state(gateway).equals(List.of(SessionState.QUEUED)));
+    return command;
+  }
+
+  private Optional<GangId> waiting() {
+    return places.site("hpc").waiting().stream().map(GangRequest::gang).findFirst();
+  }
+
+  private static List<SessionState> state(SessionService gateway) {
+    return SessionRig.states(gateway);
+  }
+
+  private static void awaitReady(SessionService gateway) {
+    until("it is ready", () -> state(gateway).equals(List.of(SessionState.READY)));
+  }
+
+  private void down(SessionService gateway) throws Exception {
+    gateway.sessions().down(DEVBOX, true, Talk.silent());
+  }
+
+  @Test
+  void aHangupLeavesThePlaceAndTheNextUpHasIt() throws Exception {
+    SessionService gateway = gateway("hpc");
+    Command first = upAndWait(gateway, talk);
+    GangId asked = waiting().orElseThrow();
+
+    first.hangUp();
+
+    assertEquals(Optional.of(asked), waiting());
+    SessionView queued = gateway.sessions().list().getFirst();
+    assertEquals(SessionState.QUEUED, queued.state());
+    assertEquals("1 of 1", queued.detail());
+    var second = FakeTalk.answering(true);
+    Command again = up(gateway, places.ask(), second);
+    until(
+        "it has joined",
+        () -> second.lines().stream().anyMatch(line -> line.startsWith("devbox has waited for")));
+    until(
+        "it shows the same step", () -> second.lines().contains("reserving 1 × 8 = 8 GPU on hpc"));
+    places.free("hpc");
+    SessionView ready = again.get();
+    assertEquals(SessionState.READY, ready.state());
+    assertFalse(ready.isNew(), "it was asked for by another command");
+    assertEquals(asked, rig.gang(ready));
+    down(gateway);
+  }
+
+  @Test
+  void whatIsGrantedWhileNobodyWaitsIsReadyAndHasTheFiles() throws Exception {
+    SessionService gateway = gateway("hpc");
+    upAndWait(gateway, talk).hangUp();
+
+    places.free("hpc");
+
+    awaitReady(gateway);
+    assertEquals(Optional.of(1L), gateway.sessions().list().getFirst().generation());
+    down(gateway);
+  }
+
+  @Test
+  void ctrlCGivesThePlaceUp() throws Exception {
+    SessionService gateway = gateway("hpc");
+    Command command = upAndWait(gateway, talk);
+
+    talk.cancel();
+    command.hangUp();
+
+    assertEquals(Optional.empty(), waiting());
+    assertEquals(List.of(), gateway.sessions().list());
+    assertEquals(List.of(), rig.ledger().load());
+    assertTrue(talk.lines().contains("devbox: its place in the queue is given up"));
+  }
+
+  @Test
+  void ctrlCOfOneOfTwoLeavesThePlaceToTheOther() throws Exception {
+    SessionService gateway = gateway("hpc");
+    Command first = upAndWait(gateway, talk);
+    var second = FakeTalk.answering(true);
+    Command other = up(gateway, places.ask(), second);
+    until("it has joined", () -> !second.lines().isEmpty());
+
+    talk.cancel();
+    first.hangUp();
+
+    assertTrue(waiting().isPresent());
+    second.cancel();
+    other.hangUp();
+    assertEquals(Optional.empty(), waiting());
+    assertEquals(List.of(), gateway.sessions().list());
+  }
+
+  @Test
+  void ctrlCOfARunThatOnlyJoinedLeavesThePlace() throws Exception {
+    SessionService gateway = gateway("hpc");
+    gateway.sessions().upDetached(places.ask(), Talk.silent());
+    var runs = FakeTalk.answering(true);
+    Command run = up(gateway, SessionRig.attaching(places.ask()), runs);
+    until("it has joined", () -> !runs.lines().isEmpty());
+
+    runs.cancel();
+    run.hangUp();
+
+    assertTrue(waiting().isPresent());
+    down(gateway);
+  }
+
+  @Test
+  void downGivesThePlaceUpAndTheWaitingCommandIsTold() throws Exception {
+    SessionService gateway = gateway("hpc");
+    Command command = upAndWait(gateway, talk);
+
+    down(gateway);
+
+    assertEquals(Optional.empty(), waiting());
+    assertEquals(new SessionFailure.GivenUp("devbox"), command.failure());
+    assertEquals(List.of(), rig.ledger().load());
+  }
+
+  @Test
+  void givingUpIsForRequestsAlone() throws Exception {
+    SessionService gateway = gateway("hpc");
+    upAndWait(gateway, talk).hangUp();
+
+    assertTrue(gateway.sessions().giveUp(DEVBOX, Talk.silent()));
+
+    assertEquals(Optional.empty(), waiting());
+    places.free("hpc");
+    up(gateway, places.ask(), talk).get();
+    assertFalse(gateway.sessions().giveUp(DEVBOX, Talk.silent()));
+    assertEquals(List.of(SessionState.READY), state(gateway));
+    down(gateway);
+  }
+
+  @Test
+  void detachedReturnsAsSoonAsItWaits() throws Exception {
+    SessionService gateway = gateway("hpc");
+
+    SessionView queued = gateway.sessions().upDetached(places.ask(), talk);
+
+    assertEquals(SessionState.QUEUED, queued.state());
+    assertTrue(waiting().isPresent());
+    SessionView again = gateway.sessions().upDetached(places.ask(), talk);
+    assertEquals(queued.id(), again.id());
+    places.free("hpc");
+    awaitReady(gateway);
+    assertFalse(gateway.sessions().upDetached(places.ask(), talk).isNew());
+    down(gateway);
+  }
+
+  @Test
+  void detachedWhereItIsFreeIsReadyOnReturn() throws Exception {
+    places.free("hpc");
+    SessionService gateway = gateway("hpc");
+
+    SessionView view = gateway.sessions().upDetached(places.ask(), talk);
+
+    // A queue may be passed so quickly that nobody sees it.
+    assertTrue(List.of(SessionState.READY, SessionState.QUEUED).contains(view.state()));
+    awaitReady(gateway);
+    down(gateway);
+  }
+
+  @Test
+  void theFirstOfTwoQueuesStaysAlsoWhenNobodyWaits() throws Exception {
+    places.fill("uni");
+    SessionService gateway = gateway("hpc", "uni");
+    SessionView queued = gateway.sessions().upDetached(places.ask(), talk);
+    until("it waits at both", () -> places.site("uni").waiting().size() == 1);
+    assertTrue(queued.detail().contains("1 of 1"), queued.detail());
+
+    places.free("uni");
+
+    awaitReady(gateway);
+    assertEquals("uni", gateway.sessions().list().getFirst().backend());
+    until("hpc's place is given up", () -> waiting().isEmpty());
+    down(gateway);
+  }
+
+  @Test
+  void whatNeedsNodesSaysThatItIsQueued() throws Exception {
+    SessionService gateway = gateway("hpc");
+    gateway.sessions().upDetached(places.ask(), talk);
+
+    for (var command :
+        List.<Step>of(
+            () -> gateway.sessions().sync(DEVBOX, false, Talk.silent()),
+            () -> gateway.sessions().extend(DEVBOX, Optional.empty()),
+            () -> gateway.sessions().pull(DEVBOX, 0, "train.py", Talk.silent()))) {
+      var refused = assertThrows(GpushException.class, command::run);
+      assertEquals(new SessionFailure.Queued("devbox", "1 of 1"), refused.failure());
+    }
+    down(gateway);
+  }
+
+  private interface Step {
+    void run() throws Exception;
+  }
+
+  @Test
+  void anotherRequestDiffersAndReplacesOnlyWhenToldTo() throws Exception {
+    SessionService gateway = gateway("hpc");
+    gateway.sessions().upDetached(places.ask(), talk);
+    GangId first = waiting().orElseThrow();
+
+    var differs =
+        assertThrows(GpushException.class, () -> gateway.sessions().up(places.ask(4), talk));
+
+    assertInstanceOf(SessionFailure.Differs.class, differs.failure());
+    assertEquals(Optional.of(first), waiting());
+    gateway.sessions().upDetached(SessionRig.replacing(places.ask(4)), talk);
+    until("another one waits", () -> waiting().filter(gang -> !gang.equals(first)).isPresent());
+    assertEquals(1, places.site("hpc").waiting().size());
+    down(gateway);
+  }
+
+  @Test
+  void theNextGatewayWaitsOnByItselfInTheSamePlace() throws Exception {
+    SessionService before = gateway("hpc");
+    before.sessions().upDetached(places.ask(), talk);
+    GangId asked = waiting().orElseThrow();
+
+    before.close();
+
+    assertEquals(Optional.of(asked), waiting());
+    SessionService next = gateway("hpc");
+    next.recover();
+    until(
+        "it is shown with its place",
+        () -> next.sessions().list().stream().anyMatch(view -> view.detail().equals("1 of 1")));
+    places.free("hpc");
+    awaitReady(next);
+    assertEquals(asked, rig.gang(next.sessions().list().getFirst()));
+    down(next);
+  }
+
+  @Test
+  void aWaitingCommandIsLeftByAGatewayThatEndsAndThePlaceIsKept() throws Exception {
+    SessionService before = gateway("hpc");
+    Command command = upAndWait(before, talk);
+    GangId asked = waiting().orElseThrow();
+
+    before.close();
+
+    assertThrows(ExecutionException.class, command::get);
+    assertEquals(Optional.of(asked), waiting());
+    SessionService next = gateway("hpc");
+    next.recover();
+    until("it waits on", () -> state(next).equals(List.of(SessionState.QUEUED)));
+    down(next);
+    assertEquals(Optional.empty(), waiting());
+  }
+
+  @Test
+  void aPlaceThatCannotBeLookedAtIsKept() throws Exception {
+    SessionService before = gateway("hpc");
+    before.sessions().upDetached(places.ask(), talk);
+    GangId asked = waiting().orElseThrow();
+    before.close();
+    FakeTrouble trouble = places.trouble("hpc");
+    trouble.fail(Operation.DISCOVER, Moment.BEFORE);
+    trouble.fail(Operation.RESUME, Moment.BEFORE);
+    FakeTrouble.Gate gate = trouble.hold(Operation.RESUME, Moment.BEFORE);
+
+    SessionService next = gateway("hpc");
+    next.recover();
+
+    gate.awaitReached();
+    assertEquals(Optional.of(asked), waiting());
+    gate.open();
+    until(
+        "why is shown, then its place",
+        () -> next.sessions().list().stream().anyMatch(view -> view.detail().equals("1 of 1")));
+    places.free("hpc");
+    awaitReady(next);
+    assertEquals(asked, rig.gang(next.sessions().list().getFirst()));
+    down(next);
+  }
+
+  @Test
+  void aRequestThatComesToNothingWhileNobodyWaitsIsToldOnce() throws Exception {
+    SessionService gateway = gateway("hpc");
+    gateway.sessions().upDetached(places.ask(), talk);
+    places.cancel("hpc", waiting().orElseThrow());
+    until("it is over", () -> gateway.sessions().list().isEmpty());
+    until("it is remembered", () -> !gateway.sessions().ended().isEmpty());
+
+    EndedRequest ended = gateway.sessions().ended().getFirst();
+    assertEquals(DEVBOX, ended.session());
+    assertEquals("hpc could not give it: it was taken out of the queue", ended.why());
+    gateway.close();
+    SessionService next = gateway("hpc");
+    next.recover();
+    assertEquals(List.of(ended), next.sessions().ended());
+
+    next.sessions().upDetached(places.ask(), talk);
+
+    assertTrue(
+        talk.lines().stream().anyMatch(line -> line.endsWith("came to nothing: " + ended.why())),
+        talk.lines()::toString);
+    assertEquals(List.of(), next.sessions().ended());
+    down(next);
+  }
+
+  @Test
+  void aPlaceThatWasLostWhileNoGatewayRanIsTold() throws Exception {
+    SessionService before = gateway("hpc");
+    before.sessions().upDetached(places.ask(), talk);
+    GangId asked = waiting().orElseThrow();
+    before.close();
+    places.cancel("hpc", asked);
+
+    SessionService next = gateway("hpc");
+    next.recover();
+
+    until("it is over", () -> next.sessions().list().isEmpty());
+    until("it is remembered", () -> next.sessions().ended().size() == 1);
+    assertEquals(
+        "it is not in the queue any more, and there are no nodes of it",
+        next.sessions().ended().getFirst().why());
+  }
+
+  @Test
+  void nodesThatCannotBeReachedWhenTheyAreGrantedAreNotGivenBack() throws Exception {
+    SessionService gateway = gateway("hpc");
+    gateway.sessions().upDetached(places.ask(), talk);
+    GangId asked = waiting().orElseThrow();
+    FakeTrouble.Gate spawned = places.trouble("hpc").hold(Operation.SPAWN, Moment.BEFORE);
+    places.free("hpc");
+    spawned.awaitReached();
+    for (int again = 0; again < 3; again++) {
+      places.trouble("hpc").fail(Operation.SPAWN, Moment.BEFORE);
+    }
+    spawned.open();
+
+    awaitReady(gateway);
+
+    assertEquals(asked, rig.gang(gateway.sessions().list().getFirst()));
+    down(gateway);
+  }
+}

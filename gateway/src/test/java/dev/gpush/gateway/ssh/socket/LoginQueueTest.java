@@ -1,0 +1,195 @@
+package dev.gpush.gateway.ssh.socket;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class LoginQueueTest {
+  private static final Duration SILENCE = Duration.ofSeconds(5);
+  private static final long LATER = SILENCE.toNanos();
+
+  private final LoginQueue<Integer> queue = new LoginQueue<>(new LoginLimits(2, 3, SILENCE));
+  private final List<String> done = new ArrayList<>();
+  private long now = Long.MAX_VALUE - 10;
+  private Optional<Long> rest = Optional.empty();
+
+  /** All that can be done now, as {@code serve 1}, {@code drop 2}. */
+  private List<String> steps() {
+    done.clear();
+    while (true) {
+      switch (queue.next(now)) {
+        case LoginQueue.Step.Serve<Integer>(var connection) -> done.add("serve " + connection);
+        case LoginQueue.Step.Drop<Integer>(var connection) -> done.add("drop " + connection);
+        case LoginQueue.Step.Rest<Integer>(var nanos) -> {
+          rest = nanos;
+          return List.copyOf(done);
+        }
+      }
+    }
+  }
+
+  private void arrive(int... connections) {
+    for (int connection : connections) {
+      queue.arrives(connection);
+    }
+  }
+
+  @Test
+  void servesAtOnceWhileThereIsRoom() {
+    arrive(1, 2);
+
+    assertEquals(List.of("serve 1", "serve 2"), steps());
+    assertEquals(Optional.empty(), rest);
+  }
+
+  @Test
+  void neverEndsALoginInProgressForAnotherOne() {
+    arrive(1, 2);
+    steps();
+    queue.talks(1);
+    queue.talks(2);
+    arrive(3, 4);
+    queue.talks(3);
+    queue.talks(4);
+    now += 100 * LATER;
+
+    assertEquals(List.of(), steps());
+
+    queue.leaves(1);
+    assertEquals(List.of("serve 3"), steps());
+    queue.leaves(3);
+    queue.leaves(2);
+    assertEquals(List.of("serve 4"), steps());
+  }
+
+  @Test
+  void thoseThatHaveSentSomethingComeFirst() {
+    arrive(1, 2, 3, 4);
+    steps();
+    queue.talks(1);
+    queue.talks(4);
+    queue.leaves(1);
+
+    assertEquals(List.of("serve 4"), steps());
+    queue.leaves(4);
+    assertEquals(List.of("serve 3"), steps());
+  }
+
+  @Test
+  void whatSendsNothingGivesItsPlaceToOneThatDoes() {
+    arrive(1, 2);
+    steps();
+    now += 1;
+    arrive(3);
+    steps();
+    queue.talks(3);
+
+    assertEquals(List.of(), steps());
+    assertEquals(Optional.of(LATER - 1), rest);
+    now += LATER - 2;
+    assertEquals(List.of(), steps());
+    now += 1;
+    assertEquals(List.of("drop 1", "serve 3"), steps());
+    assertEquals(Optional.empty(), rest);
+  }
+
+  @Test
+  void silenceKeepsItsPlaceWhileNobodyNeedsIt() {
+    arrive(1, 2, 3);
+    steps();
+    now += 100 * LATER;
+
+    assertEquals(List.of(), steps());
+    assertEquals(Optional.empty(), rest);
+  }
+
+  @Test
+  void tooManyThatSendNothingAreDroppedTheOldestFirst() {
+    arrive(1, 2, 3, 4, 5);
+    assertEquals(List.of("serve 1", "serve 2"), steps());
+    queue.talks(3);
+    arrive(6);
+
+    assertEquals(List.of("drop 4"), steps());
+    assertFalse(queue.isFull());
+  }
+
+  @Test
+  void isFullOfThoseThatHaveSentSomething() {
+    arrive(1, 2, 3, 4, 5);
+    steps();
+    for (int connection = 1; connection <= 5; connection++) {
+      queue.talks(connection);
+    }
+
+    assertTrue(queue.isFull());
+    assertEquals(List.of(), steps());
+    queue.leaves(4);
+    assertFalse(queue.isFull());
+  }
+
+  @Test
+  void forgetsWhoIsGone() {
+    arrive(1, 2, 3);
+    steps();
+    queue.leaves(3);
+    queue.talks(3);
+    queue.leaves(1);
+
+    assertEquals(List.of(), steps());
+    arrive(4);
+    assertEquals(List.of("serve 4"), steps());
+  }
+
+  @Test
+  void everybodyWhoSendsSomethingIsServedInAnyOrderOfEvents() {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.err.println("LoginQueueTest seed " + seed + " (-Dgpush.seed)");
+    var random = new Random(seed);
+    var many = new LoginQueue<Integer>(new LoginLimits(4, 1_000, SILENCE));
+    Set<Integer> talkers = new HashSet<>();
+    Set<Integer> served = new HashSet<>();
+    List<Integer> inProgress = new ArrayList<>();
+    long time = 0;
+    for (int connection = 0; connection < 500; connection++) {
+      many.arrives(connection);
+      if (random.nextBoolean()) {
+        talkers.add(connection);
+        many.talks(connection);
+      }
+    }
+    for (int round = 0; round < 5_000; round++) {
+      switch (many.next(time)) {
+        case LoginQueue.Step.Serve<Integer>(var connection) -> {
+          served.add(connection);
+          inProgress.add(connection);
+          assertTrue(inProgress.size() <= 4, "seed " + seed);
+        }
+        case LoginQueue.Step.Drop<Integer>(var connection) -> {
+          assertFalse(talkers.contains(connection), "seed " + seed);
+          inProgress.remove(connection);
+        }
+        case LoginQueue.Step.Rest<Integer> _ -> {
+          time += LATER;
+          if (!inProgress.isEmpty()) {
+            Integer one = inProgress.get(random.nextInt(inProgress.size()));
+            if (talkers.contains(one)) {
+              inProgress.remove(one);
+              many.leaves(one);
+            }
+          }
+        }
+      }
+    }
+    assertTrue(served.containsAll(talkers), "seed " + seed);
+  }
+}

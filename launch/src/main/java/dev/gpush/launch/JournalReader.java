@@ -1,0 +1,105 @@
+package dev.gpush.launch;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Reads the journal of a run on one node over as many streams as that takes, and gives each record
+ * once. A stream may end anywhere, also in the middle of a record: the next one begins where the
+ * last whole record ended. One thread.
+ */
+final class JournalReader {
+  private static final int BUFFER = 64 * 1024;
+
+  /** A stream that ended too early is opened again after this. */
+  private static final Duration PAUSE = Duration.ofMillis(200);
+
+  private final NodeCalls node;
+  private final int run;
+  private final Json.Obj selection;
+  private final RunJournal journal;
+
+  // What the last record of the journal said, once it was read.
+  private Optional<NodeEnd> end = Optional.empty();
+
+  /**
+   * @param index of the node, for failures
+   * @param selection {@code ranks} or {@code events} of the builtin {@code follow}; empty: all
+   */
+  JournalReader(NodeCalls node, int index, int run, Json.Obj selection) {
+    this.node = node;
+    this.run = run;
+    this.selection = selection;
+    this.journal = new RunJournal(index, 0);
+  }
+
+  /** Gives what is there and what comes, until this node's part of the run has ended. */
+  NodeEnd follow(RunJournal.Entries entries) throws InterruptedException {
+    Optional<NodeEnd> known = Optional.empty();
+    while (true) {
+      boolean isWhole = stream(true, entries);
+      if (end.isPresent()) {
+        return end.get();
+      }
+      // A supervisor that was killed wrote no last record. A stream that was opened after its end
+      // was known, and did not break, has given everything.
+      if (isWhole && known.isPresent()) {
+        return known.get();
+      }
+      known = ended();
+      if (known.isEmpty()) {
+        Thread.sleep(PAUSE);
+      }
+    }
+  }
+
+  /** Gives what is there now. */
+  void show(RunJournal.Entries entries) throws InterruptedException {
+    while (!stream(false, entries) && end.isEmpty()) {
+      Thread.sleep(PAUSE);
+    }
+  }
+
+  /** False when the stream broke: the agent may be another one now; the journal is the same. */
+  private boolean stream(boolean follow, RunJournal.Entries entries) throws InterruptedException {
+    journal.reopen();
+    Json.Obj arguments =
+        selection.with("run", run).with("offset", journal.offset()).with("follow", follow);
+    try (InputStream in = node.follow(arguments)) {
+      var buffer = new byte[BUFFER];
+      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+        journal.feed(
+            buffer, count, (rank, channel, payload) -> take(rank, channel, payload, entries));
+      }
+      return true;
+    } catch (IOException broken) {
+      return false;
+    }
+  }
+
+  private void take(int rank, int channel, byte[] payload, RunJournal.Entries entries) {
+    if (channel == RunJournal.EVENT && RunEvent.parse(payload) instanceof RunEvent.Ended(var how)) {
+      end = Optional.of(how);
+    }
+    entries.take(rank, channel, payload);
+  }
+
+  /** What the node's files say; empty while the run goes on there. */
+  private Optional<NodeEnd> ended() throws InterruptedException {
+    try {
+      Json status = node.call("run.status", Json.object("run", run));
+      return status.get("exit").map(NodeEnd::from);
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)
+          && code.equals("not-found")) {
+        return Optional.of(NodeEnd.lost());
+      }
+      throw failed;
+    }
+  }
+}

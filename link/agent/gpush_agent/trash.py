@@ -1,0 +1,67 @@
+"""What was in the way of a commit and is not ours, one folder G<generation> for each commit. It is kept for its owner, up to a limit:
+a node whose files are overwritten every day must not fill its disk."""
+import os
+import re
+import shutil
+
+MOST_BYTES = 1 << 30        # of all generations but the newest: as much as a workspace may be before gpush asks
+MOST_GENERATIONS = 100      # beside the newest; more are looked through by nobody
+MOST_FILES = 200000         # that are counted; what has more is too large
+BLOCK = 512                 # bytes in one unit of st_blocks
+GENERATION = re.compile(rb"G([0-9]{1,18})\Z")
+
+
+class Trash:
+    """In a folder of ours on the file system of the tree. Only folders with the name of a generation are ever removed."""
+
+    def __init__(self, own):
+        self.path = os.path.join(own, b"trash")
+
+    def of(self, generation):
+        return os.path.join(self.path, b"G%d" % generation)
+
+    def surplus(self, newest):
+        """Names of what is beyond the limit, the oldest first. The newest generation is what this commit has just put there: it stays
+        and does not count."""
+        names = [name for name in self.generations() if name != b"G%d" % newest]
+        left, kept = MOST_BYTES, 0
+        while kept < min(len(names), MOST_GENERATIONS):
+            left -= size(os.path.join(self.path, names[-1 - kept]), left)
+            if left < 0:
+                break
+            kept += 1
+        return names[:len(names) - kept]
+
+    def generations(self):
+        """The oldest first: by time, because a workspace that begins again counts from 1."""
+        found = []
+        try:
+            if os.path.islink(self.path):
+                return []       # somebody's: nothing behind it is ours to remove
+            for name in os.listdir(self.path):
+                match = GENERATION.match(name)
+                path = os.path.join(self.path, name)
+                if match and os.path.isdir(path) and not os.path.islink(path):
+                    found.append((os.lstat(path).st_mtime, int(match.group(1)), name))
+        except OSError:
+            pass
+        return [name for _, _, name in sorted(found)]
+
+    def remove(self, names):
+        for name in names:
+            shutil.rmtree(os.path.join(self.path, name), ignore_errors=True)
+
+
+def size(folder, limit):
+    """Bytes on the disk below a folder; counted no further than is needed to know that it is more than the limit."""
+    total = files = 0
+    for at, folders, names in os.walk(folder):
+        for name in folders + names:
+            files += 1
+            try:
+                total += os.lstat(os.path.join(at, name)).st_blocks * BLOCK
+            except OSError:
+                pass
+            if total > limit or files > MOST_FILES:
+                return max(total, limit + 1)
+    return total

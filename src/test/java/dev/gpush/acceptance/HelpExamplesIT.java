@@ -1,0 +1,166 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * The example of every command's help, as {@code gpush help} prints it, is typed in a world where a
+ * user would type it, and works.
+ */
+@Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
+final class HelpExamplesIT {
+  /** The run that the examples speak of. */
+  private static final int RUN = 7;
+
+  @Test
+  void everyExampleWorks() throws Exception {
+    try (World world = World.fresh()) {
+      Files.createDirectories(world.home());
+      Files.writeString(
+          world.home().resolve("config.yaml"),
+          "defaults: {backends: [local]}\nbackends: {rack: {kind: local}}\n");
+      world.file("train.py", "import sys\nprint('step', sys.argv[1:])\n");
+      Map<String, String> examples = examples(world);
+      var typed = new TreeSet<String>();
+
+      for (String verb :
+          List.of("help", "version", "completion", "backends", "config", "doctor", "login")) {
+        works(world, examples, typed, verb);
+      }
+      String template = works(world, examples, typed, "templates").out();
+      assertTrue(template.isEmpty(), "it goes to the file");
+      assertTrue(Files.readString(elsewhere(world).resolve("gpush.yaml")).contains("nodes:"));
+      works(world, examples, typed, "up");
+      // The user's own ssh configuration is that of whoever tests: it is shown, not written.
+      examples.merge("link", " --print", String::concat);
+      assertTrue(works(world, examples, typed, "link").out().contains("Host devbox"));
+      for (String verb : List.of("ps", "nodes", "sync", "exec", "ssh", "extend", "run", "runs")) {
+        works(world, examples, typed, verb);
+      }
+      String there = world.json("nodes", "--json").items().get(1).text("workspace").orElseThrow();
+      Files.writeString(Path.of(there).resolve("notes.txt"), "1\n");
+      works(world, examples, typed, "pull");
+      assertEquals("1\n", Files.readString(world.project().resolve("notes.txt")));
+      runs(world, 2, RUN, "true");
+      works(world, examples, typed, "logs");
+      works(world, examples, typed, "gateway");
+      works(world, examples, typed, "down");
+
+      world.gpush("up", "--nodes", "2").succeeded();
+      runs(world, 1, RUN - 1, "true");
+      runs(world, RUN, RUN, "sleep", "600");
+      assertTrue(works(world, examples, typed, "stop").err().contains("run 7 is stopped"));
+      world.gpush("gateway", "stop").succeeded();
+      deleteAll(world.home().resolve("ledger"));
+      works(world, examples, typed, "adopt");
+
+      assertEquals(examples.keySet(), typed, "every command has had its turn");
+    }
+  }
+
+  /** What the first screen promises; it needs H100s, which are only asked about here. */
+  @Test
+  void theFirstScreenIsUnderstood() throws Exception {
+    try (World world = World.fresh()) {
+      List<String> lines =
+          world
+              .gpush("help")
+              .succeeded()
+              .out()
+              .lines()
+              .filter(line -> line.startsWith("  gpush "))
+              .map(line -> line.strip().replaceFirst(" {3,}.*", ""))
+              .toList();
+
+      assertEquals(
+          List.of("gpush up --nodes 2 --gpus H100:8", "gpush run train.py --lr 3e-4"), lines);
+      Result plan = world.run(new byte[0], "sh", "-c", path() + lines.getFirst() + " --dry-run");
+      assertTrue(plan.exits(1).out().contains("H100"), plan::toString);
+      world.gpush("up").succeeded();
+      world.file("train.py", "print('trained')\n");
+      Result run = world.run(new byte[0], "sh", "-c", path() + lines.getLast());
+      assertTrue(run.succeeded().out().contains("trained"), run::toString);
+    }
+  }
+
+  private static Map<String, String> examples(World world) throws Exception {
+    var examples = new TreeMap<String, String>();
+    List<String> verbs =
+        world
+            .gpush("help")
+            .succeeded()
+            .out()
+            .lines()
+            .filter(line -> line.matches("(Session|Work|Reach|Files|Explain|Set up)  ? *[a-z].*"))
+            .flatMap(line -> Stream.of(line.substring(9).split("  ")[0].split(" ")))
+            .filter(word -> word.matches("[a-z]+"))
+            .toList();
+    assertTrue(verbs.size() > 20, verbs::toString);
+    for (String verb : verbs) {
+      examples.put(verb, example(world, verb));
+    }
+    examples.put("help", example(world, "help"));
+    return examples;
+  }
+
+  private static String example(World world, String verb) throws Exception {
+    return world
+        .gpush("help", verb)
+        .succeeded()
+        .out()
+        .lines()
+        .filter(line -> line.startsWith("  $ "))
+        .map(line -> line.substring(4))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static Result works(
+      World world, Map<String, String> examples, TreeSet<String> typed, String verb)
+      throws Exception {
+    typed.add(verb);
+    // A template is written to where it is asked for: not over the project of the others.
+    Path folder = verb.equals("templates") ? elsewhere(world) : world.project();
+    String line = path() + "cd '" + folder + "'; " + examples.get(verb);
+    return world.run(new byte[0], "bash", "-c", line).succeeded();
+  }
+
+  private static Path elsewhere(World world) throws IOException {
+    return Files.createDirectories(world.project().resolveSibling("elsewhere"));
+  }
+
+  private static String path() {
+    return "PATH='" + World.repository() + "':$PATH; ";
+  }
+
+  private static void runs(World world, int first, int last, String... words) throws Exception {
+    for (int run = first; run <= last; run++) {
+      var line = Stream.concat(Stream.of("run", "--detach"), Stream.of(words));
+      Result started = world.gpush(line.toArray(String[]::new)).succeeded();
+      assertTrue(started.err().contains("run " + run + " "), started::toString);
+    }
+  }
+
+  private static void deleteAll(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}

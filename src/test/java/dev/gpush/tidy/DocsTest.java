@@ -1,0 +1,99 @@
+package dev.gpush.tidy;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.session.SessionState;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Pages that list others list all of them, and what they say of the code is so. */
+final class DocsTest {
+  private static final Tree TREE = Tree.aroundHere();
+
+  private static final Pattern DURATION_BY_HAND =
+      Pattern.compile("to(Seconds|Minutes|Millis|Hours)\\(\\)\\s*\\+\\s*\" ?(s|ms|m|min|h)\\b");
+
+  @Test
+  void theIndexOfResultsHasAllPages() {
+    assertEquals(pages("bench/results/"), listed("bench/results/README.md"));
+  }
+
+  @Test
+  void theIndexOfDecisionsHasAllPages() {
+    assertEquals(pages("docs/decisions/"), listed("docs/decisions/README.md"));
+  }
+
+  @Test
+  void eachDecisionHasANumberOfItsOwnAndUnusedNumbersAreNamed() {
+    List<Integer> used =
+        pages("docs/decisions/").stream()
+            .map(name -> Integer.valueOf(name.substring(0, 4)))
+            .toList();
+    assertEquals(used.size(), new TreeSet<>(used).size(), () -> "a number is taken twice: " + used);
+    var unused = new ArrayList<String>();
+    for (int number = 1; number < used.getLast(); number++) {
+      if (!used.contains(number)) {
+        unused.add("%04d".formatted(number));
+      }
+    }
+
+    String says = text("docs/decisions/README.md");
+    assertTrue(
+        says.contains("Numbers that were never used: " + String.join(", ", unused) + "."),
+        () -> "write that these were never used: " + unused);
+  }
+
+  @Test
+  void theArchitectureHasAllStatesOfASession() {
+    String page = text("docs/architecture.md");
+    int begin = page.indexOf("## States of a session");
+    String picture = page.substring(begin, page.indexOf("`Backend.observe`", begin));
+
+    for (SessionState state : SessionState.values()) {
+      String word = "\\b" + state.word() + "\\b";
+      assertTrue(
+          Pattern.compile("^ {4}.*" + word, Pattern.MULTILINE).matcher(picture).find(), word);
+      assertTrue(picture.contains("`" + state.word() + "`"), word);
+    }
+  }
+
+  @Test
+  void durationsAreWrittenByOneFormatter() {
+    var places = new ArrayList<String>();
+    for (Path file : TREE.files(name -> name.contains("/src/main/java/"))) {
+      Matcher found = DURATION_BY_HAND.matcher(Tree.text(file));
+      if (found.find()) {
+        places.add(TREE.name(file) + ": " + found.group());
+      }
+    }
+
+    assertEquals(List.of(), places, "use DurationText");
+  }
+
+  /** The names of all pages of a folder but the one that lists them. */
+  private static List<String> pages(String folder) {
+    return TREE
+        .files(
+            name -> name.startsWith(folder) && name.endsWith(".md") && !name.endsWith("README.md"))
+        .stream()
+        .map(file -> file.getFileName().toString())
+        .toList();
+  }
+
+  private static List<String> listed(String page) {
+    return MarkdownLinks.relativeTargets(text(page)).stream()
+        .filter(target -> target.matches("[0-9].*\\.md"))
+        .sorted()
+        .toList();
+  }
+
+  private static String text(String page) {
+    return Tree.text(TREE.root().resolve(page));
+  }
+}
