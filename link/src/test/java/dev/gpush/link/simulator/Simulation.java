@@ -27,6 +27,9 @@ final class Simulation {
 
   private static final int MAX_ROUNDS = 20_000;
 
+  /** One schedule of so many has streams that fill more than one write. */
+  private static final int BULK = 40;
+
   /** Milliseconds, as a power of two. */
   private static final int LONGEST_STEP = 10;
 
@@ -41,6 +44,7 @@ final class Simulation {
   final Network network;
   final Users users;
   final int poolHere;
+  final boolean isBulk;
   private final GatewayEnd here;
   private final AgentEnd there;
 
@@ -60,13 +64,14 @@ final class Simulation {
     this.random = new SplittableRandom(seed);
     this.agent = agent;
     this.mutation = mutation;
-    boolean isTight = random.nextInt(3) == 0;
-    int window = pick(200, 3_000, 65_536);
+    this.isBulk = chance(BULK);
+    boolean isTight = !isBulk && chance(3);
+    int window = isBulk ? 1 << 20 : pick(200, 3_000, 65_536);
     this.sizes =
         new AgentSide.Sizes(
             window,
             Math.min(window, 16_384),
-            pick(8_192, 1 << 18),
+            Math.max(window, pick(8_192, 1 << 18)),
             isTight ? 40_000 : 1 << 26,
             isTight ? 5_000 : 1 << 20);
     this.poolHere = isTight ? 60_000 : 1 << 27;

@@ -14,6 +14,14 @@ import java.util.Optional;
 final class Users {
   private static final int MOST_STREAMS = 12;
 
+  /** One schedule of so many has more streams than that. */
+  private static final int CROWD = 40;
+
+  /** More than go in a row on the fast lane. */
+  private static final int MOST_CROWD = 150;
+
+  private static final int MOST_BULK = 600_000;
+
   private final Simulation sim;
   private final Map<Integer, Talk> there = new HashMap<>();
   private boolean isHealed;
@@ -25,8 +33,8 @@ final class Users {
   }
 
   void begin() {
-    isCrowd = sim.chance(40);
-    mostStreams = isCrowd ? 150 : sim.pick(1, 3, MOST_STREAMS);
+    isCrowd = !sim.isBulk && sim.chance(CROWD);
+    mostStreams = isCrowd ? MOST_CROWD : sim.isBulk ? 2 : sim.pick(1, 3, MOST_STREAMS);
     for (int i = isCrowd ? 100 : 1; i > 0; i--) {
       openHere();
     }
@@ -57,6 +65,9 @@ final class Users {
   private long bytes() {
     if (isCrowd) {
       return sim.random.nextInt(sim.chance(10) ? 20_000 : 20);
+    }
+    if (sim.isBulk) {
+      return sim.random.nextInt(MOST_BULK);
     }
     return sim.random.nextInt(sim.pick(1, 50, 5_000, 5_000, 60_000, 200_000) + 1);
   }
