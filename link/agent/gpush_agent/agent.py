@@ -18,22 +18,21 @@ import fcntl
 import importlib.util
 import json
 import os
-import platform
 import resource
 import socket
 import struct
 import sys
 import traceback
-import uuid
 
-from . import (MINOR, VERSION, calls, dials, environment, execs, facts, frames, lease, listens, locks, notices, peers,
-               processes, sweep, temporary)
+from . import (MINOR, PYTHON, VERSION, calls, environment, execs, facts, frames, handover, lease, locks, notices, peers,
+               processes, relay, sweep, temporary)
 from .link import Link
 from .loop import NO_ROOM, Loop
 from .refused import Refused
 
 BURST = 131072              # bytes numbered at once; more would make urgent frames wait
 GREETING_SECONDS = 20.0
+WAITING_SECONDS = 600.0     # between the answer to a status and HELLO, as long as an unclaimed agent lives
 PING_SECONDS = 5.0
 WATCH_SECONDS = 5.0         # how often the folder and the lease are looked at
 MAX_PIPES = 16              # connections that have not said HELLO yet, or are being closed
@@ -45,16 +44,19 @@ LEAVING_SECONDS = 0.25      # between two looks whether anything is left to be w
 SAME_SECONDS = 2.0          # two signals of a scheduler that come so close together are one
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
-CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call"]
+CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate"]
 PARTS = ["peers", "sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
+LATER = ("files", "supervisor", "follow", "ending", "dials", "listens", "sftp")     # in the order of their likely use
+LATER_SECONDS = 1.0         # without a frame; what is wanted sooner is loaded when it is wanted
 
 
 class Pipe:
-    """One connection to our socket: a relay that speaks frames, or a control line."""
+    """One connection to our socket, or the streams of a command: somebody who speaks frames, or a control line."""
 
-    def __init__(self, agent, sock):
-        self.agent, self.loop, self.socket = agent, agent.loop, sock
-        self.fd = sock.fileno()
+    def __init__(self, agent, ends, preamble=None):
+        """`preamble`: b"" where one comes first, which is given back."""
+        self.agent, self.loop, self.ends = agent, agent.loop, ends
+        self.preamble = preamble
         self.parser = frames.Parser()
         self.out = collections.deque()
         self.left = 0               # bytes of the frame that is being written, not yet written
@@ -63,11 +65,13 @@ class Pipe:
         self.line = None            # bytes of a control line
         self.heard = self.pinged = agent.loop.clock()
         self.timer = self.loop.after(GREETING_SECONDS, self.late)
-        self.loop.read(self.fd, self.ready)
+        self.loop.read(ends.fd_in, self.ready)
+        if ends.fd_end >= 0:
+            self.loop.read(ends.fd_end, self.close)
 
     def ready(self):
         try:
-            chunk = self.socket.recv(262144)
+            chunk = self.ends.read(262144)
         except BlockingIOError:
             return
         except OSError:
@@ -75,17 +79,27 @@ class Pipe:
         if not chunk:
             self.close()
             return
+        if self.preamble is not None:
+            chunk = self.introduced(chunk)
+            if self.closed:
+                return
         if self.line is None and not self.greeted and not self.parser.buffer and chunk[:1] == b"{":
             self.line = b""
         if self.line is not None:
             self.line += chunk
             if b"\n" in self.line:
-                line, self.line = self.line, b""    # it stays a line's pipe
+                line, _, rest = self.line.partition(b"\n")
+                self.line = b""         # it stays a line's pipe
                 self.timer.cancel()
-                self.agent.control(self, line.partition(b"\n")[0])
+                self.agent.control(self, line)
+                if self.line is None and rest:
+                    self.take(rest)
             elif len(self.line) > frames.MAX_PAYLOAD:
                 self.close()
             return
+        self.take(chunk)
+
+    def take(self, chunk):
         self.heard = self.loop.clock()
         for frame in self.parser.feed(chunk):
             if self.closing or self.closed:
@@ -97,6 +111,25 @@ class Pipe:
             except frames.Bad as bad:
                 self.agent.log("protocol: %s" % bad)
                 self.bye("protocol", {"reason": str(bad)})
+
+    def introduced(self, chunk):
+        """What comes after the preamble."""
+        self.preamble += chunk
+        if len(self.preamble) < relay.PREAMBLE_SIZE:
+            return b""
+        head, rest = self.preamble[:relay.PREAMBLE_SIZE], self.preamble[relay.PREAMBLE_SIZE:]
+        self.preamble = None
+        return rest if self.tell(head) else b""
+
+    def tell(self, data):
+        """Says so much at once, before anything else was said; closes where there is no room for it."""
+        try:
+            if self.ends.write([data]) == len(data):
+                return True
+        except OSError:
+            pass
+        self.close()
+        return False
 
     def frame(self, frame):
         kind = frame[0]
@@ -116,6 +149,12 @@ class Pipe:
     def late(self):
         self.bye("protocol", {"reason": "no hello"})
 
+    def become_link(self, answer):
+        """Answered, a line's pipe waits for HELLO after all: whoever asked whether we are there waits for other nodes now."""
+        if self.tell(answer):
+            self.line = None
+            self.timer = self.loop.after(WAITING_SECONDS, self.late)
+
     # ---- writing
 
     def push(self, buffers):
@@ -132,7 +171,7 @@ class Pipe:
         while self.out:
             vectors = [self.out[i] for i in range(min(len(self.out), MAX_VECTORS))]
             try:
-                count = self.socket.sendmsg(vectors)
+                count = self.ends.write(vectors)
             except BlockingIOError:
                 break
             except OSError:
@@ -152,12 +191,12 @@ class Pipe:
                     self.left -= count
                     count = 0
         if self.out:
-            self.loop.write(self.fd, self.flush)
+            self.loop.write(self.ends.fd_out, self.flush)
         elif self.closing:
             self.close()
         else:
             more = self.greeted and link.has_output()
-            self.loop.write(self.fd, self.flush if more else None)
+            self.loop.write(self.ends.fd_out, self.flush if more else None)
 
     def bye(self, code, facts_=None):
         if self.closing or self.closed:
@@ -175,7 +214,7 @@ class Pipe:
     def end(self):
         """Closes once everything is written."""
         self.closing = True
-        self.loop.read(self.fd, None)
+        self.loop.read(self.ends.fd_in, None)
         self.timer.cancel()
         self.timer = self.loop.after(GREETING_SECONDS, self.close)
         self.flush()
@@ -185,12 +224,13 @@ class Pipe:
             self.hand_over().close()
 
     def hand_over(self):
-        """The socket, which is no pipe any more."""
+        """Its ends, which are no pipe any more."""
         self.closed = True
         self.timer.cancel()
-        self.loop.forget(self.fd)
+        for fd in (self.ends.fd_in, self.ends.fd_out, self.ends.fd_end):
+            self.loop.forget(fd)
         self.agent.pipe_closed(self)
-        return self.socket
+        return self.ends
 
 
 class Agent:
@@ -206,7 +246,7 @@ class Agent:
         self.loop = Loop(log=self.log)
         self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
         self.account = processes.account()
-        self.identity = uuid.uuid4().hex
+        self.identity = os.urandom(16).hex()
         self.term, self.incarnation, self.said_at = 0, "", 0
         self.boot = facts.boot()
         self.devices = visible_devices(os.environ)
@@ -254,6 +294,11 @@ class Agent:
         if self.beacon is not None:
             self.beacon.setblocking(False)
             self.loop.read(self.beacon.fileno(), self.poked)
+        self.take_streams()
+
+    def take_streams(self):
+        if self.folder.handover_fd >= 0:
+            self.loop.read(self.folder.handover_fd, self.called)
 
     def make_tmp(self):
         """TMPDIR of this node's own; without a state folder that can be written, the system's."""
@@ -286,7 +331,7 @@ class Agent:
 
     def write_json(self):
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
-                 "holder": self.holder, "name": self.name, "python": platform.python_version(), "boot": self.boot,
+                 "holder": self.holder, "name": self.name, "python": PYTHON, "boot": self.boot,
                  "request": self.request}
         path = os.path.join(self.folder.path, "agent.json")
         try:
@@ -339,6 +384,11 @@ class Agent:
         self.listener = listener
         self.listener.setblocking(False)
         self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
+        if self.folder.handover_fd >= 0:
+            self.loop.forget(self.folder.handover_fd)
+            os.close(self.folder.handover_fd)
+        self.folder.handover_fd = handover.make(self.folder.path, os.getpid(), self.folder.lock_fd)
+        self.take_streams()
         self.write_json()
         self.check_tmp()
 
@@ -368,13 +418,25 @@ class Agent:
                 self.cannot("no-descriptors", {"errno": errno.errorcode[error.errno]})
                 self.loop.rest(listener, lambda: self.connected(listener))
             return
-        sock.setblocking(False)
         if peer_uid(sock) not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
             sock.close()
             return
+        self.adopt(sock)
+
+    def adopt(self, sock):
+        """A pipe from now on."""
+        sock.setblocking(False)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             sock.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
-        self.pipes.append(Pipe(self, sock))
+        self.pipes.append(Pipe(self, handover.SocketEnds(sock)))
+        return self.pipes[-1]
+
+    def called(self):
+        """Commands on this node want to give us their streams."""
+        for pid in handover.callers(self.folder.handover_fd):
+            ends = handover.take(self.folder.path, pid, len(self.pipes) < MAX_PIPES)
+            if ends is not None:
+                self.pipes.append(Pipe(self, ends, b""))
 
     def pipe_closed(self, pipe):
         if pipe in self.pipes:
@@ -437,13 +499,15 @@ class Agent:
             link.cut()
         self.term, self.incarnation, self.said_at = term, incarnation, said_at
         self.holder = holder or self.holder
+        if not self.lease.claimed:
+            self.loop.after(LATER_SECONDS, lambda: self.load_later(list(LATER)))
         self.lease.claim()
         self.watch_lease()
         pipe.greeted = True
         pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
-            "python": platform.python_version(), "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
+            "python": PYTHON, "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
             "boot": self.boot, "bare": self.bare, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:
             self.link.resume(last)
@@ -497,6 +561,19 @@ class Agent:
             env["SSH_TTY"] = tty
         return env
 
+    def load_later(self, names):
+        """Loads what was left out at the start, one module a turn, while nothing else is to be done: a first run need not wait
+        for it, and later neither missing descriptors nor another Python in the place of ours can keep it from being loaded."""
+        if self.pipe is not None and self.loop.clock() - self.pipe.heard < LATER_SECONDS:
+            self.loop.after(LATER_SECONDS, lambda: self.load_later(names))
+            return
+        try:
+            importlib.import_module("gpush_agent." + names.pop(0))
+        except (ImportError, OSError) as error:     # a small build; or it is found out when it is wanted
+            self.log("loading: %s" % error)
+        if names and not self.ending:
+            self.loop.after(0, lambda: self.load_later(names))
+
     def fork(self, keep=(), keep_locks=False):
         """See the head of this file. Returns 0 in the child, where nothing of the agent may be used any more."""
         pid = os.fork()
@@ -520,7 +597,7 @@ class Agent:
 
     def status(self):
         value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
-                 "name": self.name, "pid": os.getpid(), "python": platform.python_version(), "agent": self.identity,
+                 "name": self.name, "pid": os.getpid(), "python": PYTHON, "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value.update(self.time_left(), peers=self.peers.status(), devices=self.devices)
@@ -544,14 +621,16 @@ class Agent:
         try:
             value = frames.unpack_json(line)
             do = value.get("do")
-            if do == "status":
+            if do == "status" and value.get("then") == "link":
+                pipe.become_link(frames.pack_json(dict(self.status(), ok=True)) + b"\n")
+            elif do == "status":
                 answer(dict(self.status(), ok=True))
             elif do == "renew":
                 answer(dict(calls.renew(self, value), ok=True))
             elif do == "peers":
                 answer(dict(self.peers.configure(value), ok=True))
-            elif do == "peer":
-                self.peers.answer(pipe.hand_over(), value)
+            elif do in ("peer", "tunnel") and isinstance(pipe.ends, handover.SocketEnds):
+                self.peers.answer(pipe.hand_over().socket, value)
             elif do == "release":
                 self.finish("released", lambda kept: answer({"ok": True, "kept": kept}))
             else:
@@ -650,5 +729,13 @@ def peer_uid(sock):
         return os.getuid() if not hasattr(socket, "SO_PEERCRED") else -1
 
 
-TYPES = {"exec": execs.Exec, "tcp": dials.Dial, "unix": dials.Dial, "listen-tcp": listens.Listen,
-         "listen-unix": listens.Listen, "call": calls.Call}
+def part(module, name):
+    """A stream's owner whose module is loaded when it is first wanted: most agents never dial or listen."""
+    def make(agent, stream, value):
+        return getattr(importlib.import_module("gpush_agent." + module), name)(agent, stream, value)
+    return make
+
+
+TYPES = {"exec": execs.Exec, "call": calls.Call, "tcp": part("dials", "Dial"), "unix": part("dials", "Dial"),
+         "listen-tcp": part("listens", "Listen"), "listen-unix": part("listens", "Listen"),
+         "tunnel": part("tunnels", "Tunnel")}

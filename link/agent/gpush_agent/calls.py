@@ -1,9 +1,10 @@
 """call streams: a table from method to function. A function gets (agent, params) and returns a result, or raises Refused;
 those that may block run in a worker."""
 import importlib
+import os
 import socket
 
-from . import alone, facts, frames, processes
+from . import facts, frames, processes
 from .stream import Owner
 from .refused import Refused, of_os_error
 
@@ -22,6 +23,8 @@ class Call(Owner):
             raise Refused("bad-request", {"field": "method"})
         if method in SLOW:
             processes.Worker(agent.loop, agent.origin, lambda: SLOW[method](agent, params), self.answer, SECONDS)
+        elif method == "release":
+            agent.finish("released", lambda kept: self.answer({"kept": kept}, None))
         elif method == "environment":
             agent.environment.when_ready(lambda: self.answer(
                 {"env": agent.environment.base, "source": agent.environment.source}, None))
@@ -83,8 +86,15 @@ def ports(agent, params):
             sock.close()
 
 
+def alone(agent, params):
+    from . import alone as module
+    return module.look(agent.workspace, agent.state)
+
+
 def run(name):
     def call(agent, params):
+        if name == "list" and not (agent.state and os.path.isdir(os.path.join(agent.state, "runs"))):
+            return []           # a new node: nothing need be loaded for that
         try:
             supervisor = importlib.import_module("gpush_agent.supervisor")
         except ImportError:
@@ -99,4 +109,4 @@ def run(name):
 TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
 SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
-        "alone": lambda agent, params: alone.look(agent.workspace, agent.state)}
+        "alone": alone}

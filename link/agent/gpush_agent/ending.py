@@ -11,6 +11,7 @@ RUN_GRACE = 5.0
 TERM_GRACE = 3.0
 POLL = 0.05
 FILES_SECONDS = 300.0
+LAST_SECONDS = 2.0
 
 
 class Ending:
@@ -88,16 +89,20 @@ class Ending:
             agent.log("releasing files: %s %s" % (refused.code, refused.facts))
         self.kept = list(kept or [])
         agent.folder.remove()
-        if agent.pipe is not None:
-            agent.pipe.bye("released", {"why": self.why, "kept": self.kept[:100]})
         for answer in self.answers:
             answer(self.kept)
-        self.until = self.loop.clock() + 2.0
+        self.until = self.loop.clock() + LAST_SECONDS
         self.leave()
 
     def leave(self):
-        """The last words are written, if someone still listens; then we are gone."""
-        if any(pipe.closing for pipe in self.agent.pipes) and self.loop.clock() < self.until:
+        """The last words are written, if someone still listens; then we are gone. BYE comes after what was still to be said."""
+        pipe, is_late = self.agent.pipe, self.loop.clock() >= self.until
+        if pipe is not None and not pipe.closing:
+            pipe.flush()
+            if is_late or pipe.closed or not (pipe.out or self.agent.link.has_output()):
+                pipe.bye("released", {"why": self.why, "kept": self.kept[:100]})
+        speaks = any(pipe.closing or pipe is self.agent.pipe for pipe in self.agent.pipes)
+        if (speaks or self.agent.peers.tunnels.busy()) and not is_late:
             self.loop.after(POLL, self.leave)
             return
         self.loop.running = False

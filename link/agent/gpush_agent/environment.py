@@ -1,7 +1,6 @@
 """The base environment of everything that runs on the node: given at start, or captured once from a login shell."""
 import json
 import os
-import subprocess
 import sys
 
 from . import processes
@@ -35,6 +34,7 @@ def completed(env, account):
 
 def capture(account):
     """In a forked child: `$SHELL -lc` prints its environment between markers; noise of profiles is cut away."""
+    import subprocess
     script = 'import json, os; print("%s" + json.dumps(dict(os.environ)) + "%s")' % (MARK, MARK)
     command = "'%s' -I -S -c '%s'" % (sys.executable, script)
     _, home, shell = account

@@ -50,6 +50,11 @@ def request(value):
         raise Refused("bad-request", {"field": "text"})
 
 
+def load(builtin):
+    """Its module. Loaded before the fork, so that the next child has it already."""
+    return importlib.import_module("gpush_agent." + BUILTINS[builtin])
+
+
 def words(value, shell, logs_in=True):
     """(file to execute, argv). `logs_in`: shells may read profiles, which know nothing of a container's environment."""
     base = os.path.basename(shell)
@@ -95,9 +100,13 @@ class Exec(Owner):
             self.release_fds()
             refused = of_os_error(error)
             self.stream.refuse(refused.code, refused.facts)
+        except ImportError:         # a small build
+            self.stream.refuse("not-found", {"builtin": self.value["builtin"]})
 
     def spawn(self, child):
         value, pty = self.value, self.value.get("pty")
+        if value.get("builtin") is not None:
+            load(value["builtin"])
         if pty is not None:
             self.master, slave = terminal.open_pty(pty.get("columns") or 80, pty.get("rows") or 24, pty.get("modes"))
             self.fds.add(self.master)
@@ -169,8 +178,7 @@ class Exec(Owner):
                     signal.signal(signal.SIGTERM, signal.SIG_IGN)       # a scheduler says it to all; what is read then goes on
                 os.environ.clear()
                 os.environb.update({raw(name): raw(text) for name, text in env.items()})
-                name = self.value["builtin"]
-                main = importlib.import_module("gpush_agent." + BUILTINS[name]).main
+                main = load(self.value["builtin"]).main
                 args = dict(self.value.get("args") or {})
                 args.setdefault("state", self.agent.state)
                 os.close(error_out)
@@ -181,10 +189,6 @@ class Exec(Owner):
         except OSError as error:
             if error_out >= 0:
                 os.write(error_out, ("%s %d" % (stage, error.errno or 0)).encode())
-            os._exit(127)
-        except ImportError:
-            if error_out >= 0:
-                os.write(error_out, b"exec 2")
             os._exit(127)
         except SystemExit as exit:
             os._exit(exit.code if isinstance(exit.code, int) else 1 if exit.code else 0)

@@ -1,17 +1,18 @@
 """What a node is and has. A pure function of a root folder (tests give their own tree); runs in a worker."""
 import os
-import platform
 import socket
 import struct
-import subprocess
 import sys
+
+from . import PYTHON
 
 NVIDIA_SMI_SECONDS = 10
 
 
 def facts(root="/", folders=()):
-    return {"host": socket.gethostname(), "kernel": platform.release(), "machine": platform.machine(),
-            "python": platform.python_version(), "executable": sys.executable, "boot": boot(root),
+    system = os.uname()
+    return {"host": socket.gethostname(), "kernel": system.release, "machine": system.machine,
+            "python": PYTHON, "executable": sys.executable, "boot": boot(root),
             "os": os_name(root), "cpus": cpus(), "cpu_limit": cpu_limit(root), "memory": memory(root),
             "addresses": addresses(), "gpus": gpus(root), "shm": space(os.path.join(root, "dev/shm")),
             "disks": {folder: space(folder) for folder in folders if folder}}
@@ -33,7 +34,7 @@ def os_name(root):
     for line in text(root, "etc/os-release").splitlines():
         if line.startswith("PRETTY_NAME="):
             return line[12:].strip().strip('"')
-    return platform.system()
+    return os.uname().sysname
 
 
 def cpus():
@@ -102,6 +103,7 @@ def space(folder):
 def gpus(root):
     """[{index, uuid, name, memory, driver}], from nvidia-smi, else the little that /proc tells."""
     if root == "/":
+        import subprocess
         try:
             output = subprocess.run(
                 ["nvidia-smi", "--query-gpu=index,uuid,name,memory.total,driver_version", "--format=csv,noheader,nounits"],

@@ -7,13 +7,12 @@
 A lock counts only if the path still leads to the locked file: files may be deleted by others at any moment."""
 import errno
 import fcntl
-import hashlib
 import os
-import shutil
 import socket
 import stat
 import time
 
+from .digest import sha256
 from .refused import Refused
 
 BASES = ("/tmp", "/var/tmp", "/dev/shm")
@@ -24,7 +23,7 @@ BACKLOG = 64
 
 
 def digest(gang, node):
-    return hashlib.sha256(("%s/%s" % (gang, node)).encode()).hexdigest()[:12]
+    return sha256(("%s/%s" % (gang, node)).encode()).hexdigest()[:12]
 
 
 def own_folder(path, create):
@@ -96,7 +95,7 @@ def user_folders(bases):
 
 def abstract(name, bases):
     """The abstract name of the agent whose folder has this name."""
-    mark = "" if list(bases) == list(BASES) else hashlib.sha256("\n".join(bases).encode()).hexdigest()[:12]
+    mark = "" if list(bases) == list(BASES) else sha256("\n".join(bases).encode()).hexdigest()[:12]
     return "\0gpush-%d-%s%s" % (os.getuid(), name, mark)
 
 
@@ -123,6 +122,7 @@ class Folder:
         self.path = None
         self.lock_fd = -1
         self.inode = None
+        self.handover_fd = -1
 
     def find(self):
         """A connection to the living agent, or None."""
@@ -241,6 +241,7 @@ class Folder:
     def remove(self):
         """Our folder, if it is still ours, and the user's when it is empty then."""
         if self.path and same(self.lock_fd, os.path.join(self.path, "lock")):
+            import shutil
             shutil.rmtree(self.path, ignore_errors=True)
             try:
                 os.rmdir(os.path.dirname(self.path))

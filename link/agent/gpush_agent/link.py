@@ -62,16 +62,15 @@ class Link:
         self.next_own += 2
         stream = self._new(number, owner, 0)
         stream.answered = True
-        value = dict(value, credit=stream.window)
-        stream.hurry([OPEN, 0, frames.pack_json(value)])
+        stream.begin(OPEN, dict(value, credit=stream.window))
         return stream
 
     def ping(self, token):
         self.control.append((PING, 0, frames.NUMBER.pack(token)))
 
     def has_output(self):
-        return bool(self.control or self.replay or self.lane or self.dirty or (self.ring and self._ring_can_send())
-                    or self._ack_now())
+        return bool(self.control or self.replay or self.lane or self.dirty or self.relieved
+                    or (self.ring and self._ring_can_send()) or self._ack_now())
 
     def _ring_can_send(self):
         for stream in self.ring:
@@ -145,7 +144,7 @@ class Link:
         return 0
 
     def _piece(self, stream, out):
-        """Numbers the next frame of a stream, or nothing when it lacks credit. Returns the bytes."""
+        """Numbers the next frame of a stream, or nothing without credit or behind the lane. Returns the bytes."""
         if stream.ahead or not stream.queue:
             return 0
         item = stream.queue[0]
@@ -245,6 +244,7 @@ class Link:
                 value = frames.NUMBER.unpack(payload)[0]
                 if value > stream.allowed:
                     stream.allowed = value
+                    stream.starved = False
                     if stream.owner is not None and not stream.own_close:
                         stream.owner.room()
         elif kind == PING:
@@ -269,6 +269,7 @@ class Link:
         if self.was_full and self.kept_bytes + self.queued < POOL // 2:
             self.was_full = False
             for stream in list(self.streams.values()):
+                stream.starved = False
                 if stream.owner is not None and not stream.own_close:
                     stream.owner.room()
 

@@ -1,6 +1,21 @@
 # The loader: goes on the command line as `python -I -S -B -X utf8 -u -c <this text>` and gets the agent's source on stdin.
 # stdin: 8 hex digits (length of the header), the header (JSON), the source (zlib of JSON {"module": "text"}).
-import importlib.machinery, json, os, sys, zlib
+# Run as a file by begin.sh, it has that and other Pythons as arguments, for the case that this Python is not fit.
+import os, sys
+
+try:
+    import importlib.machinery, json, zlib
+    import fcntl, select, selectors, signal, socket, struct, termios     # what the agent cannot do without
+    is_fit = sys.version_info >= (3, 6)
+except ImportError:
+    is_fit = False
+if not is_fit:
+    if len(sys.argv) > 2:
+        os.environ["GPUSH_FOUND"] = "1"
+        os.execv("/bin/sh", ["/bin/sh"] + sys.argv[1:])
+    sys.stderr.write('{"code": "python-too-old", "facts": {"version": "%s"}}\n' % sys.version.split()[0])
+    sys.stderr.flush()
+    os._exit(98)
 
 LARGEST = 16 << 20      # of the header, of the source packed and of the source
 

@@ -2,14 +2,13 @@
 secret before either believes anything, and every message after that carries a proof of what it is and where in the
 conversation it stands (docs/technical/link.md section 8). Nothing is hidden from who can read the wire: no secrets go here,
 and TLS can be put around the socket (`binding` then ties the proofs to that very connection)."""
-import hashlib
-import hmac
 import json
 import os
 import socket
 import struct
 
 from . import frames
+from .digest import hmac_sha256, same_bytes
 
 VERSION = 1
 GREETING_SECONDS = 10.0     # a stranger has so long to prove who it is
@@ -24,11 +23,12 @@ COUNTER = struct.Struct(">Q")
 
 def proof(secret, *parts):
     """HMAC-SHA256, in hex, of parts that cannot run into each other."""
-    return hmac.new(secret, json.dumps(("gpush-peer",) + parts).encode(), hashlib.sha256).hexdigest()
+    return hmac_sha256(secret, json.dumps(("gpush-peer",) + parts).encode())
 
 
 class Line:
-    """One end. `owner` is told joined(line), heard(line, message) and, once in any case, left(line)."""
+    """One end. `owner` is told joined(line), heard(line, message) and, once in any case, left(line); or tunnel(line, greeting)
+    of a caller that wants no line, and left(line) only when the owner did not take the socket."""
 
     def __init__(self, loop, sock, secret, gang, owner, node=None, hello=None, binding=""):
         """`node`: who we are, when we dial; without it we answer, and learn who calls. `hello`: the caller's first line,
@@ -95,7 +95,9 @@ class Line:
     def greeted(self, value):
         """We answer: who calls says its number and a nonce; we prove ourselves first, which helps nobody to guess."""
         node, nonce = value.get("node"), value.get("nonce")
-        if value.get("do") != "peer" or value.get("version") != VERSION:
+        if value.get("do") == "tunnel":
+            self.owner.tunnel(self, value)
+        elif value.get("do") != "peer" or value.get("version") != VERSION:
             self.refuse("version", {"version": VERSION})
         elif isinstance(node, bool) or not isinstance(node, int) or not is_nonce(nonce):
             self.refuse("bad-request", {})
@@ -190,19 +192,24 @@ class Line:
     def close(self, why):
         if self.closed:
             return
-        self.closed, self.why = True, why
+        self.why = why
+        self.hand_over().close()
+        self.owner.left(self)
+
+    def hand_over(self):
+        """The socket, which is no line any more."""
+        self.closed = True
         self.timer.cancel()
         self.loop.forget(self.sock.fileno())
-        self.sock.close()
-        self.owner.left(self)
+        return self.sock
 
 
 def seal(key, count, payload):
-    return hmac.new(key, COUNTER.pack(count) + payload, hashlib.sha256).hexdigest()
+    return hmac_sha256(key, COUNTER.pack(count) + payload)
 
 
 def same(expected, got):
-    return isinstance(got, str) and hmac.compare_digest(expected.encode(), got.encode("utf-8", "replace"))
+    return isinstance(got, str) and same_bytes(expected.encode(), got.encode("utf-8", "replace"))
 
 
 def is_nonce(value):

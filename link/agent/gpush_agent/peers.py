@@ -2,11 +2,10 @@
 lines the gang agrees on its idle time (gang.py) and stops failing runs everywhere (failures.py). An agent without a key,
 or whose gang is one node, judges alone."""
 import os
-import random
 import socket
 
 from . import folder as places
-from . import frames, gang, peerline, processes
+from . import frames, gang, peerline, processes, tunnels
 from .failures import Failures
 from .loop import NO_ROOM
 from .refused import Refused
@@ -14,10 +13,10 @@ from .refused import Refused
 REPORT_SECONDS = 5.0        # between two reports of a node; at most a quarter of the idle time
 SILENT_SECONDS = 15.0       # and three reports: a line on which nothing is heard so long is dialled anew
 RETRY_SECONDS = (0.5, 20.0)     # between two tries; doubles from the first to the second
-MAX_STRANGERS = 32          # connections that have not proved themselves; the oldest goes
+MAX_STRANGERS = 32          # connections that have not proved themselves, beside one of each node; the oldest goes
 MAX_PROBLEMS = 50           # lines in the log about lines
 RESOLVE_SECONDS = 10.0
-BACKLOG = 64
+BACKLOG = 256               # all nodes of the largest gang dial at the same moment
 
 
 class Peers:
@@ -34,6 +33,7 @@ class Peers:
         self.timer = None
         self.problem, self.problems = "", 0
         self.failures = Failures(agent, self.tell)
+        self.tunnels = tunnels.Tunnels(agent, self)
         if isinstance(config, dict) and agent.nodes > 1:
             try:
                 self.configure(config)
@@ -113,7 +113,7 @@ class Peers:
                 pass
             sock.close()
             return
-        if len(self.strangers) >= MAX_STRANGERS:
+        if len(self.strangers) >= MAX_STRANGERS + self.agent.nodes:
             self.strangers[0].close("too many strangers")
         self.take(sock, hello=hello)
 
@@ -139,9 +139,16 @@ class Peers:
             self.report()
         else:
             self.judge.joined(node)
+            self.tunnels.joined(node)
         for failure in list(self.failures.first.values()):
             if not line.dials or failure["node"] == self.agent.node:
                 line.send({"failed": self.failures.message(failure)})
+
+    def tunnel(self, line, greeting):
+        """Somebody dialled us for a tunnel, not for a line."""
+        if line in self.strangers:
+            self.strangers.remove(line)
+        self.tunnels.arrived(line, greeting)
 
     def left(self, line):
         if line in self.strangers:
@@ -161,7 +168,7 @@ class Peers:
     def next_pause(self):
         """With jitter: all nodes of a gang lose node 0 at the same moment."""
         pause, self.pause = self.pause, min(self.pause * 2, RETRY_SECONDS[1])
-        return pause * random.uniform(0.7, 1.3)
+        return pause * (0.7 + 0.6 * os.urandom(1)[0] / 255)
 
     def dial(self):
         if self.address is None or self.dialling or self.strangers:
@@ -264,6 +271,8 @@ class Peers:
     def heard(self, line, message):
         if isinstance(message.get("failed"), dict):
             self.failures.heard(message["failed"], line)
+        if isinstance(message.get("tunnel"), dict):
+            self.tunnels.heard(line, message["tunnel"])
         if line.dials:
             self.problem, self.pause = "", RETRY_SECONDS[0]     # not before: it may have proved itself and still refuse
             if isinstance(message.get("lease"), dict):

@@ -1,5 +1,4 @@
 """Forking: what a child must be before it becomes a program, and which processes descend from us."""
-import ctypes
 import json
 import os
 import pwd
@@ -51,21 +50,41 @@ def account():
 
 def become_subreaper():
     """Orphans of our children come to us, so that a release finds every process that it must end. Best effort."""
+    if os.getpid() == 1:
+        return True         # of a container: they come to us anyway
+    import ctypes
     try:
         return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     except (OSError, AttributeError):
         return False
 
 
+def ignored_signals():
+    """The mask of the signals that this process ignores; 0 where the system does not say."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"SigIgn:"):
+                    return int(line.split()[1], 16)
+    except (OSError, ValueError, IndexError):
+        pass
+    return 0
+
+
 def restore_library_signals():
     """In what this process executes these two have their default action, as under sshd. Only on the systems in the table."""
-    number = RT_SIGACTION.get(os.uname().machine)
-    if number is None or sys.platform != "linux" or ctypes.sizeof(ctypes.c_void_p) != 8:
+    mask = ignored_signals()
+    ignored = [number for number in LIBRARY_SIGNALS if mask >> (number - 1) & 1]
+    call = RT_SIGACTION.get(os.uname().machine)
+    if not ignored or call is None or sys.platform != "linux":
+        return
+    import ctypes               # late: it is slow to load, and an agent that a container starts does not need it
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
         return
     try:
         default = ctypes.create_string_buffer(64)       # a kernel_sigaction of zeros: SIG_DFL, no flags, no mask
-        for library_signal in LIBRARY_SIGNALS:
-            ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), ctypes.c_long(library_signal), default,
+        for number in ignored:
+            ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(call), ctypes.c_long(number), default,
                                                       ctypes.c_void_p(None), ctypes.c_size_t(KERNEL_SIGSET_BYTES))
     except (OSError, AttributeError):
         pass

@@ -82,6 +82,7 @@ def check(spec):
     warn = spec.get("warn")
     need("warn", warn is None or (isinstance(warn, dict) and warn.get("signal") in SIGNALS
                                   and isinstance(warn.get("before_s"), (int, float)) and 0 < warn["before_s"] <= LONGEST_WARNING))
+    need("activate", spec.get("activate") is None or words(spec["activate"]))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
 
 
@@ -127,7 +128,43 @@ def environment(spec, base, run, mark):
         "MASTER_ADDR": spec["master"]["addr"], "MASTER_PORT": str(spec["master"]["port"])})
     if spec.get("visible") is not None:
         env["CUDA_VISIBLE_DEVICES"] = spec["visible"]
+    env.update(activate(spec.get("activate") or [], env))
     return env
+
+
+def activate(candidates, env):
+    """What activating the environment of the first of these Pythons would set, found without starting it: candidates are what
+    PythonChoice of the gateway says. {} where that Python is no environment (venv) of its own."""
+    for candidate in candidates:
+        path = python_of(candidate, env)
+        if path is not None:
+            prefix = os.path.dirname(os.path.dirname(path))
+            if not os.path.isfile(os.path.join(prefix, "pyvenv.cfg")):
+                return {}
+            programs = os.path.join(prefix, "bin")
+            folders = env.get("PATH", "")
+            if folders and folders != programs and not folders.startswith(programs + ":"):
+                folders = programs + ":" + folders
+            return {"VIRTUAL_ENV": prefix, "PATH": folders or programs}
+    return {}
+
+
+def python_of(candidate, env):
+    """The program, or None: a path, a folder with bin/python, a name on PATH, or a word for what is active here."""
+    if candidate in ("@venv", "@conda"):
+        folder = env.get("VIRTUAL_ENV" if candidate == "@venv" else "CONDA_PREFIX")
+        candidate = os.path.join(folder, "bin/python") if folder else ""
+    elif candidate == "~" or candidate.startswith("~/"):
+        candidate = env.get("HOME", "") + candidate[1:]
+    if "/" in candidate:
+        path = os.path.join("/", candidate)
+        paths = [os.path.join(path, "bin/python") if os.path.isdir(path) else path]
+    else:
+        paths = [os.path.join(folder, candidate) for folder in env.get("PATH", os.defpath).split(":")] if candidate else []
+    for path in paths:
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
 
 
 def processes_of(spec, common, tmp):

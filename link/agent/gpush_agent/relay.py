@@ -7,6 +7,7 @@ import _thread
 import fcntl
 import os
 import sys
+import time
 
 SIZE = 131072     # small on purpose: what lies in buffers here, nothing urgent can overtake any more
 F_SETPIPE_SZ = 1031
@@ -14,6 +15,8 @@ BASES = ("/tmp", "/var/tmp", "/dev/shm")
 NOT_FOUND = 94
 PREAMBLE_SIZE = 33      # of hex digits and the end of their line
 FOLDER, KINDS, OTHERS = 0o040000, 0o170000, 0o077      # of st_mode
+FIRST_PAUSE, LAST_PAUSE = 0.05, 0.25    # between two looks for an agent that is starting
+SECONDS = "wait="
 
 
 def copy(source, target):
@@ -79,7 +82,19 @@ def find(name, bases):
     return None
 
 
-def main(name, bases):
+def wait(name, bases, seconds):
+    """As find; an agent that does not run yet may come within so many seconds."""
+    until = time.monotonic() + seconds
+    pause = FIRST_PAUSE
+    sock = find(name, bases)
+    while sock is None and time.monotonic() < until:
+        time.sleep(pause)
+        pause = min(2 * pause, LAST_PAUSE)
+        sock = find(name, bases)
+    return sock
+
+
+def main(name, bases, seconds=0.0):
     """The preamble comes on stdin. What is unusual here is left to the loader, which can say what it is."""
     preamble = b""
     while len(preamble) < PREAMBLE_SIZE:
@@ -87,14 +102,15 @@ def main(name, bases):
         if not part:
             os._exit(NOT_FOUND)
         preamble += part
-    sock = find(name, bases)
+    sock = wait(name, bases, seconds)
     if sock is not None:
         run(sock, 0, 1, preamble)
 
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1], sys.argv[2:] or BASES)
+        words = [word for word in sys.argv[2:] if not word.startswith(SECONDS)]
+        main(sys.argv[1], words or BASES, sum(float(word[len(SECONDS):]) for word in sys.argv[2:] if word not in words))
     except (OSError, RuntimeError):
         pass
     os._exit(NOT_FOUND)

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import shutil
 import signal
 
 from . import journal, processes
@@ -99,6 +98,7 @@ def clean_lost(state):
         lock = read(folder, "lock")
         if not lock.get("mark") or sweep(lock["mark"]):
             if lock.get("tmp"):
+                import shutil
                 shutil.rmtree(lock["tmp"], ignore_errors=True)
             try:
                 write_exit(folder, {"exit": None, "signal": None, "first": None, "stopped": False, "lost": True})
@@ -139,6 +139,7 @@ def prune(state, runs, size):
         kept += 1
         total += sum(file_size(path) for _, path in journal.segments(folder))
         if kept > runs or (total > size and kept > 1):
+            import shutil
             shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -1,12 +1,11 @@
 """The loader's second half: finds or starts the agent of (gang, node) and becomes a relay to it, or asks it one thing."""
 import json
 import os
-import platform
 import signal
 import socket
 import sys
 
-from . import locks, processes, relay
+from . import PYTHON, handover, locks, processes, relay
 from .folder import Folder, connect, own_folder, user_folders
 from .refused import Refused, of_os_error
 
@@ -133,6 +132,8 @@ class Launch:
         self.log_fd = -1
         try:
             self.lock_fds = locks.take_all(config.get("locks") or [], label)
+            if config.get("foreground"):
+                self.take_streams()     # before there is a socket: who waits for that finds this, too
             self.listener = folder.bind()
             self.beacon = folder.bind_beacon()
             self.log_fd = self.open_log()
@@ -141,6 +142,9 @@ class Launch:
         except (Refused, OSError):
             folder.remove()
             raise
+
+    def take_streams(self):
+        self.folder.handover_fd = handover.make(self.folder.path, os.getpid(), self.folder.lock_fd)
 
     def open_log(self):
         path = os.path.join(self.folder.path, "log")
@@ -183,8 +187,10 @@ class Launch:
         """This process is the agent from here on; never returns."""
         os.chdir("/")
         os.dup2(self.log_fd, 2)
-        processes.close_all(self.lock_fds + [self.folder.lock_fd, self.listener.fileno()]
+        processes.close_all(self.lock_fds + [self.folder.lock_fd, self.folder.handover_fd, self.listener.fileno()]
                             + ([self.beacon.fileno()] if self.beacon is not None else []))
+        if not self.config.get("foreground"):
+            self.take_streams()
         from .agent import Agent
         code = 1
         try:
@@ -244,7 +250,7 @@ def agents(folder):
                 found.append(dict(answer, folder=path))
             else:
                 dead.append(path)
-    return {"ok": True, "host": socket.gethostname(), "python": platform.python_version(), "agents": found, "dead": dead}
+    return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found, "dead": dead}
 
 
 def line(value):

@@ -72,7 +72,8 @@ class Stream:
         room = min(self.allowed - self.sent - self.queued, QUEUE - self.queued)
         if self.link.full():        # a keystroke's echo still goes; bulk waits
             room = min(room, SMALL_WINDOW - self.kept)
-        self.starved = room <= 0
+        if room <= 0:               # only `owner.room` ends this: another source of the stream may find room before
+            self.starved = True
         return max(0, room)
 
     def send(self, channel, payload):
@@ -84,7 +85,7 @@ class Stream:
         item = [DATA, channel, payload]
         if not self.queue and not self.in_lane and len(payload) <= INTERACTIVE and self.sent + len(payload) <= self.allowed:
             self.in_lane = True
-            self.hurry(item)
+            self._in_fast_lane(item)
         else:
             self._wait(item)
 
@@ -98,7 +99,7 @@ class Stream:
             return
         item = [MESSAGE, 1 if urgent else 0, frames.pack_json(value)]
         if urgent:
-            self.hurry(item)
+            self._in_fast_lane(item)
         else:
             self._wait(item)
 
@@ -107,7 +108,11 @@ class Stream:
             self.answered = True
             value = {"credit": self.granted}
             value.update(facts or {})
-            self.hurry([OPENED, 0, frames.pack_json(value)])
+            self.begin(OPENED, value)
+
+    def begin(self, kind, value):
+        """Sends the first frame of this side."""
+        self._in_fast_lane([kind, 0, frames.pack_json(value)])
 
     def refuse(self, code, facts=None):
         """Answers an OPEN with REFUSED; after OPENED it is a CLOSE with the same content."""
@@ -118,7 +123,7 @@ class Stream:
         if not self.own_close:
             self.answered = True
             self.own_close = self.peer_close = True
-            self.hurry([REFUSED, 0, frames.pack_json(value)])
+            self._in_fast_lane([REFUSED, 0, frames.pack_json(value)])
             self.link.forget(self)
 
     def close(self, value=None):
@@ -166,7 +171,7 @@ class Stream:
                 self.link.windows += more
             self.mark, self.mark_at = self.consumed_total, now
 
-    def hurry(self, item):
+    def _in_fast_lane(self, item):
         self.ahead += 1
         self.link.lane.append((self, item))
 

@@ -67,6 +67,21 @@ def relay(name, base, interpreters=None):
     return process
 
 
+def handover(name, base, seconds=0, interpreters=None, text_of=lambda text: text, shell=("sh",), **options):
+    """The same with the command that gives the agent its own streams."""
+    script = text("handover.sh").replace("/tmp /var/tmp /dev/shm", base).replace('"$relay" "$name"', '"$relay" "$name" "%s"' % base)
+    command = list(shell) + ["-c", text_of(script), "sh", text("relay.py"), name, str(seconds)] + (interpreters or [sys.executable])
+    options = dict({"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}, **options)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, bufsize=0, **options)
+    process.preamble = uuid.uuid4().hex
+    if process.stdin is not None:
+        try:
+            process.stdin.write((process.preamble + "\n").encode())
+        except BrokenPipeError:     # as above
+            pass
+    return process
+
+
 def after_preamble(process):
     """Everything on stdout after the preamble, once the process has ended; (bytes, exit code, last line of stderr)."""
     process.stdin.close()
@@ -173,7 +188,7 @@ class Client:
     # ---- the pipe
 
     def connect(self, process):
-        """Uses a freshly spawned loader; says HELLO at once, before the preamble is there."""
+        """Uses a freshly spawned loader; says HELLO at once, before the preamble is there (None: it has come)."""
         self.process = process
         self.waiting, self.arrived, self.handling = [], [], False
         self.parser = frames.Parser()
@@ -183,7 +198,7 @@ class Client:
             {"version": 1, "minor": 0, "holder": self.holder, "incarnation": self.incarnation, "term": self.term,
              "agent": self.agent, "last": self.last_in, "at": self.at, "capabilities": []})))
         head = b""
-        mark = (process.preamble + "\n").encode()
+        mark = b"" if process.preamble is None else (process.preamble + "\n").encode()
         while mark not in head:
             part = os.read(self.fd_in, 1)
             if not part:

@@ -20,14 +20,14 @@ class GangTest(NodeTest):
         super().setUp()
         self.key = os.urandom(32).hex()
 
-    def start(self, node, nodes=2, lease=None, peers="own", **more):
-        """The pid of an agent that is there, held only."""
+    def start(self, node, nodes=2, lease=None, peers="own", modules=None, **more):
+        """The pid of an agent that is there, held only; `modules` in place of its own."""
         peers = {"key": self.key, "node0": "same-host"} if peers == "own" else peers
         header = self.header(
             node=node, nodes=nodes, hold_only=True, lease=lease or {"hard_s": 600, "idle_s": 300, "unclaimed_s": 120},
             workspace=self.path(node), state=self.path(node, ".gpush"),
             **dict(more, **({"peers": peers} if peers else {})))
-        out, code, error = after_preamble(spawn(header))
+        out, code, error = after_preamble(spawn(header, extra=modules))
         self.assertEqual(code, 0, error)
         return json.loads(out.decode())["pid"]
 

@@ -68,6 +68,71 @@ class StartTest(NodeTest):
         client = self.client("attach")
         self.assertEqual(client.run("echo $COLOUR $OVER $PATH")[0].decode(), "image 1 %s\n" % os.environ["PATH"])
 
+    def test_release_over_the_link_is_answered_before_the_end(self):
+        client = self.client()
+        path = os.path.join(self.base, "ws", "mine.txt")
+        os.makedirs(os.path.dirname(path))
+        open(path, "w").close()
+        self.assertIn("release", client.welcome["capabilities"])
+        pid = client.call("status")["pid"]
+        self.assertEqual(client.call("release"), {"kept": ["mine.txt"]})
+        client.pump(lambda: client.bye is not None)
+        self.assertEqual((client.bye["code"], client.bye["facts"]["why"]), ("released", "released"))
+        until(lambda: not alive(pid))
+
+    def test_a_pipe_may_ask_first_and_say_hello_later(self):
+        asked = spawn(dict(self.header("start")))
+        asked.stdin.write(json.dumps({"do": "status", "then": "link"}).encode() + b"\n")
+        head = asked.stdout.read(33)
+        status = json.loads(asked.stdout.readline().decode())
+        self.assertEqual((head.decode().strip(), status["ok"], status["linked"]), (asked.preamble, True, False))
+        asked.preamble = None
+        client = Client()
+        self.clients.append(client)
+        self.assertEqual(client.connect(asked).run("echo hi")[0], b"hi\n")
+
+    def begun(self, pythons, **environment):
+        """The first process of a container whose files are in a folder."""
+        folder = os.path.join(self.base, "agent")
+        os.makedirs(folder, exist_ok=True)
+        blob = testclient.sources()
+        header = dict(self.header(foreground=True), preamble="ab" * 16, source=len(blob))
+        encoded = json.dumps(header).encode()
+        for name, data in (("start", b"%08x" % len(encoded) + encoded + blob), ("begin.sh", testclient.text("begin.sh").encode()),
+                           ("loader.py", testclient.text("loader.py").encode())):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+        return subprocess.Popen(["/bin/sh", os.path.join(folder, "begin.sh")] + pythons, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, env=dict(os.environ, **environment))
+
+    def test_a_container_begins_with_the_first_python_that_is_fit(self):
+        unfit = os.path.join(self.base, "python3")
+        with open(unfit, "w") as file:
+            # The loader runs in it and finds it too old.
+            file.write("#!/bin/sh\nexec '%s' -c 'import sys; sys.version_info = (3, 5); sys.argv = sys.argv[7:]; "
+                       "exec(open(sys.argv[0]).read())' \"$@\"\n" % sys.executable)
+        os.chmod(unfit, 0o755)
+        no_python = os.path.join(self.base, "python")
+        with open(no_python, "w") as file:
+            file.write("#!/bin/sh\nexit 2\n")
+        os.chmod(no_python, 0o755)
+        process = self.begun(["no-such-python", self.base, no_python, unfit, sys.executable], GPUSH_FOUND="")
+        self.assertEqual(process.stdout.readline(), b"ab" * 16 + b"\n")
+        value = json.loads(process.stdout.readline().decode())
+        self.assertEqual(value["pid"], process.pid)
+        with open("/proc/%d/environ" % process.pid, "rb") as file:
+            self.assertNotIn(b"GPUSH_FOUND=", file.read())
+        self.assertEqual(self.client("attach").run("echo hi")[0], b"hi\n")
+        self.assertEqual(self.control("release")["ok"], True)
+        self.assertEqual(process.wait(20), 0)
+        for file in (process.stdout, process.stderr):
+            file.close()
+        for pythons, code, word in ((["no-such-python"], 97, "no-python"), ([no_python], 98, "python-too-old"),
+                                    ([unfit], 98, "python-too-old"), ([unfit, "no-such-python"], 98, "python-too-old")):
+            process = self.begun(pythons)
+            _, error = process.communicate()
+            self.assertEqual((process.returncode, json.loads(error.decode().splitlines()[-1])["code"]), (code, word), pythons)
+
     def test_noise_of_a_login_shell_is_no_harm(self):
         blob = testclient.sources()
         header = dict(self.header(), preamble="ab" * 16, source=len(blob))

@@ -434,6 +434,7 @@ class LostTest(RunTest):
         os.kill(self.supervisors[-1], signal.SIGKILL)
         output.finish()
         until(lambda: not alive(pids[0]) and not alive(pids[2]), what="the ranks, which the kernel kills")
+        until(lambda: self.status(run)["exit"] is not None, what="the agent sees the end of the supervisor")
         self.assertTrue(self.status(run)["exit"]["lost"])
         until(lambda: not any(alive(pid) for pid in pids), what="what the ranks had started")
         self.assertFalse(self.status(run)["alive"])

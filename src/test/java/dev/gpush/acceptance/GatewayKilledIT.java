@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 final class GatewayKilledIT {
   /** {@code -Dgpush.kills=N} for the long form. */
   private static final int KILLS =
-      Integer.getInteger("gpush.kills", Boolean.getBoolean("gpush.long") ? 50 : 5);
+      Integer.getInteger("gpush.kills", Boolean.getBoolean("gpush.long") ? 50 : 4);
 
   private static final List<List<String>> COMMANDS =
       List.of(

@@ -142,7 +142,7 @@ final class SlurmIT {
           import pathlib, time
           while not (pathlib.Path.home() / "gpush-it-begin").exists():
               time.sleep(0.02)
-          time.sleep(9)
+          time.sleep(6)
           (pathlib.Path.home() / "gpush-it-done").touch()
           """);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
@@ -167,7 +167,7 @@ final class SlurmIT {
     try (World lost = world(rig);
         World next = world(rig)) {
       lost.file(
-          "count.py", "import time\nfor i in range(1000): print(i, flush=True); time.sleep(.02)");
+          "count.py", "import time\nfor i in range(500): print(i, flush=True); time.sleep(.02)");
       lost.file("notes.txt", "only here");
       lost.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
       lost.gpush("run", "--detach", "--nodes", "1", "count.py").succeeded();
@@ -187,7 +187,7 @@ final class SlurmIT {
               .lines()
               .map(line -> line.substring(line.indexOf(']') + 1).strip())
               .toList();
-      assertEquals(IntStream.range(0, 1000).mapToObj(Integer::toString).toList(), numbers);
+      assertEquals(IntStream.range(0, 500).mapToObj(Integer::toString).toList(), numbers);
       Result sync = next.gpush("sync").exits(2);
       assertTrue(sync.err().contains("notes.txt"), sync::toString);
       next.gpush("sync", "--yes").succeeded();

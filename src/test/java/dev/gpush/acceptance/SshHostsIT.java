@@ -157,7 +157,7 @@ final class SshHostsIT {
           import os, time
           while not os.path.exists("%s"):
               time.sleep(0.02)
-          time.sleep(12)
+          time.sleep(9)
           """
               .formatted(BEGIN));
       world.gpush("up", "--nodes", "2", "--gpus", "8").succeeded();
@@ -203,7 +203,7 @@ final class SshHostsIT {
         world.gpush("up", "--backend", "rack").succeeded();
         assertEquals(asked + 1, rig.count("mfa", "asked"));
 
-        String count = "for i in $(seq 600); do echo line $i; sleep 0.05; done";
+        String count = "for i in $(seq 200); do echo line $i; sleep 0.05; done";
         Process stream =
             world.start(
                 world.project(),
@@ -226,7 +226,7 @@ final class SshHostsIT {
         world.gpush("login", "devbox").succeeded();
 
         String whole =
-            IntStream.rangeClosed(1, 600)
+            IntStream.rangeClosed(1, 200)
                 .mapToObj(i -> "line " + i + "\n")
                 .reduce("", String::concat);
         assertEquals(whole, new String(lines.join(), StandardCharsets.UTF_8));

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * <p>{@code -Dgpush.seed=N} repeats, {@code -Dgpush.rounds=N} says how many runs of each place,
  * {@code -Dgpush.only=N} takes one run alone.
  */
+@Execution(ExecutionMode.CONCURRENT)
 final class SessionsChaosIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

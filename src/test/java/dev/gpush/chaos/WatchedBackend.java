@@ -6,6 +6,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
@@ -94,7 +95,13 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
   }
 
   @Override
-  public Optional<Pipe> straight(Gang gang, int node) {
+  public Backend asking(LinkedAgents agents) {
+    Backend asking = real.asking(agents);
+    return asking.equals(real) ? this : new WatchedBackend(asking, life, scene);
+  }
+
+  @Override
+  public Optional<Pipe> straight(Gang gang, int node) throws IOException {
     return real.straight(gang, node).flatMap(this::kept);
   }
 

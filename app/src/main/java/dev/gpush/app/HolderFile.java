@@ -7,9 +7,12 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HexFormat;
+import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
@@ -24,12 +27,16 @@ final class HolderFile implements AutoCloseable {
 
   private static final int BYTES = 6;
 
+  private final Path path;
   private final FileChannel file;
   private final Holder holder;
+  private final Optional<Object> key;
 
-  private HolderFile(FileChannel file, Holder holder) {
+  private HolderFile(Path path, FileChannel file, Holder holder) throws IOException {
+    this.path = path;
     this.file = file;
     this.holder = holder;
+    this.key = key(path);
   }
 
   /**
@@ -49,7 +56,7 @@ final class HolderFile implements AutoCloseable {
       boolean isTaken = false;
       try {
         if (isFree(file)) {
-          var taken = new HolderFile(file, Holder.of(words, machine, id(file, random)));
+          var taken = new HolderFile(path, file, Holder.of(words, machine, id(file, random)));
           isTaken = true;
           return taken;
         }
@@ -91,6 +98,24 @@ final class HolderFile implements AutoCloseable {
 
   Holder holder() {
     return holder;
+  }
+
+  /**
+   * Whether the home was removed, or is another folder now. The inode of the home alone would not
+   * tell: a folder that is made again may get it.
+   */
+  boolean isGone() {
+    try {
+      return !key(path).equals(key);
+    } catch (NoSuchFileException gone) {
+      return true;
+    } catch (IOException cannotTell) {
+      return false;
+    }
+  }
+
+  private static Optional<Object> key(Path path) throws IOException {
+    return Optional.ofNullable(Files.readAttributes(path, BasicFileAttributes.class).fileKey());
   }
 
   /** Another gateway of this machine may have it then. */

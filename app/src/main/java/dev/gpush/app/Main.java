@@ -37,7 +37,10 @@ public final class Main {
   /** How long the end may take before it is made short. */
   private static final Duration FAREWELL = Duration.ofSeconds(5);
 
-  private static final Duration REFRESH = Duration.ofSeconds(10);
+  private static final Duration REFRESH = Duration.ofSeconds(5);
+
+  /** A home that is missing once may be on a disk that comes back at once. */
+  private static final int MOST_MISSES = 1;
 
   private static final int UNUSABLE = 3;
 
@@ -142,12 +145,19 @@ public final class Main {
 
   /**
    * Keeps socket and lock where clients look for them; a gateway that lost its lock's file to
-   * another one goes.
+   * another one goes, and so does one whose home was removed. Sessions are on the nodes, and end
+   * with their lease if nobody comes back to them.
    */
   private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process, Log log) {
+    int misses = 0;
     try {
       while (true) {
         Thread.sleep(REFRESH);
+        misses = wiring.hasLostHome() ? misses + 1 : 0;
+        if (misses > MOST_MISSES) {
+          process.end("its home was removed");
+          return;
+        }
         if (!lock.isIntact()) {
           process.end("its lock file was removed");
           return;

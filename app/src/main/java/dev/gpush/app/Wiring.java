@@ -188,6 +188,11 @@ final class Wiring implements AutoCloseable {
     server.ensureBound();
   }
 
+  /** Whether the home was removed, or is another folder now. */
+  boolean hasLostHome() {
+    return holder.isGone();
+  }
+
   @Override
   public void close() throws IOException {
     server.close();

@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -72,6 +73,20 @@ final class HolderFileTest {
     }
 
     assertNotEquals(original.id(), holder("copy", LAPTOP, "ann@here:/c").id());
+  }
+
+  @Test
+  void tellsWhenTheHomeWasRemovedOrIsAnotherFolderNow() throws Exception {
+    try (HolderFile file = take("home", LAPTOP, "ann@here:/h")) {
+      assertFalse(file.isGone());
+      Files.move(folder.resolve("home"), folder.resolve("away"));
+      assertTrue(file.isGone());
+      holder("home", LAPTOP, "ann@here:/h");
+      assertTrue(file.isGone());
+      Files.move(folder.resolve("home"), folder.resolve("other"));
+      Files.move(folder.resolve("away"), folder.resolve("home"));
+      assertFalse(file.isGone());
+    }
   }
 
   @Test

@@ -20,8 +20,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The launcher, the client and the gateway as processes, with a home and a cache of their own. */
+@Execution(ExecutionMode.CONCURRENT)
 class LauncherIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;
@@ -134,6 +137,24 @@ class LauncherIT {
 
     process.onExit().get(SECONDS, TimeUnit.SECONDS);
     assertEquals(3, gpush("gateway", "status").status());
+  }
+
+  @Test
+  void endsWhenItsHomeIsRemovedAndMakesItNotAgain() throws Exception {
+    gpush("version");
+    ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();
+    Path home = Path.of(environment.get("GPUSH_HOME"));
+    Path runtime =
+        Path.of(gateway().object("sockets").text("control").orElseThrow()).resolveSibling(".");
+
+    Files.move(home, temporary.resolve("removed"));
+
+    process.onExit().get(SECONDS, TimeUnit.SECONDS);
+    assertFalse(Files.exists(home));
+    assertFalse(Files.exists(runtime));
+    String log = Files.readString(temporary.resolve("removed/logs/gateway.log"));
+    assertTrue(log.contains("gateway ends why=\"its home was removed\""), log);
+    assertEquals(0, gpush("version").status());
   }
 
   @Test

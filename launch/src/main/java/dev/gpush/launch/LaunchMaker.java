@@ -1,6 +1,7 @@
 package dev.gpush.launch;
 
 import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -18,6 +19,9 @@ import java.util.Optional;
  * that says what to do.
  */
 final class LaunchMaker {
+  /** What an agent announces that looks for an environment by itself. */
+  private static final String ACTIVATES = "activate";
+
   private final LaunchSite site;
   private final Pythons pythons;
   private final OutputFolders outputs;
@@ -44,8 +48,17 @@ final class LaunchMaker {
     }
   }
 
-  /** How it will run; pythons are those of all nodes of the session. */
-  record Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {}
+  /**
+   * How it will run.
+   *
+   * @param pythons those of all nodes of the session; empty where nobody has asked for them
+   * @param activated whose environment each node looks up and activates by itself, in that case
+   */
+  record Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons, List<PythonChoice> activated) {
+    Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {
+      this(mode, pythons, List.of());
+    }
+  }
 
   LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs) {
     this.site = site;
@@ -81,6 +94,12 @@ final class LaunchMaker {
   }
 
   Decided decide(Wish wish, Talk talk) throws InterruptedException {
+    if (isLookedUpThere(wish)) {
+      return new Decided(
+          LaunchPlan.Mode.COMMAND,
+          List.of(),
+          site.nodes().stream().map(node -> choice(wish, node)).toList());
+    }
     List<Pythons.Answer> answers =
         pythons.ask(site.nodes(), node -> choice(wish, node), wish.input().environment());
     return switch (wish.parsed().form()) {
@@ -95,6 +114,21 @@ final class LaunchMaker {
       case RunWords.Command _, RunWords.Shell _ ->
           new Decided(LaunchPlan.Mode.COMMAND, ifAll(answers));
     };
+  }
+
+  /**
+   * A command needs its Python for one thing: that the programs of its environment are found. The
+   * nodes see to that without starting it, unless something else has to be known of them.
+   */
+  private boolean isLookedUpThere(Wish wish) {
+    boolean isCommand =
+        switch (wish.parsed().form()) {
+          case RunWords.Command _, RunWords.Shell _ -> true;
+          case RunWords.Program _, RunWords.Accelerate _ -> false;
+        };
+    return isCommand
+        && site.outputs().stream().allMatch(NodeFolder::isPlain)
+        && site.nodes().stream().allMatch(node -> node.calls().can(ACTIVATES));
   }
 
   private PythonChoice choice(Wish wish, LaunchNode node) {
@@ -164,8 +198,12 @@ final class LaunchMaker {
   LaunchPlan plan(Wish wish, Decided decided, SlotPlan slots) throws InterruptedException {
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
+    var activated = new ArrayList<PythonChoice>();
     for (SlotPlan.Claim claim : slots.claims()) {
       nodes.add(site.nodes().get(claim.node()).info());
+      if (!decided.activated().isEmpty()) {
+        activated.add(decided.activated().get(claim.node()));
+      }
       if (!decided.pythons().isEmpty()) {
         facts.add(decided.pythons().get(claim.node()));
       }
@@ -178,6 +216,7 @@ final class LaunchMaker {
         decided.mode(),
         facts,
         outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
+        activated,
         wish.relative(),
         wish.input().environment(),
         wish.input().warning());

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
  * @param nodes of the run, in the order of their ranks, with what each of them claims
  * @param pythons of these nodes, in the same order; empty where the form does without
  * @param outputs the configured folder on each of them; empty: beside the workspace
+ * @param activated whose environment these nodes activate by themselves; empty where pythons say it
  * @param folder relative to the workspace's root
  */
 record LaunchPlan(
@@ -26,6 +27,7 @@ record LaunchPlan(
     Mode mode,
     List<PythonFacts> pythons,
     List<String> outputs,
+    List<PythonChoice> activated,
     String folder,
     Map<String, String> environment,
     Optional<RunWarning> warning) {
@@ -58,6 +60,7 @@ record LaunchPlan(
     nodes = List.copyOf(nodes);
     pythons = List.copyOf(pythons);
     outputs = List.copyOf(outputs);
+    activated = List.copyOf(activated);
     environment = Map.copyOf(environment);
     if (nodes.size() != slots.claims().size()) {
       throw new IllegalArgumentException("claims of other nodes");
@@ -108,6 +111,9 @@ record LaunchPlan(
     fields.putAll(program(index, port, python));
     fields.put("cwd", folder.isEmpty() ? node.workspace() : node.workspace() + "/" + folder);
     fields.put("env", environmentOf(node, python));
+    if (index < activated.size() && !choosesByItself()) {
+      fields.put("activate", activated.get(index).candidates());
+    }
     fields.put("defaults", defaults(index, node));
     fields.put("nodes", nodes.size());
     fields.put("node_rank", index);
@@ -209,6 +215,11 @@ record LaunchPlan(
   private String masterAddress() {
     String address = nodes.getFirst().address();
     return nodes.size() == 1 || site.onThisMachine() || address.isEmpty() ? LOOPBACK : address;
+  }
+
+  /** Variables before the command's words that say which programs are found. */
+  private boolean choosesByItself() {
+    return words.variables().containsKey("PATH") || words.variables().containsKey("VIRTUAL_ENV");
   }
 
   private Map<String, String> environmentOf(NodeInfo node, Optional<PythonFacts> python) {

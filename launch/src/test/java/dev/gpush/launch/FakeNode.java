@@ -29,6 +29,7 @@ final class FakeNode implements NodeCalls {
       "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
   private String user = "/home/me\nme\n";
   private int nextPort = 2000;
+  private boolean canAll;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
   /** Who reads a journal: the watch asks for events alone. */
@@ -59,6 +60,20 @@ final class FakeNode implements NodeCalls {
   void breakStreams(Reader reader, Break... these) {
     synchronized (lock) {
       breaks.put(reader, new ArrayDeque<>(List.of(these)));
+    }
+  }
+
+  /** Its agent announces all that there is. */
+  void canAll() {
+    synchronized (lock) {
+      canAll = true;
+    }
+  }
+
+  @Override
+  public boolean can(String capability) {
+    synchronized (lock) {
+      return canAll;
     }
   }
 

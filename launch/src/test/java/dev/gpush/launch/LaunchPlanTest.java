@@ -59,9 +59,43 @@ final class LaunchPlanTest {
         mode,
         List.of(PYTHON, PYTHON),
         outputs,
+        List.of(),
         "exp",
         Map.of("MINE", "x", "PATH", "/z"),
         Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))));
+  }
+
+  /** Where nodes look for the environment themselves, its variables are theirs to set. */
+  @Test
+  void anEnvironmentIsActivatedThereUnlessTheWordsChooseThePrograms() {
+    var choice = new PythonChoice(List.of("/w/.venv", "@venv", "python3"));
+    for (boolean chooses : List.of(false, true)) {
+      LaunchPlan known =
+          plan(
+              words(chooses ? "PATH=/mine pytest" : "A=1 pytest"),
+              LaunchPlan.Mode.COMMAND,
+              List.of(),
+              false);
+      var plan =
+          new LaunchPlan(
+              known.site(),
+              known.nodes(),
+              known.slots(),
+              known.words(),
+              known.mode(),
+              List.of(),
+              List.of(),
+              List.of(choice, choice),
+              known.folder(),
+              known.environment(),
+              known.warning());
+
+      Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
+
+      assertEquals(chooses ? List.of() : choice.candidates(), spec.texts("activate"));
+      assertEquals(Optional.of(chooses ? "/mine" : "/z"), spec.object("env").text("PATH"));
+      assertEquals(Optional.empty(), spec.object("env").text("VIRTUAL_ENV"));
+    }
   }
 
   private static RunWords words(String line) {

@@ -118,6 +118,25 @@ final class LauncherTest {
     return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
   }
 
+  /** Nobody asks which Python there is for the sake of a command that may not want one. */
+  @Test
+  void aCommandStartsNothingElseOnNodesThatActivateByThemselves() throws Exception {
+    nodes.forEach(FakeNode::canAll);
+
+    RunView run = launch("true");
+
+    for (FakeNode node : nodes) {
+      assertEquals(
+          List.of(), node.calls().stream().filter(each -> each.startsWith("ask")).toList());
+      assertEquals("/n", node.specs().getFirst().texts("activate").getFirst().substring(0, 2));
+    }
+    nodes.forEach(node -> node.end(run.number(), OK));
+    assertEquals(Optional.of(0), follow(run.number()).get());
+    launch("train.py");
+    assertEquals(
+        1, nodes.getFirst().calls().stream().filter(each -> each.startsWith("ask")).count());
+  }
+
   @Test
   void startsAllNodesAndMergesTheirOutput() throws Exception {
     RunView run = launch("train.py", "--lr", "1");

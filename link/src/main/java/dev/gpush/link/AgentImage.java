@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -60,13 +61,19 @@ public final class AgentImage implements AgentProgram {
    */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(620);
 
-  /** Text before the preamble, and on stderr, that is kept for people. */
-  private static final int MAX_NOISE = 64 << 10;
-
   /** An answer to {@code list} names every agent of a user on a host. */
   private static final int MAX_ANSWER = 4 << 20;
 
   private static final int PREAMBLE_BYTES = 16;
+
+  /** The first thing that is said on a pipe that is to be a link later. */
+  private static final Json.Obj STATUS = Json.object("do", "status", "then", "link");
+
+  /** As begin.sh calls them. */
+  private static final String BEGIN_FILE = "begin.sh";
+
+  private static final String LOADER_FILE = "loader.py";
+  private static final String START_FILE = "start";
 
   /** As probe.sh and relay.sh start a Python that they have found. */
   private static final List<String> OPTIONS = List.of("-I", "-S", "-B", "-X", "utf8", "-u", "-c");
@@ -81,6 +88,8 @@ public final class AgentImage implements AgentProgram {
   private final byte[] source;
   private final String relayProbe = resource("relay.sh");
   private final String relay = resource("relay.py");
+  private final String handover = resource("handover.sh");
+  private final String begin = resource("begin.sh");
 
   /**
    * @param tasks for reading the pipes' stderr and for time limits
@@ -160,6 +169,14 @@ public final class AgentImage implements AgentProgram {
         : tried(List.of("/bin/sh", "-c", probe, "sh", loader), interpreters);
   }
 
+  @Override
+  public List<String> questionArguments(List<String> interpreters) {
+    // The loader has no use for the second argument of a relay.
+    return isOne(interpreters)
+        ? arguments(interpreters)
+        : tried(List.of("/bin/sh", "-c", relayProbe, "sh", loader, ""), interpreters);
+  }
+
   private static boolean isOne(List<String> interpreters) {
     return interpreters.size() > 1 && interpreters.getFirst().equals(ONE);
   }
@@ -186,9 +203,38 @@ public final class AgentImage implements AgentProgram {
   }
 
   @Override
+  public List<String> handoverArguments(
+      List<String> interpreters, GangId gang, int node, Duration patience) {
+    String name = AgentFolder.name(gang, node);
+    String seconds = Long.toString(patience.toSeconds());
+    return isOne(interpreters)
+        ? program(interpreters, List.of(relay, name, "wait=" + seconds))
+        : tried(List.of("/bin/sh", "-c", handover, "sh", relay, name, seconds), interpreters);
+  }
+
+  @Override
   public boolean beginRelay(Pipe pipe) throws IOException {
+    return beginRelay(pipe, Duration.ZERO);
+  }
+
+  @Override
+  public Json status(Pipe relay, Duration limit) throws IOException {
+    Callable<Json> status =
+        () -> {
+          relay.input().write((STATUS.write() + "\n").getBytes(StandardCharsets.UTF_8));
+          relay.input().flush();
+          return answer(relay.output());
+        };
+    return within(limit, relay, tasks.fork("agent-status", status));
+  }
+
+  @Override
+  public boolean beginRelay(Pipe pipe, Duration patience) throws IOException {
     Start start =
-        start(pipe, BEGIN_LIMIT, preamble -> (preamble + "\n").getBytes(StandardCharsets.US_ASCII));
+        start(
+            pipe,
+            BEGIN_LIMIT.plus(patience),
+            preamble -> (preamble + "\n").getBytes(StandardCharsets.US_ASCII));
     if (start.isThere()) {
       return true;
     }
@@ -206,6 +252,31 @@ public final class AgentImage implements AgentProgram {
   @Override
   public byte[] packet(Json.Obj header) {
     return whole(header.with("preamble", preamble()).with("source", source.length));
+  }
+
+  @Override
+  public Map<String, byte[]> files(Json.Obj header) {
+    return Map.of(
+        BEGIN_FILE,
+        begin.getBytes(StandardCharsets.UTF_8),
+        LOADER_FILE,
+        loader.getBytes(StandardCharsets.UTF_8),
+        START_FILE,
+        packet(header));
+  }
+
+  @Override
+  public List<String> commandIn(String folder, List<String> interpreters) {
+    if (!isOne(interpreters)) {
+      return tried(List.of("/bin/sh", folder + "/" + BEGIN_FILE), interpreters);
+    }
+    // There may be no shell that could open its input.
+    String text =
+        "import os\nos.dup2(os.open(%s, os.O_RDONLY), 0)\nexec(compile(open(%s).read(), 'loader', 'exec'))"
+            .formatted(
+                Json.of(folder + "/" + START_FILE).write(),
+                Json.of(folder + "/" + LOADER_FILE).write());
+    return program(interpreters, List.of(text));
   }
 
   private String preamble() {
@@ -377,65 +448,5 @@ public final class AgentImage implements AgentProgram {
             .strip();
     int most = 2_000;
     return plain.length() <= most ? plain : plain.substring(plain.length() - most);
-  }
-
-  /** Reads a stream and keeps the end of it. */
-  private static final class Tail {
-    // guarded by this
-    private final byte[] ring = new byte[MAX_NOISE];
-    private long count;
-
-    boolean readAll(InputStream input) {
-      var piece = new byte[4 << 10];
-      try {
-        for (int size = input.read(piece); size >= 0; size = input.read(piece)) {
-          for (int i = 0; i < size; i++) {
-            add(piece[i]);
-          }
-        }
-      } catch (IOException ended) {
-        return false;
-      }
-      return true;
-    }
-
-    /**
-     * Byte by byte up to and including the mark, so that nothing behind it is taken; false when the
-     * stream ended before.
-     */
-    boolean readTo(InputStream input, byte[] mark) throws IOException {
-      for (int next = input.read(); next >= 0; next = input.read()) {
-        add((byte) next);
-        if (next == mark[mark.length - 1] && endsWith(mark)) {
-          return true;
-        }
-      }
-      return false;
-    }
-
-    private synchronized void add(byte next) {
-      ring[(int) (count++ % MAX_NOISE)] = next;
-    }
-
-    private synchronized boolean endsWith(byte[] mark) {
-      if (count < mark.length) {
-        return false;
-      }
-      for (int i = 0; i < mark.length; i++) {
-        if (ring[(int) ((count - mark.length + i) % MAX_NOISE)] != mark[i]) {
-          return false;
-        }
-      }
-      return true;
-    }
-
-    synchronized String text() {
-      int size = (int) Math.min(count, MAX_NOISE);
-      var bytes = new byte[size];
-      for (int i = 0; i < size; i++) {
-        bytes[i] = ring[(int) ((count - size + i) % MAX_NOISE)];
-      }
-      return new String(bytes, StandardCharsets.UTF_8);
-    }
   }
 }

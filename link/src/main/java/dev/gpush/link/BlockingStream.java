@@ -43,6 +43,7 @@ public final class BlockingStream implements AutoCloseable {
   private Optional<LinkStream> attached = Optional.empty();
   private Optional<Json.Obj> opened = Optional.empty();
   private Optional<Json.Obj> closed = Optional.empty();
+  private boolean isAbandoned;
 
   /** What was received on one channel and not read yet; bounded by the stream's window. */
   private static final class Channel {
@@ -168,14 +169,25 @@ public final class BlockingStream implements AutoCloseable {
     stream().consumed(dropped);
   }
 
-  /** Closes our side; what was not read yet is lost. */
+  /** Closes our side; what was not read yet is lost, and whoever reads is told at once. */
   @Override
   public void close() {
     stream().close(Json.object());
+    lock.lock();
+    try {
+      isAbandoned = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** The failure that the reason of a close means. */
   public GpushException failure(Json.Obj reason) {
+    return failure(node, what, reason);
+  }
+
+  static GpushException failure(int node, String what, Json.Obj reason) {
     String code = reason.text("code").orElse("closed");
     return new GpushException(
         switch (code) {
@@ -283,6 +295,9 @@ public final class BlockingStream implements AutoCloseable {
           while (from.pieces.isEmpty()) {
             if (from.ended || closed.isPresent()) {
               return end();
+            }
+            if (isAbandoned) {
+              throw new StreamClosedException("closed by its reader");
             }
             changed.await();
           }

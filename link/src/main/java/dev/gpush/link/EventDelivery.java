@@ -11,32 +11,32 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Tells users what the machine says, one event at a time and in order, without the lock. The
- * reading thread tells everything; the watching thread tells states, so that a listener hears of
- * silence while the reading thread waits for the silent pipe.
+ * Calls users with the events of the machine, one at a time and in order, without the lock. The
+ * reading thread delivers all events; the watching thread delivers states, so that a listener knows
+ * of silence while the reading thread waits for the silent pipe.
  */
 final class EventDelivery {
   private final LinkDriver driver;
   private final LinkMachine machine;
   private final LinkListener listener;
   private final ReentrantLock lock;
-  private final Condition told;
+  private final Condition delivered;
 
   // guarded by the driver's lock
   private final Map<StreamState, LinkStream> streams = new HashMap<>();
-  private final ArrayDeque<Untold> untold = new ArrayDeque<>();
-  private Optional<Thread> teller = Optional.empty();
-  private int untoldStates;
+  private final ArrayDeque<Pending> pending = new ArrayDeque<>();
+  private Optional<Thread> deliverer = Optional.empty();
+  private int pendingStates;
 
   /** An event, and the state of the link after it. */
-  private record Untold(LinkEvent event, LinkState state) {}
+  private record Pending(LinkEvent event, LinkState state) {}
 
   EventDelivery(LinkDriver driver, LinkMachine machine, LinkListener listener) {
     this.driver = driver;
     this.machine = machine;
     this.listener = listener;
     this.lock = driver.lock();
-    this.told = lock.newCondition();
+    this.delivered = lock.newCondition();
   }
 
   // ---- the lock is held
@@ -47,13 +47,13 @@ final class EventDelivery {
 
   void add(LinkEvent event, LinkState state) {
     switch (event) {
-      case LinkEvent.OfLink _ -> untoldStates++;
+      case LinkEvent.OfLink _ -> pendingStates++;
       case LinkEvent.Opened(var stream, _) -> signal(stream);
       case LinkEvent.Writable(var stream) -> signal(stream);
       case LinkEvent.Closed(var stream, _) -> signal(stream);
       case LinkEvent.Data _, LinkEvent.Ended _, LinkEvent.Message _, LinkEvent.Offered _ -> {}
     }
-    untold.add(new Untold(event, state));
+    pending.add(new Pending(event, state));
   }
 
   private void signal(StreamState stream) {
@@ -61,47 +61,47 @@ final class EventDelivery {
   }
 
   boolean isEmpty() {
-    return untold.isEmpty();
+    return pending.isEmpty();
   }
 
-  /** Whether the listener has still to hear of a state, or is hearing of it now. */
-  boolean hasUntoldState() {
-    return untoldStates > 0;
+  /** Whether the listener was not called yet for some state, or is being called now. */
+  boolean hasPendingState() {
+    return pendingStates > 0;
   }
 
-  /** Whether the watching thread has something to tell. */
+  /** Whether the watching thread has something to deliver. */
   boolean isStateNext() {
-    return teller.isEmpty()
-        && !untold.isEmpty()
-        && untold.element().event() instanceof LinkEvent.OfLink;
+    return deliverer.isEmpty()
+        && !pending.isEmpty()
+        && pending.element().event() instanceof LinkEvent.OfLink;
   }
 
   /**
-   * What to call next, without the lock; {@link #tellFrom} does that. Waits while another thread
-   * tells, if it is to tell all.
+   * What to call next, without the lock; {@link #deliverFrom} does that. Waits while another thread
+   * delivers, if {@code all} is set.
    */
   Optional<Runnable> claim(boolean all) {
-    while (teller.isPresent()) {
-      if (!all || teller.orElseThrow().equals(Thread.currentThread())) {
+    while (deliverer.isPresent()) {
+      if (!all || deliverer.orElseThrow().equals(Thread.currentThread())) {
         return Optional.empty();
       }
-      told.awaitUninterruptibly();
+      delivered.awaitUninterruptibly();
     }
-    while (!untold.isEmpty() && (all || isStateNext())) {
-      Untold next = untold.remove();
+    while (!pending.isEmpty() && (all || isStateNext())) {
+      Pending next = pending.remove();
       Optional<Runnable> call =
           switch (next.event()) {
-            case LinkEvent.OfLink ofLink -> Optional.of(() -> tell(ofLink, next.state()));
+            case LinkEvent.OfLink ofLink -> Optional.of(() -> deliver(ofLink, next.state()));
             case LinkEvent.Offered offered -> Optional.of(() -> offer(offered));
             case LinkEvent.Closed closed ->
                 Optional.ofNullable(streams.remove(closed.stream()))
-                    .map(stream -> () -> stream.tell(closed));
+                    .map(stream -> () -> stream.deliver(closed));
             case LinkEvent.OfStream event ->
                 Optional.ofNullable(streams.get(event.stream()))
-                    .map(stream -> () -> stream.tell(event));
+                    .map(stream -> () -> stream.deliver(event));
           };
       if (call.isPresent()) {
-        teller = Optional.of(Thread.currentThread());
+        deliverer = Optional.of(Thread.currentThread());
         return call;
       }
     }
@@ -111,16 +111,16 @@ final class EventDelivery {
   // ---- without the lock
 
   /** For the reading thread, and at the end of the link. */
-  void tellAll() {
-    tell(true);
+  void deliverAll() {
+    deliver(true);
   }
 
   /** For the watching thread. */
-  void tellStates() {
-    tell(false);
+  void deliverStates() {
+    deliver(false);
   }
 
-  private void tell(boolean all) {
+  private void deliver(boolean all) {
     Optional<Runnable> next;
     lock.lock();
     try {
@@ -128,11 +128,11 @@ final class EventDelivery {
     } finally {
       lock.unlock();
     }
-    tellFrom(next, all);
+    deliverFrom(next, all);
   }
 
-  /** Tells this, which was claimed, and what follows it. */
-  void tellFrom(Optional<Runnable> claimed, boolean all) {
+  /** Delivers this event, which was claimed, and those that follow it. */
+  void deliverFrom(Optional<Runnable> claimed, boolean all) {
     Optional<Runnable> next = claimed;
     while (next.isPresent()) {
       boolean isDone = false;
@@ -142,8 +142,8 @@ final class EventDelivery {
       } finally {
         lock.lock();
         try {
-          teller = Optional.empty();
-          told.signalAll();
+          deliverer = Optional.empty();
+          delivered.signalAll();
           next = isDone ? claim(all) : Optional.empty();
         } finally {
           lock.unlock();
@@ -152,7 +152,7 @@ final class EventDelivery {
     }
   }
 
-  private void tell(LinkEvent.OfLink event, LinkState state) {
+  private void deliver(LinkEvent.OfLink event, LinkState state) {
     try {
       if (!(event instanceof LinkEvent.NotConnected)) {
         listener.changed(state);
@@ -160,15 +160,15 @@ final class EventDelivery {
     } finally {
       lock.lock();
       try {
-        untoldStates--;
-        driver.told(event, state);
+        pendingStates--;
+        driver.delivered(event, state);
       } finally {
         lock.unlock();
       }
     }
   }
 
-  /** The agent opens a stream: who listens for it says whether it is wanted. */
+  /** The agent opens a stream: its listener decides whether it is accepted. */
   private void offer(LinkEvent.Offered offered) {
     var stream = new LinkStream(driver, offered.stream());
     Optional<StreamReceiver> made =

@@ -10,6 +10,7 @@ import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -169,6 +170,27 @@ public final class Link implements AutoCloseable {
     }
   }
 
+  /**
+   * As {@link #call}, without waiting: for one question to many nodes. Cancelling the answer closes
+   * the stream; the agent may have done what it was asked all the same.
+   *
+   * @throws GpushException when the link is over or has too many streams
+   */
+  public CompletableFuture<Json> ask(String method, Json.Obj params) {
+    var request = Json.object("type", "call", "method", method, "params", params);
+    var answer = new CompletableFuture<Json>();
+    LinkStream stream =
+        open(request, _ -> new CallReceiver(identity.node(), what(request), answer));
+    var _ =
+        answer.whenComplete(
+            (_, _) -> {
+              if (answer.isCancelled()) {
+                stream.close(Json.object());
+              }
+            });
+    return answer;
+  }
+
   /** The number of the node in its gang. */
   public int node() {
     return identity.node();
@@ -178,6 +200,16 @@ public final class Link implements AutoCloseable {
     lock.lock();
     try {
       return driver.state();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the pipe that is there now does: {@link dev.gpush.core.backend.Pipe#holdsBack}. */
+  public boolean holdsBack() {
+    lock.lock();
+    try {
+      return machine.holdsBack();
     } finally {
       lock.unlock();
     }

@@ -116,7 +116,7 @@ final class LinkDriver {
     } finally {
       lock.unlock();
     }
-    obey();
+    execute();
   }
 
   /** Starts the threads and waits for the first answer of the agent. */
@@ -140,7 +140,7 @@ final class LinkDriver {
     }
   }
 
-  /** Says BYE and waits a moment until that is on its way, then ends everything. */
+  /** Sends BYE, waits a moment until it was written, and ends everything. */
   void close() {
     act(nanos -> machine.leave("gateway-stopped", "closed", nanos));
     lock.lock();
@@ -155,7 +155,7 @@ final class LinkDriver {
     }
     act(_ -> machine.finish("closed"));
     tasks.close();
-    delivery.tellAll();
+    delivery.deliverAll();
   }
 
   // ---- after each call of the machine; the lock is held
@@ -191,8 +191,8 @@ final class LinkDriver {
     };
   }
 
-  /** The listener has heard of it. The lock is held. */
-  void told(LinkEvent.OfLink event, LinkState then) {
+  /** The listener was called. The lock is held. */
+  void delivered(LinkEvent.OfLink event, LinkState then) {
     switch (event) {
       case LinkEvent.Up(var welcome, _) -> first.complete(welcome);
       case LinkEvent.Cut _ -> {}
@@ -218,7 +218,7 @@ final class LinkDriver {
   // ---- pipes
 
   /** Without the lock: does what the machine has commanded, in order. */
-  private void obey() {
+  private void execute() {
     while (true) {
       Optional<Pipe> unwanted = Optional.empty();
       lock.lock();
@@ -303,7 +303,7 @@ final class LinkDriver {
       lock.unlock();
     }
     if (isCommanded) {
-      obey();
+      execute();
     }
     return isOpen;
   }
@@ -322,22 +322,22 @@ final class LinkDriver {
   // ---- the watching thread
 
   /**
-   * Until the link or its group of threads ends. Nothing is begun before the listener has heard of
+   * Until the link or its group of threads ends. Nothing new is started before the listener knows
    * what ended, because it may ask for a new pipe itself.
    */
   private void watch() {
     var wakes = new WakeWatch(clock);
     try {
       while (awaitTime(wakes)) {
-        obey();
-        delivery.tellStates();
+        execute();
+        delivery.deliverStates();
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** Until there is a command or something to tell; false at the end. */
+  /** Waits for a command or an event of the link; false at the end. */
   private boolean awaitTime(WakeWatch wakes) throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -346,7 +346,7 @@ final class LinkDriver {
         if (wakes.hasJumped()) {
           machine.woke(now);
         }
-        boolean isHeld = delivery.hasUntoldState();
+        boolean isHeld = delivery.hasPendingState();
         if (!isHeld) {
           machine.tick(now);
         }
@@ -379,7 +379,7 @@ final class LinkDriver {
       stopped(answer.completeExceptionally(stop));
     } catch (RuntimeException | Error bug) {
       act(_ -> endByBug(bug));
-      delivery.tellAll();
+      delivery.deliverAll();
     } finally {
       running(false);
     }
@@ -406,7 +406,7 @@ final class LinkDriver {
             machine.finish("stopped");
           }
         });
-    delivery.tellAll();
+    delivery.deliverAll();
   }
 
   private Optional<Throwable> connectFailure() {
@@ -418,7 +418,7 @@ final class LinkDriver {
     }
   }
 
-  /** The pipe to read; 0 when there is something to tell first, none when nothing more is read. */
+  /** The pipe to read; 0 when events come first, none when nothing more is read. */
   OptionalInt awaitPipe() throws InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -448,7 +448,7 @@ final class LinkDriver {
     }
   }
 
-  /** Who writes to the pipe that is read now. */
+  /** Sets the writer of the pipe that is read now. */
   void use(Optional<PipeWriter> writing) {
     lock.lock();
     try {
@@ -459,7 +459,7 @@ final class LinkDriver {
     }
   }
 
-  /** A frame came; what is to be told first. */
+  /** A frame came; returns the delivery of its first event. */
   Optional<Runnable> received(int number, Frame frame, Json.Obj json) {
     Optional<Runnable> call;
     boolean isCommanded;
@@ -473,12 +473,12 @@ final class LinkDriver {
       lock.unlock();
     }
     if (isCommanded) {
-      obey();
+      execute();
     }
     return call;
   }
 
-  /** Until the machine's BYE is on its way, or has been waited for long enough. */
+  /** Waits until the machine's BYE was written, or its time is over. */
   void awaitEnd(int number) {
     lock.lock();
     try {

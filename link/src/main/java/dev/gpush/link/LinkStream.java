@@ -192,7 +192,7 @@ public final class LinkStream {
     return state;
   }
 
-  /** Set before the first event of the stream is told. */
+  /** Set before the first event of the stream is delivered. */
   void receiver(StreamReceiver made) {
     receiver = Optional.of(made);
   }
@@ -202,13 +202,13 @@ public final class LinkStream {
         () -> new IllegalStateException("stream " + number() + " has no receiver"));
   }
 
-  /** Whoever waits in {@link #send} looks again. */
+  /** Threads that wait in {@link #send} look again. */
   void signal() {
     changed.signalAll();
   }
 
   /** Called without the lock, one event at a time and in order. */
-  void tell(LinkEvent.OfStream event) {
+  void deliver(LinkEvent.OfStream event) {
     switch (event) {
       case LinkEvent.Opened(_, var facts) -> {
         receiver().opened(facts);

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 
 /**
  * A pipe that is being opened on a thread of its own, because opening may hang for as long as the
- * network does. It may be abandoned: then a pipe that comes later is closed, and nothing is told.
+ * network does. It may be abandoned: then a pipe that comes later is closed, and no result is given.
  */
 final class Opening {
   private static final System.Logger LOG = System.getLogger("gpush.link");
@@ -17,7 +17,7 @@ final class Opening {
   private final AtomicBoolean isSettled = new AtomicBoolean();
   private final Future<Boolean> running;
 
-  /** Who hears of the result, on the opening thread and without a lock. */
+  /** Called with the result, on the opening thread and without a lock. */
   record Result(Consumer<Pipe> opened, Consumer<Throwable> failed) {}
 
   Opening(Tasks tasks, PipeSource pipes, PipeSource.Attempt attempt, Result result) {

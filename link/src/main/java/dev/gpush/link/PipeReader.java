@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The reading thread: one pipe after the other. It gives frames to the machine and tells users what
- * comes of them before it reads the next, so a slow receiver slows the agent.
+ * The reading thread: one pipe after the other. It gives frames to the machine and delivers their
+ * events before it reads the next, so a slow receiver slows the agent.
  */
 final class PipeReader {
   private static final System.Logger LOG = System.getLogger("gpush.link");
@@ -33,7 +33,7 @@ final class PipeReader {
   /** Until the end, or until connecting has failed. */
   void run() throws InterruptedException {
     while (true) {
-      delivery.tellAll();
+      delivery.deliverAll();
       OptionalInt next = driver.awaitPipe();
       if (next.isEmpty()) {
         return;
@@ -74,7 +74,7 @@ final class PipeReader {
         }
         Frame frame = next.orElseThrow();
         Json.Obj json = frame.kind().shape() == FrameKind.Shape.JSON ? frame.json() : NOTHING;
-        delivery.tellFrom(driver.received(number, frame, json), true);
+        delivery.deliverFrom(driver.received(number, frame, json), true);
       }
     } catch (ProtocolException broken) {
       LOG.log(

@@ -25,7 +25,7 @@ final class PipeWriter {
 
   // guarded by the driver's lock
   private final FrameCodec codec = new FrameCodec();
-  private final ByteBuffer little = ByteBuffer.allocate(LinkLimits.SMALL_WRITE);
+  private final ByteBuffer small = ByteBuffer.allocate(LinkLimits.SMALL_WRITE);
   private final List<Frame> left = new ArrayList<>();
   private boolean isWaiting;
   private long wakesNanos;
@@ -99,7 +99,7 @@ final class PipeWriter {
     long until = machine.untilWrite(number, now);
     boolean isLate =
         until <= 0
-            ? !left.isEmpty() || !machine.isLittle(number) || !writeLittle(now)
+            ? !left.isEmpty() || !machine.isSmall(number) || !writeSmall(now)
             : until < wakesNanos - now;
     if (isLate) {
       work.signal();
@@ -107,15 +107,15 @@ final class PipeWriter {
   }
 
   /** False when the writing thread has to go on, or to end. */
-  private boolean writeLittle(long now) {
+  private boolean writeSmall(long now) {
     machine.take(number, left, now);
-    little.clear();
+    small.clear();
     for (Frame frame : left) {
-      codec.encodeHeader(frame, little);
-      little.put(frame.payload());
+      codec.encodeHeader(frame, small);
+      small.put(frame.payload());
     }
     try {
-      if (pipe.offer(little.flip())) {
+      if (pipe.offer(small.flip())) {
         left.clear();
         return true;
       }

@@ -47,7 +47,7 @@ record Grant(Place place, Json job) {
     return new Gang(new GangId(tag.gang()), place.name(), nodes, detail(place, job));
   }
 
-  private static String host(Json pod) {
+  static String host(Json pod) {
     return pod.object("spec").text("nodeName").orElse("");
   }
 

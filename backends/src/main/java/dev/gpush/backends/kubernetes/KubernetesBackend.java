@@ -14,6 +14,7 @@ import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Loan;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
@@ -42,12 +43,14 @@ import java.util.Optional;
  */
 public final class KubernetesBackend implements Backend {
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+  private static final Json.Obj STATUS = Json.object("do", "status");
 
   private final Place place;
   private final AgentProgram agent;
   private final PodAgents agents;
-  private final PastPods past = new PastPods();
+  private final PastPods past;
   private final PodNames names;
+  private final WaitingPipes pipes;
   private final Loans loans;
   private final Tasks tasks;
   private final SecureRandom random;
@@ -55,11 +58,31 @@ public final class KubernetesBackend implements Backend {
   private KubernetesBackend(Place place, AgentProgram agent, Tasks tasks, SecureRandom random) {
     this.place = place;
     this.agent = agent;
-    this.agents = new PodAgents(place, agent, tasks);
+    this.pipes = new WaitingPipes(place.time());
+    this.agents = new PodAgents(place, agent, pipes, tasks);
+    this.past = new PastPods();
     this.names = new PodNames(place, past);
     this.loans = new Loans(place, agents, tasks, random);
     this.tasks = tasks;
     this.random = random;
+  }
+
+  /** The same with agents that are asked first. */
+  private KubernetesBackend(KubernetesBackend same, PodAgents agents) {
+    this.place = same.place;
+    this.agent = same.agent;
+    this.pipes = same.pipes;
+    this.agents = agents;
+    this.past = same.past;
+    this.names = same.names;
+    this.loans = new Loans(place, agents, same.tasks, same.random);
+    this.tasks = same.tasks;
+    this.random = same.random;
+  }
+
+  @Override
+  public Backend asking(LinkedAgents linked) {
+    return new KubernetesBackend(this, agents.asking(linked));
   }
 
   /**
@@ -182,11 +205,12 @@ public final class KubernetesBackend implements Backend {
   }
 
   private KubernetesReservation reservation(GangRequest request, Waiter waiter) {
-    return new KubernetesReservation(place, agent, agents, random, release(), request, waiter);
+    var arrivals = AgentArrivals.of(request.gang(), agents, place.time(), tasks);
+    return new KubernetesReservation(place, agent, arrivals, random, release(), request, waiter);
   }
 
   private KubernetesRelease release() {
-    return new KubernetesRelease(place, agents, tasks);
+    return new KubernetesRelease(place, agents, pipes, tasks);
   }
 
   @Override
@@ -246,17 +270,12 @@ public final class KubernetesBackend implements Backend {
     Optional<Json> job = place.job(gang.id());
     Map<Integer, Json> said =
         AgentAnswer.said(
-            agents.ask(
-                gang.id(),
-                Map.of(node, pod),
-                Json.object("do", "status"),
-                Duration.ZERO,
-                STATUS_LIMIT));
+            agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), STATUS, STATUS_LIMIT));
     if (job.isEmpty() || said.isEmpty()) {
       return new Anew(why, before);
     }
     return new Anew(
-        why, new Grant(place, job.get()).gang(pods, said, place.nodes()).nodes().get(node));
+        why, new Grant(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
 
   /** The deadline is counted from when the pods began, by the server's clock alone. */
@@ -291,9 +310,9 @@ public final class KubernetesBackend implements Backend {
           Map<Integer, AgentAnswer> answers =
               agents.ask(
                   gang.id(),
-                  Pods.of(place, gang.id()).byNode(),
+                  gang.nodes().stream().map(NodeInfo::index).toList(),
+                  nodes -> Pods.of(place, gang.id()).byNode(nodes),
                   terms.json().with("do", "renew"),
-                  Duration.ZERO,
                   STATUS_LIMIT);
           if (AgentAnswer.said(answers).isEmpty()) {
             throw new NotTold(AgentAnswer.silent(answers), null);
@@ -347,9 +366,7 @@ public final class KubernetesBackend implements Backend {
           false);
     }
     Map<Integer, Json> said =
-        AgentAnswer.said(
-            agents.ask(
-                id, pods.byNode(), Json.object("do", "status"), Duration.ZERO, STATUS_LIMIT));
+        AgentAnswer.said(agents.inPods(id, pods.byNode(), STATUS, STATUS_LIMIT));
     // Another gateway may have taken it since.
     String holder =
         said.getOrDefault(0, Json.object())
@@ -357,7 +374,7 @@ public final class KubernetesBackend implements Backend {
             .filter(now -> !now.isEmpty())
             .orElse(tag.holder());
     return new Discovered(
-        new Grant(place, job).gang(pods, said, place.nodes()),
+        new Grant(place, job).gang(pods, said, place.nodes(pods)),
         tag.session(),
         tag.owner(),
         holder,
@@ -385,6 +402,18 @@ public final class KubernetesBackend implements Backend {
       throw new IOException("pod " + Pods.name(pod) + ": " + Fate.of(pod).words());
     }
     return place.api().exec(place.namespace(), Pods.name(pod), Lent.container(pod), arguments);
+  }
+
+  /** The pipe on which the agent has answered when its pod started, or a command that it takes. */
+  @Override
+  public Optional<Pipe> straight(Gang gang, int node) throws IOException {
+    Optional<Pipe> waiting = agents.waiting(gang.id(), node);
+    if (waiting.isPresent()) {
+      return waiting;
+    }
+    List<String> arguments =
+        agent.handoverArguments(interpreters(gang), gang.id(), node, Duration.ZERO);
+    return agents.link(spawn(gang, node, arguments));
   }
 
   /** An empty object where a node has none now. */

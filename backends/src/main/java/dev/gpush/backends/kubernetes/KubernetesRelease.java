@@ -7,6 +7,7 @@ import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -17,8 +18,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -37,13 +40,18 @@ final class KubernetesRelease {
    */
   static final Duration SHORT_GRACE = Duration.ofSeconds(2);
 
+  /** Deletions that wait for an answer of the API server. */
+  private static final int AT_ONCE = 16;
+
   private final Place place;
   private final PodAgents agents;
+  private final WaitingPipes pipes;
   private final Tasks tasks;
 
-  KubernetesRelease(Place place, PodAgents agents, Tasks tasks) {
+  KubernetesRelease(Place place, PodAgents agents, WaitingPipes pipes, Tasks tasks) {
     this.place = place;
     this.agents = agents;
+    this.pipes = pipes;
     this.tasks = tasks;
   }
 
@@ -62,6 +70,7 @@ final class KubernetesRelease {
    * @param grace between signal and end, for those that could not be asked
    */
   List<String> all(Gang gang, Duration limit, Duration grace) throws InterruptedException {
+    pipes.close(gang.id());
     var left = new AtomicReference<>("its job is still there");
     Future<List<String>> released = tasks.fork("release", () -> release(gang, limit, grace, left));
     String why;
@@ -88,7 +97,7 @@ final class KubernetesRelease {
     var kept = new ArrayList<String>();
     Optional<Json> job = place.job(gang.id());
     if (job.isPresent() && !Jobs.isBeingDeleted(job.get())) {
-      kept.addAll(letGo(gang, Pods.of(place, gang.id()), limit));
+      kept.addAll(letGo(gang, limit));
       delete(job.get());
     }
     hurry(gang.id(), grace);
@@ -96,9 +105,17 @@ final class KubernetesRelease {
     return List.copyOf(kept);
   }
 
-  private List<String> letGo(Gang gang, Pods pods, Duration limit) throws InterruptedException {
+  private List<String> letGo(Gang gang, Duration limit) throws InterruptedException, NotTold {
+    Json.Obj release = Json.object("do", "release");
     Map<Integer, AgentAnswer> answers =
-        agents.ask(gang.id(), pods.byNode(), Json.object("do", "release"), Duration.ZERO, limit);
+        gang.nodes().isEmpty()
+            ? agents.inPods(gang.id(), Pods.of(place, gang.id()).byNode(), release, limit)
+            : agents.ask(
+                gang.id(),
+                gang.nodes().stream().map(NodeInfo::index).toList(),
+                nodes -> Pods.of(place, gang.id()).byNode(nodes),
+                release,
+                limit);
     return Loans.kept(gang, AgentAnswer.said(answers));
   }
 
@@ -114,18 +131,41 @@ final class KubernetesRelease {
     }
   }
 
-  /** Its pods go with the Job, but only after their own long grace; without the right, so be it. */
+  /**
+   * Its pods go with the Job, but only one after the other, and after their own long grace; without
+   * the right to delete them, so be it.
+   */
   private void hurry(GangId gang, Duration grace) throws InterruptedException, NotTold {
-    for (Json pod : Pods.of(place, gang).living()) {
-      try {
-        place
-            .api()
-            .delete(
-                place.path("/api/v1", "pods", Pods.name(pod)),
-                Json.object("gracePeriodSeconds", grace.toSeconds()));
-      } catch (ApiRefusal notAllowed) {
-        return;
+    var turns = new Semaphore(AT_ONCE);
+    List<Callable<Boolean>> deletions =
+        Pods.of(place, gang).all().stream()
+            .filter(pod -> !Pods.isEnding(pod))
+            .<Callable<Boolean>>map(pod -> () -> delete(pod, grace, turns))
+            .toList();
+    try {
+      tasks.all("delete-pod", deletions);
+    } catch (IllegalStateException failed) {
+      if (failed.getCause() instanceof NotTold unknown) {
+        throw unknown;
       }
+      throw failed;
+    }
+  }
+
+  private boolean delete(Json pod, Duration grace, Semaphore turns)
+      throws InterruptedException, NotTold {
+    turns.acquire();
+    try {
+      place
+          .api()
+          .delete(
+              place.path("/api/v1", "pods", Pods.name(pod)),
+              Json.object("gracePeriodSeconds", grace.toSeconds()));
+      return true;
+    } catch (ApiRefusal notAllowed) {
+      return false;
+    } finally {
+      turns.release();
     }
   }
 

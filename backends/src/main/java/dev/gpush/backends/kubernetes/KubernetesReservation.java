@@ -20,6 +20,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * One reservation: finds the Job of this gang or creates it, waits until all its pods have a place,
@@ -30,8 +31,8 @@ import java.util.Optional;
  * there already is as good.
  */
 final class KubernetesReservation {
-  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  /** Between two looks at pods whose agents are starting: one may begin again meanwhile. */
+  private static final Duration LOOK = Duration.ofSeconds(2);
 
   /** From when all containers run: a cold disk, and a first Python. */
   private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
@@ -49,7 +50,7 @@ final class KubernetesReservation {
 
   private final Place place;
   private final AgentProgram agent;
-  private final PodAgents agents;
+  private final AgentArrivals arrivals;
   private final SecureRandom random;
   private final KubernetesRelease release;
   private final GangRequest request;
@@ -62,14 +63,14 @@ final class KubernetesReservation {
   KubernetesReservation(
       Place place,
       AgentProgram agent,
-      PodAgents agents,
+      AgentArrivals arrivals,
       SecureRandom random,
       KubernetesRelease release,
       GangRequest request,
       Waiter waiter) {
     this.place = place;
     this.agent = agent;
-    this.agents = agents;
+    this.arrivals = arrivals;
     this.random = random;
     this.release = release;
     this.request = request;
@@ -94,7 +95,7 @@ final class KubernetesReservation {
 
   private Gang gang(JobSource source, boolean isResumed) throws InterruptedException {
     boolean stays = false;
-    try {
+    try (arrivals) {
       Gang gang = granted(source);
       stays = true;
       return gang;
@@ -152,7 +153,7 @@ final class KubernetesReservation {
     Json job = source.job(manifest, system);
     complete(job, manifest, system);
     awaitPlaces(system);
-    return linked(awaitRunning());
+    return awaitAgents();
   }
 
   private Shaping.Result.Fits shaped(Room room) {
@@ -179,7 +180,8 @@ final class KubernetesReservation {
 
   private Json created(Manifest manifest, GangSystem system) throws InterruptedException, NotTold {
     List<String> interpreters = OwnPython.interpreters(place.settings().pythonImage().isPresent());
-    Json.Obj job = system.marked(manifest.job(agent.arguments(interpreters)), manifest);
+    Json.Obj job =
+        system.marked(manifest.job(agent.commandIn(Manifest.OWN, interpreters)), manifest);
     for (int attempt = 1; attempt <= TRIES; attempt++) {
       Optional<Json> there = whatIsThere();
       if (there.isPresent()) {
@@ -373,18 +375,35 @@ final class KubernetesReservation {
     return job;
   }
 
-  /** Images may take long; what will never run is found out. */
-  private Pods awaitRunning() throws InterruptedException, NotTold {
+  /**
+   * Images may take long; what will never run is found out. The agent of each pod is asked as soon
+   * as its container runs, and the gang is granted when all have answered.
+   */
+  private Gang awaitAgents() throws InterruptedException, NotTold {
     var pause = new Pause();
     badLooks = 0;
+    OptionalLong end = OptionalLong.empty();
     while (true) {
       try {
-        living();
+        Json job = living();
         Pods pods = Pods.of(place, request.gang());
+        arrivals.greet(pods);
         if (pods.allRun(request.nodes())) {
-          return pods;
+          Map<Integer, AgentAnswer> answers = arrivals.await(pods, LOOK);
+          Map<Integer, Json> said = AgentAnswer.said(answers);
+          if (said.size() == request.nodes()) {
+            return new Grant(place, job).gang(pods, said, place.nodes(pods));
+          }
+          end = OptionalLong.of(end.orElse(place.time().nanos() + AGENTS_LIMIT.toNanos()));
+          // Pods that run cost money, whether anybody gets to them or not.
+          if (place.time().nanos() - end.getAsLong() > 0) {
+            throw place.failed("its agents do not answer: " + AgentAnswer.silent(answers));
+          }
+          waiter.waits("agents: " + AgentAnswer.silent(answers));
+          pause = new Pause();
+        } else {
+          waiter.waits(starting(pods));
         }
-        waiter.waits(starting(pods));
       } catch (NotTold unknown) {
         waiter.waits("nobody can tell: " + unknown.words());
       }
@@ -442,38 +461,6 @@ final class KubernetesReservation {
       return said.isBlank() ? "" : "; it wrote: " + Text.clean(said);
     } catch (NotTold unknown) {
       return "";
-    }
-  }
-
-  // ---- the agents
-
-  private Gang linked(Pods running) throws InterruptedException, NotTold {
-    waiter.waits("starting agents");
-    Pods pods = running;
-    var pause = new Pause();
-    long end = place.time().nanos() + AGENTS_LIMIT.toNanos();
-    var calls = new RollCall();
-    while (true) {
-      Pods missing = calls.missing(pods);
-      Map<Integer, AgentAnswer> answers =
-          agents.ask(
-              request.gang(),
-              missing.byNode(),
-              Json.object("do", "status"),
-              PATIENCE,
-              STATUS_LIMIT);
-      calls.heard(missing, answers);
-      Map<Integer, Json> said = calls.said(pods);
-      if (said.size() == request.nodes()) {
-        return new Grant(place, living()).gang(pods, said, place.nodes());
-      }
-      // Pods that run cost money, whether anybody gets to them or not.
-      if (place.time().nanos() - end > 0) {
-        throw place.failed("its agents do not answer: " + AgentAnswer.silent(answers));
-      }
-      waiter.waits("agents: " + AgentAnswer.silent(answers));
-      pause.await();
-      pods = awaitRunning();
     }
   }
 

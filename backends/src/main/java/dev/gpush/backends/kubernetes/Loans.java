@@ -7,7 +7,6 @@ import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -26,6 +25,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,6 +41,7 @@ import java.util.stream.Stream;
  */
 final class Loans {
   private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Json.Obj RELEASE = Json.object("do", "release");
 
   /** A folder that a pod can write to, which no other pod has, and how many CPUs it sees. */
   private static final String LOOK =
@@ -111,7 +112,7 @@ final class Loans {
       throw place.failed(unknown);
     } finally {
       if (!done) {
-        letGo(request.gang(), pods, LIMIT);
+        agents.inPods(request.gang(), pods, RELEASE, LIMIT);
       }
     }
   }
@@ -140,7 +141,7 @@ final class Loans {
       throw place.failed("its agents could not be started: " + AgentAnswer.silent(answers));
     }
     // Those of an earlier try know another secret.
-    agents.ask(request.gang(), pods, secret.onHosts().with("do", "peers"), Duration.ZERO, LIMIT);
+    agents.inPods(request.gang(), pods, secret.onHosts().with("do", "peers"), LIMIT);
     return new Gang(
         request.gang(),
         place.name(),
@@ -210,12 +211,22 @@ final class Loans {
   // ---- having
 
   /** Those of its pods that are there, by their names; an ended one is not. */
-  Map<Integer, Json> pods(Gang gang) throws InterruptedException, NotTold {
+  private Map<Integer, Json> pods(Gang gang, Collection<Integer> nodes)
+      throws InterruptedException, NotTold {
     var pods = new TreeMap<Integer, Json>();
-    for (NodeInfo node : gang.nodes()) {
-      pod(node).filter(pod -> !Pods.hasEnded(pod)).ifPresent(pod -> pods.put(node.index(), pod));
+    for (int node : nodes) {
+      pod(gang.nodes().get(node))
+          .filter(pod -> !Pods.hasEnded(pod))
+          .ifPresent(pod -> pods.put(node, pod));
     }
     return pods;
+  }
+
+  /** An answer for every node that is linked, or whose pod is there. */
+  private Map<Integer, AgentAnswer> ask(Gang gang, Json.Obj control, Duration limit)
+      throws InterruptedException, NotTold {
+    List<Integer> all = gang.nodes().stream().map(NodeInfo::index).toList();
+    return agents.ask(gang.id(), all, nodes -> pods(gang, nodes), control, limit);
   }
 
   Optional<Json> pod(NodeInfo node) throws InterruptedException, NotTold {
@@ -228,18 +239,17 @@ final class Loans {
 
   /** A node is there as long as its agent is: with a container that began again it is gone. */
   Observation observe(Gang gang) throws InterruptedException, NotTold {
-    Map<Integer, Json> pods = pods(gang);
-    Map<Integer, AgentAnswer> answers =
-        agents.ask(gang.id(), pods, Json.object("do", "status"), Duration.ZERO, LIMIT);
+    Map<Integer, AgentAnswer> answers = ask(gang, Json.object("do", "status"), LIMIT);
     List<Integer> lost =
         gang.nodes().stream()
             .map(NodeInfo::index)
             .filter(
-                node -> !pods.containsKey(node) || answers.get(node) instanceof AgentAnswer.NoAgent)
+                node ->
+                    !answers.containsKey(node) || answers.get(node) instanceof AgentAnswer.NoAgent)
             .toList();
     if (lost.size() == gang.nodes().size()) {
       return new Observation.Gone(
-          pods.isEmpty() ? "its pods are gone" : "its pods have no agent any more");
+          answers.isEmpty() ? "its pods are gone" : "its pods have no agent any more");
     }
     if (!lost.isEmpty()) {
       return new Observation.Partly(
@@ -253,8 +263,7 @@ final class Loans {
   }
 
   void renew(Gang gang, LeaseTerms terms) throws InterruptedException, NotTold {
-    Map<Integer, AgentAnswer> answers =
-        agents.ask(gang.id(), pods(gang), terms.json().with("do", "renew"), Duration.ZERO, LIMIT);
+    Map<Integer, AgentAnswer> answers = ask(gang, terms.json().with("do", "renew"), LIMIT);
     if (AgentAnswer.said(answers).isEmpty()) {
       boolean isGone =
           answers.values().stream().allMatch(each -> each instanceof AgentAnswer.NoAgent);
@@ -268,7 +277,7 @@ final class Loans {
   /** The agents go; pods, and what they were started for, stay. */
   List<String> release(Gang gang, Duration limit) throws InterruptedException {
     try {
-      Map<Integer, AgentAnswer> answers = letGo(gang.id(), pods(gang), limit);
+      Map<Integer, AgentAnswer> answers = ask(gang, RELEASE, limit);
       String silent =
           String.join(
               ", ",
@@ -290,11 +299,6 @@ final class Loans {
 
   private GpushException notReleased(Gang gang, String why) {
     return new GpushException(new BackendFailure.NotReleased(place.name(), gang.id().text(), why));
-  }
-
-  private Map<Integer, AgentAnswer> letGo(GangId gang, Map<Integer, Json> pods, Duration limit)
-      throws InterruptedException {
-    return agents.ask(gang, pods, Json.object("do", "release"), Duration.ZERO, limit);
   }
 
   /** What agents have left where it is, each with its node. */

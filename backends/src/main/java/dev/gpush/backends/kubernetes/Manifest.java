@@ -26,8 +26,8 @@ final class Manifest {
 
   static final String WORKSPACES = "/workspace";
 
-  private static final String OWN = "/run/gpush-agent";
-  private static final String START = "start";
+  /** Where a pod has what its agent begins with. */
+  static final String OWN = "/run/gpush-agent";
 
   /** From TERM to KILL: evictions, drains, and preemption give it to whoever has to save. */
   static final Duration GRACE = Duration.ofSeconds(45);
@@ -107,7 +107,11 @@ final class Manifest {
     return WORKSPACES + "/" + project;
   }
 
-  /** Suspended: its pods come when all else is there, and there is room for them. */
+  /**
+   * Suspended: its pods come when all else is there, and there is room for them.
+   *
+   * @param agent the command that becomes it; the image's own program is not wanted
+   */
   Json.Obj job(List<String> agent) {
     Map<String, Object> spec = new TreeMap<>();
     spec.put("completionMode", "Indexed");
@@ -207,17 +211,6 @@ final class Manifest {
     return new Json.Obj(Json.of(spec).entries());
   }
 
-  /** The image's own words are not wanted, and its own program is not either. */
-  private List<String> command(List<String> agent) {
-    String start = OWN + "/" + START;
-    if (settings.pythonImage().isPresent()) {
-      return OwnPython.reading(start, agent);
-    }
-    var command = new ArrayList<>(List.of("/bin/sh", "-c", "exec \"$@\" <\"$0\"", start));
-    command.addAll(agent);
-    return command;
-  }
-
   private Json.Obj container(List<String> agent) {
     var requests = new TreeMap<String, String>();
     var limits = new TreeMap<String, String>();
@@ -248,7 +241,7 @@ final class Manifest {
             "image",
             request.image().or(settings::image).orElseThrow(),
             "command",
-            command(agent),
+            agent,
             "env",
             env,
             "resources",
@@ -320,7 +313,10 @@ final class Manifest {
             .with("peers", peers.onHosts())
             .with("foreground", true)
             .with("taken_s", GRACE.minus(LAST_WORDS).toSeconds());
-    byte[] packet = agent.packet(AgentStart.header(request, "JOB_COMPLETION_INDEX", start));
+    var data = new TreeMap<String, String>();
+    agent
+        .files(AgentStart.header(request, "JOB_COMPLETION_INDEX", start))
+        .forEach((name, bytes) -> data.put(name, Base64.getEncoder().encodeToString(bytes)));
     return Json.object(
         "apiVersion",
         "v1",
@@ -333,6 +329,6 @@ final class Manifest {
         "metadata",
         owned(job),
         "data",
-        Json.object(START, Base64.getEncoder().encodeToString(packet)));
+        data);
   }
 }

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -67,19 +66,6 @@ final class OwnPython {
 
   static Json.Obj mount() {
     return Json.object("name", VOLUME, "mountPath", FOLDER, "readOnly", true);
-  }
-
-  /**
-   * The agent's own command where no shell can give it its input from a file.
-   *
-   * @param agent ends with the loader's text
-   */
-  static List<String> reading(String file, List<String> agent) {
-    var command = new ArrayList<>(agent.subList(0, agent.size() - 1));
-    command.add(
-        "import os\nos.dup2(os.open(%s, os.O_RDONLY), 0)\n".formatted(Json.of(file).write())
-            + agent.getLast());
-    return List.copyOf(command);
   }
 
   private static String script() {

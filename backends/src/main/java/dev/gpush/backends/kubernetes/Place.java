@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
 
 /** A namespace of a cluster as everything here sees it. */
 final class Place {
@@ -135,10 +137,22 @@ final class Place {
     return now;
   }
 
-  /** Empty where they may not be listed, or nobody can tell now. */
-  Optional<List<ClusterNode>> nodes() throws InterruptedException {
+  /**
+   * The cluster's nodes, those of these pods among them: as they were seen last if that is enough,
+   * because what a node is does not change, and what is free on it is not asked here.
+   *
+   * @return empty where they may not be listed, or nobody can tell now
+   */
+  Optional<List<ClusterNode>> nodes(Pods pods) throws InterruptedException {
+    Set<String> hosts =
+        pods.byNode().values().stream().map(Grant::host).collect(Collectors.toSet());
+    Optional<List<ClusterNode>> last = seen.get().flatMap(each -> each.room().nodes());
+    if (last.stream()
+        .anyMatch(nodes -> nodes.stream().map(ClusterNode::name).toList().containsAll(hosts))) {
+      return last;
+    }
     try {
-      return roomAsPlanned().nodes();
+      return Room.nodes(api);
     } catch (NotTold unknown) {
       return Optional.empty();
     }

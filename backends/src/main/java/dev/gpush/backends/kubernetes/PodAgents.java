@@ -1,9 +1,11 @@
 package dev.gpush.backends.kubernetes;
 
 import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
@@ -13,7 +15,10 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -21,41 +26,93 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 
-/** Asks the agents of a gang's pods, all at once. */
+/**
+ * Asks the agents of a gang's pods, all at once: over the links that are open, and with a command
+ * in each pod where none is.
+ */
 final class PodAgents {
-  /** Each is a connection to the API server, which all people of the cluster share. */
+  /** Connections that are being opened to the API server, which all people of the cluster share. */
   private static final int AT_ONCE = 32;
+
+  /** For an agent that is starting; a pod that begins again ends the command in it sooner. */
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  /** It is there, and has nothing to wait for. */
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+
+  /** The same for a pipe that may be broken, beside which another can be opened. */
+  private static final Duration FRESH_LIMIT = Duration.ofSeconds(5);
 
   private final Place place;
   private final AgentProgram agent;
+  private final LinkedAgents linked;
+  private final WaitingPipes pipes;
   private final Tasks tasks;
+  private final Semaphore turns;
 
-  PodAgents(Place place, AgentProgram agent, Tasks tasks) {
+  PodAgents(Place place, AgentProgram agent, WaitingPipes pipes, Tasks tasks) {
+    this(place, agent, LinkedAgents.NONE, pipes, tasks, new Semaphore(AT_ONCE));
+  }
+
+  private PodAgents(
+      Place place,
+      AgentProgram agent,
+      LinkedAgents linked,
+      WaitingPipes pipes,
+      Tasks tasks,
+      Semaphore turns) {
     this.place = place;
     this.agent = agent;
+    this.linked = linked;
+    this.pipes = pipes;
     this.tasks = tasks;
+    this.turns = turns;
+  }
+
+  /** The same, which asks these first. */
+  PodAgents asking(LinkedAgents agents) {
+    return new PodAgents(place, agent, agents, pipes, tasks, turns);
+  }
+
+  /** Looks up the pods of some nodes; only where an agent cannot be asked otherwise. */
+  @FunctionalInterface
+  interface PodsOfNodes {
+    Map<Integer, Json> of(Collection<Integer> nodes) throws InterruptedException, NotTold;
   }
 
   /**
-   * Asks the agent of every pod.
+   * Asks the agent of every node.
    *
-   * @param pods by the number of the node that they are
    * @param control the question, as docs/technical/link.md section 1 has it
-   * @param patience how long agents may take that are not there yet
-   * @return an answer for every pod
+   * @return an answer for every node that is linked or has a pod
    */
   Map<Integer, AgentAnswer> ask(
-      GangId gang, Map<Integer, Json> pods, Json.Obj control, Duration patience, Duration limit)
+      GangId gang, Collection<Integer> nodes, PodsOfNodes pods, Json.Obj control, Duration limit)
+      throws InterruptedException, NotTold {
+    var answers = new TreeMap<Integer, AgentAnswer>();
+    // An agent that hangs does so on its link, too: some time is left for what follows.
+    linked
+        .ask(gang, nodes, control, limit.dividedBy(2))
+        .forEach((node, json) -> answers.put(node, new AgentAnswer.Said(json)));
+    List<Integer> left = nodes.stream().filter(node -> !answers.containsKey(node)).toList();
+    if (!left.isEmpty()) {
+      answers.putAll(inPods(gang, pods.of(left), control, limit));
+    }
+    return answers;
+  }
+
+  /** With a command in each of these pods, by the number of the node. */
+  Map<Integer, AgentAnswer> inPods(
+      GangId gang, Map<Integer, Json> pods, Json.Obj control, Duration limit)
       throws InterruptedException {
     return all(
         pods,
-        node -> {
-          Json.Obj header = header("control", gang, node, control);
-          return patience.isZero() ? header : header.with("wait_s", patience.toSeconds());
-        },
-        limit.plus(patience));
+        node -> header("control", gang, node, control),
+        pod -> agent.questionArguments(OwnPython.interpreters(pod)),
+        limit);
   }
 
   /** Starts an agent beside what runs in each pod, or finds the one that is there. */
@@ -63,7 +120,77 @@ final class PodAgents {
       GangId gang, Map<Integer, Json> pods, Map<Integer, Json.Obj> starts, Duration limit)
       throws InterruptedException {
     return all(
-        pods, node -> header("start", gang, node, starts.getOrDefault(node, Json.object())), limit);
+        pods,
+        node -> header("start", gang, node, starts.getOrDefault(node, Json.object())),
+        pod -> agent.arguments(OwnPython.interpreters(pod)),
+        limit);
+  }
+
+  /**
+   * Waits for the agent of a pod that is starting, and keeps the pipe on which it has answered for
+   * the link.
+   */
+  AgentAnswer greet(GangId gang, int node, Json pod) throws InterruptedException {
+    try {
+      List<String> arguments =
+          agent.handoverArguments(OwnPython.interpreters(pod), gang, node, PATIENCE);
+      Pipe pipe = opened(pod, arguments);
+      boolean isKept = false;
+      try {
+        if (!agent.beginRelay(pipe, PATIENCE)) {
+          return new AgentAnswer.NoAgent();
+        }
+        Json status = agent.status(pipe, STATUS_LIMIT);
+        pipes.put(gang, node, pipe);
+        isKept = true;
+        return new AgentAnswer.Said(status);
+      } finally {
+        if (!isKept) {
+          pipe.close();
+        }
+      }
+    } catch (IOException | GpushException failed) {
+      return unanswered(failed);
+    }
+  }
+
+  /** The pipe on which the agent of a node has answered, if it still does. */
+  Optional<Pipe> waiting(GangId gang, int node) {
+    return pipes
+        .take(gang, node)
+        .filter(kept -> kept.isFresh() || answers(kept.pipe()))
+        .map(WaitingPipes.Waiting::pipe);
+  }
+
+  private boolean answers(Pipe pipe) {
+    try {
+      agent.status(pipe, FRESH_LIMIT);
+      return true;
+    } catch (IOException | GpushException broken) {
+      return false;
+    }
+  }
+
+  /** Begins the link on a command that was run for it; empty when no agent is found at a glance. */
+  Optional<Pipe> link(Pipe pipe) throws IOException {
+    boolean isBegun = false;
+    try {
+      isBegun = agent.beginRelay(pipe);
+      return isBegun ? Optional.of(pipe) : Optional.empty();
+    } finally {
+      if (!isBegun) {
+        pipe.close();
+      }
+    }
+  }
+
+  private Pipe opened(Json pod, List<String> arguments) throws IOException, InterruptedException {
+    turns.acquire();
+    try {
+      return place.api().exec(place.namespace(), Pods.name(pod), Lent.container(pod), arguments);
+    } finally {
+      turns.release();
+    }
   }
 
   private static Json.Obj header(String mode, GangId gang, int node, Json.Obj what) {
@@ -71,13 +198,15 @@ final class PodAgents {
   }
 
   private Map<Integer, AgentAnswer> all(
-      Map<Integer, Json> pods, IntFunction<Json.Obj> header, Duration limit)
+      Map<Integer, Json> pods,
+      IntFunction<Json.Obj> header,
+      Function<Json, List<String>> command,
+      Duration limit)
       throws InterruptedException {
-    var turns = new Semaphore(AT_ONCE);
     var asked = new TreeMap<Integer, Future<AgentAnswer>>();
     pods.forEach(
         (node, pod) -> {
-          Callable<AgentAnswer> one = () -> ask(pod, header.apply(node), turns);
+          Callable<AgentAnswer> one = () -> ask(pod, header.apply(node), command.apply(pod));
           asked.put(node, tasks.fork("ask-agent-" + node, one));
         });
     long end = place.time().nanos() + limit.toNanos();
@@ -99,16 +228,19 @@ final class PodAgents {
     } catch (TimeoutException late) {
       return new AgentAnswer.Silent("no answer for " + DurationText.of(limit));
     } catch (ExecutionException failed) {
-      return switch (failed.getCause()) {
-        case GpushException known when known.failure() instanceof AgentFailure.NotThere ->
-            new AgentAnswer.NoAgent();
-        case GpushException known -> new AgentAnswer.Silent(words(known.failure()));
-        case IOException broken ->
-            new AgentAnswer.Silent(Text.clean(String.valueOf(broken.getMessage())));
-        case null -> throw new IllegalStateException(failed);
-        case Throwable other -> throw Tasks.unchecked(other);
-      };
+      return unanswered(failed.getCause() == null ? failed : failed.getCause());
     }
+  }
+
+  private static AgentAnswer unanswered(Throwable cause) {
+    return switch (cause) {
+      case GpushException known when known.failure() instanceof AgentFailure.NotThere ->
+          new AgentAnswer.NoAgent();
+      case GpushException known -> new AgentAnswer.Silent(words(known.failure()));
+      case IOException broken ->
+          new AgentAnswer.Silent(Text.clean(String.valueOf(broken.getMessage())));
+      case Throwable other -> throw Tasks.unchecked(other);
+    };
   }
 
   private static String words(Failure failure) {
@@ -121,7 +253,7 @@ final class PodAgents {
     };
   }
 
-  private AgentAnswer ask(Json pod, Json.Obj header, Semaphore turns)
+  private AgentAnswer ask(Json pod, Json.Obj header, List<String> command)
       throws IOException, InterruptedException {
     if (Pods.hasEnded(pod)) {
       return new AgentAnswer.NoAgent();
@@ -129,18 +261,8 @@ final class PodAgents {
     if (!Pods.isRunning(pod)) {
       return new AgentAnswer.Silent(Fate.of(pod).words());
     }
-    turns.acquire();
-    try (Pipe pipe =
-        place
-            .api()
-            .exec(
-                place.namespace(),
-                Pods.name(pod),
-                Lent.container(pod),
-                agent.arguments(OwnPython.interpreters(pod)))) {
+    try (Pipe pipe = opened(pod, command)) {
       return new AgentAnswer.Said(agent.ask(pipe, header));
-    } finally {
-      turns.release();
     }
   }
 }

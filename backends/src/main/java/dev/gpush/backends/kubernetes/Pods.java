@@ -4,6 +4,7 @@ import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.json.Json;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,13 @@ record Pods(List<Json> all) {
                   nodes.merge(node, pod, (one, other) -> rank(other) > rank(one) ? other : one));
     }
     return nodes;
+  }
+
+  /** The same of these nodes alone. */
+  Map<Integer, Json> byNode(Collection<Integer> nodes) {
+    var some = new TreeMap<>(byNode());
+    some.keySet().retainAll(nodes);
+    return some;
   }
 
   /** Of several with one number: who lives, before who ends, before who has ended. */

@@ -52,6 +52,12 @@ record Room(Optional<List<ClusterNode>> nodes, Optional<List<Json>> pods) {
         pods);
   }
 
+  /** The nodes alone, as if nothing were on them. */
+  static Optional<List<ClusterNode>> nodes(ApiServer api) throws InterruptedException, NotTold {
+    return listed(api, "/api/v1/nodes")
+        .map(nodes -> nodes.stream().map(node -> ClusterNode.of(node, Map.of())).toList());
+  }
+
   private static Optional<List<Json>> listed(ApiServer api, String path)
       throws InterruptedException, NotTold {
     try {

@@ -4,6 +4,7 @@ import dev.gpush.backends.floor.AgentAnswer;
 import dev.gpush.backends.floor.Text;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
@@ -24,8 +25,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 
-/** Asks all agents of a gang at once, in one step. */
+/** Asks all agents of a gang at once: over their links where all are up, else in one step. */
 final class GangAgents {
   /** Any Python will do for an agent; a module system's own may be first on the PATH. */
   static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
@@ -45,23 +47,43 @@ final class GangAgents {
 
   private final Steps steps;
   private final AgentProgram agent;
+  private final LinkedAgents linked;
   private final Tasks tasks;
 
   GangAgents(Steps steps, AgentProgram agent, Tasks tasks) {
+    this(steps, agent, LinkedAgents.NONE, tasks);
+  }
+
+  private GangAgents(Steps steps, AgentProgram agent, LinkedAgents linked, Tasks tasks) {
     this.steps = steps;
     this.agent = agent;
+    this.linked = linked;
     this.tasks = tasks;
   }
 
+  /** The same, which asks these first. */
+  GangAgents asking(LinkedAgents agents) {
+    return new GangAgents(steps, agent, agents, tasks);
+  }
+
   /**
-   * One step over all nodes.
+   * Over the links, or with one step over all nodes.
    *
    * @param control the question, as docs/technical/link.md section 1 has it
    * @return an answer for every node
    */
   Map<Integer, AgentAnswer> ask(long job, GangId gang, int nodes, Json.Obj control, Duration limit)
       throws InterruptedException {
-    return ask(job, nodes, header(gang, control), limit);
+    List<Integer> all = IntStream.range(0, nodes).boxed().toList();
+    // An agent that hangs does so on its link, too: some time is left for the step.
+    Map<Integer, Json> said = linked.ask(gang, all, control, limit.dividedBy(2));
+    var answers = new TreeMap<Integer, AgentAnswer>();
+    if (said.size() < nodes) {
+      // Asked twice is as good; one that has let go already is not there any more.
+      answers.putAll(ask(job, nodes, header(gang, control), limit));
+    }
+    said.forEach((node, json) -> answers.put(node, new AgentAnswer.Said(json)));
+    return answers;
   }
 
   /**

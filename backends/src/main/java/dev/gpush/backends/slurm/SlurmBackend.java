@@ -12,6 +12,7 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
@@ -44,8 +45,19 @@ public final class SlurmBackend implements Backend {
   private final Site site;
   private final List<Gate> gates;
   private final AgentProgram agent;
+  private final LinkedAgents linked;
   private final Tasks tasks;
   private final SecureRandom random;
+
+  /** The same with agents that are asked first. */
+  private SlurmBackend(SlurmBackend same, LinkedAgents linked) {
+    this.gates = same.gates;
+    this.site = same.site;
+    this.agent = same.agent;
+    this.linked = linked;
+    this.tasks = same.tasks;
+    this.random = same.random;
+  }
 
   private SlurmBackend(
       String name,
@@ -59,8 +71,14 @@ public final class SlurmBackend implements Backend {
     this.gates = List.copyOf(gates);
     this.site = new Site(name, gates, settings, login, agent, tasks, clock);
     this.agent = agent;
+    this.linked = LinkedAgents.NONE;
     this.tasks = tasks;
     this.random = random;
+  }
+
+  @Override
+  public Backend asking(LinkedAgents agents) {
+    return new SlurmBackend(this, agents);
   }
 
   /**
@@ -256,7 +274,7 @@ public final class SlurmBackend implements Backend {
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
           Map<Integer, AgentAnswer> answers =
-              site.agents().ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
+              site.agents().asking(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
           if (AgentAnswer.said(answers).isEmpty()) {
             throw new NotTold(AgentAnswer.silent(answers), null);
           }
@@ -309,7 +327,7 @@ public final class SlurmBackend implements Backend {
   }
 
   private SlurmRelease release() {
-    return new SlurmRelease(site, agent, tasks);
+    return new SlurmRelease(site, agent, linked, tasks);
   }
 
   @Override
@@ -370,6 +388,27 @@ public final class SlurmBackend implements Backend {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", stop);
     }
+  }
+
+  @Override
+  public int mostPipes() {
+    return site.settings().sruns();
+  }
+
+  /** One step for all. Node 0 says afterwards from whom it has not heard. */
+  @Override
+  public void introduce(Gang gang, Json.Obj where) {
+    told(
+        () -> {
+          site.agents()
+              .ask(
+                  running(gang).id(),
+                  gang.id(),
+                  gang.nodes().size(),
+                  where.with("do", "peers"),
+                  STATUS_LIMIT);
+          return true;
+        });
   }
 
   @Override

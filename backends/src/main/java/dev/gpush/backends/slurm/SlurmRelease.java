@@ -7,6 +7,7 @@ import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
@@ -63,11 +64,13 @@ final class SlurmRelease {
 
   private final Site site;
   private final AgentProgram agent;
+  private final LinkedAgents linked;
   private final Tasks tasks;
 
-  SlurmRelease(Site site, AgentProgram agent, Tasks tasks) {
+  SlurmRelease(Site site, AgentProgram agent, LinkedAgents linked, Tasks tasks) {
     this.site = site;
     this.agent = agent;
+    this.linked = linked;
     this.tasks = tasks;
   }
 
@@ -129,7 +132,9 @@ final class SlurmRelease {
   private List<String> letGo(Gang gang, Job job, Duration limit) throws InterruptedException {
     int nodes = HostList.expand(job.nodes()).size();
     Map<Integer, AgentAnswer> answers =
-        site.agents().ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
+        site.agents()
+            .asking(linked)
+            .ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
     var kept = new ArrayList<String>();
     Tag tag = Tag.parse(job.comment()).orElse(null);
     AgentAnswer.said(answers)

@@ -25,6 +25,7 @@ import java.util.Optional;
  * @param gpuNames how this site calls a GPU model
  * @param time of a job for which nobody says how long; empty: the partition's
  * @param limit Slurm's own, to the minute, where the person's script says it
+ * @param sruns how many nodes of a gang may each have an srun of its own on the login node
  * @param scratch the folder under which workspaces lie; empty: {@code ~/gpush}
  */
 record SlurmSettings(
@@ -39,8 +40,16 @@ record SlurmSettings(
     Optional<Duration> mostTime,
     Optional<Duration> limit,
     Optional<String> scratch,
+    int sruns,
     int cpus,
     Optional<String> memory) {
+  /**
+   * Each is two processes with five threads for as long as a session lasts, and a step that the
+   * controller has to make, on a machine that many people share: 64 of them are what an
+   * administrator notices.
+   */
+  static final int SRUNS = 16;
+
   /** These go to sbatch under the same name. */
   private static final List<String> PLAIN =
       List.of("account", "qos", "reservation", "exclude", "nodelist", "switches");
@@ -79,6 +88,7 @@ record SlurmSettings(
         values.object("time").number("max").map(Duration::ofSeconds),
         Optional.empty(),
         scratch(config),
+        Math.toIntExact(values.number("sruns").orElse((long) SRUNS)),
         Math.toIntExact(values.number("cpus").orElse(0L)),
         values.text("memory"));
   }
@@ -141,6 +151,7 @@ record SlurmSettings(
         mostTime,
         time,
         scratch,
+        sruns,
         cpusEach,
         memoryEach);
   }

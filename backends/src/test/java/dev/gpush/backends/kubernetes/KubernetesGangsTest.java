@@ -26,7 +26,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(KubernetesRig.GANGS)
 final class KubernetesGangsTest {
   private static final int ROUNDS =
-      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 3);
+      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 1);
 
   private static KubernetesPlace place() throws Exception {
     return KubernetesPlace.of("gangs");

@@ -2,6 +2,8 @@ package dev.gpush.backends.kubernetes;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.kubernetes.api.Access;
+import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -98,16 +100,31 @@ final class KubernetesPlace implements BackendPlace {
   }
 
   KubernetesBackend with(Json.Obj more) {
+    return KubernetesBackend.of(
+        config(more), new AgentImage(tasks, random), tasks, Clock.system(), random);
+  }
+
+  private BackendConfig config(Json.Obj more) {
     Json.Obj values = settings;
     for (var each : more.entries().entrySet()) {
       values = values.with(each.getKey(), each.getValue());
     }
-    return KubernetesBackend.of(
-        new BackendConfig("k8s", "kubernetes", values, ""),
+    return new BackendConfig("k8s", "kubernetes", values, "");
+  }
+
+  /** The same through another way to the API server. */
+  KubernetesBackend over(ApiServer server) {
+    return KubernetesBackend.over(
+        server,
+        config(Json.object()),
         new AgentImage(tasks, random),
         tasks,
         Clock.system(),
         random);
+  }
+
+  Access access() {
+    return KubernetesSettings.of(config(Json.object())).access();
   }
 
   @Override

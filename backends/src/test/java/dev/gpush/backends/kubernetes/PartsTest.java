@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.backends.floor.AgentAnswer;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -596,38 +595,6 @@ final class PartsTest {
     assertEquals(
         Optional.of("the scheduler has not looked at it yet"),
         new Pods(List.of(silent)).unplaced());
-  }
-
-  @Test
-  void whoHasAnsweredIsNotAskedAgainUnlessThePodIsAnother() {
-    var calls = new RollCall();
-    var first = new Pods(List.of(podOf(0, "a"), podOf(1, "b")));
-
-    calls.heard(
-        first,
-        Map.of(0, new AgentAnswer.Said(Json.object("at", "a")), 1, new AgentAnswer.Silent("late")));
-
-    assertEquals(List.of("b"), calls.missing(first).all().stream().map(Pods::name).toList());
-    assertEquals(Map.of(0, Json.object("at", "a")), calls.said(first));
-
-    var later = new Pods(List.of(podOf(0, "c"), podOf(1, "b")));
-
-    assertEquals(List.of("c", "b"), calls.missing(later).all().stream().map(Pods::name).toList());
-    assertEquals(Map.of(), calls.said(later));
-
-    calls.heard(calls.missing(later), Map.of(1, new AgentAnswer.Said(Json.object("at", "b"))));
-
-    assertEquals(Map.of(1, Json.object("at", "b")), calls.said(later));
-  }
-
-  private static Json podOf(int node, String name) {
-    return Json.object(
-        "metadata",
-        Json.object(
-            "name",
-            name,
-            "labels",
-            Json.object("batch.kubernetes.io/job-completion-index", Integer.toString(node))));
   }
 
   private static Json.Obj pod(Json job) {

@@ -27,6 +27,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -250,6 +251,11 @@ final class LocalNodesTest {
     }
 
     @Override
+    public List<String> questionArguments(List<String> interpreters) {
+      return arguments(interpreters);
+    }
+
+    @Override
     public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
       throw new IllegalStateException("nobody attaches here");
     }
@@ -266,6 +272,32 @@ final class LocalNodesTest {
 
     @Override
     public byte[] packet(Json.Obj header) {
+      throw new IllegalStateException("nobody starts agents later here");
+    }
+
+    @Override
+    public List<String> handoverArguments(
+        List<String> interpreters, GangId gang, int node, Duration patience) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public boolean beginRelay(Pipe pipe, Duration patience) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public Json status(Pipe relay, Duration limit) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public Map<String, byte[]> files(Json.Obj header) {
+      throw new IllegalStateException("nobody starts agents later here");
+    }
+
+    @Override
+    public List<String> commandIn(String folder, List<String> interpreters) {
       throw new IllegalStateException("nobody starts agents later here");
     }
 

@@ -19,11 +19,9 @@ public final class HomeFolder {
   private static final Set<PosixFilePermission> OWNER_ONLY =
       PosixFilePermissions.fromString("rwx------");
 
-  /** What a gateway makes in its home first; whoever has these has a home of gpush. */
-  private static final List<String> MADE_BY_US = List.of("keys", "ledger");
-
-  /** What people put there before gpush has run. */
-  private static final List<String> MADE_BY_YOU = List.of("config.yaml");
+  /** A folder that has one of these is a home of gpush, made by a gateway or begun by the user. */
+  private static final Set<String> SIGNS =
+      Set.of("keys", "ledger", "nodes", "logs", "config.yaml", "templates");
 
   private HomeFolder() {}
 
@@ -70,6 +68,6 @@ public final class HomeFolder {
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(home)) {
       entries.forEach(entry -> names.add(String.valueOf(entry.getFileName())));
     }
-    return MADE_BY_YOU.containsAll(names) || names.stream().anyMatch(MADE_BY_US::contains);
+    return names.isEmpty() || names.stream().anyMatch(SIGNS::contains);
   }
 }

@@ -70,6 +70,17 @@ class HomeFolderTest {
     assertEquals("rwx------", mode(home()));
   }
 
+  /** Such as a patch for pods, which the configuration beside it names. */
+  @Test
+  void closesOneWithFilesOfTheUserBesideItsConfiguration() throws IOException {
+    Files.createFile(open().resolve("config.yaml"));
+    Files.createFile(home().resolve("pod.yaml"));
+
+    HomeFolder.make(home());
+
+    assertEquals("rwx------", mode(home()));
+  }
+
   @Test
   void refusesAFolderThatServesAnotherPurpose() throws IOException {
     Files.createFile(open().resolve("index.html"));

@@ -4,7 +4,9 @@ import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The agent as something that can be started by any backend that can spawn a command: the
@@ -22,6 +24,12 @@ public interface AgentProgram {
    * After {@link #ONE} come the words of the only one.
    */
   List<String> arguments(List<String> interpreters);
+
+  /**
+   * As {@link #arguments} for a node on which an agent runs, so that a Python there is known to be
+   * fit.
+   */
+  List<String> questionArguments(List<String> interpreters);
 
   /**
    * Writes the loader's header and source to a fresh pipe and reads up to and including the
@@ -45,6 +53,28 @@ public interface AgentProgram {
   boolean beginRelay(Pipe pipe) throws IOException;
 
   /**
+   * As {@link #relayArguments} where the standard streams of commands are pipes of the node: the
+   * agent takes them over, and no Python is started. {@link #beginRelay} begins it too.
+   *
+   * @param patience how long an agent may take that does not run yet, in whole seconds
+   */
+  List<String> handoverArguments(
+      List<String> interpreters, GangId gang, int node, Duration patience);
+
+  /**
+   * {@link #beginRelay(Pipe)} where an agent may take a while.
+   *
+   * @param patience as in {@link #handoverArguments}
+   */
+  boolean beginRelay(Pipe pipe, Duration patience) throws IOException;
+
+  /**
+   * Asks the agent behind a relay that has begun for its status; may be asked again. What follows
+   * on the pipe are frames, when the caller gets to it: the agent waits for ten minutes.
+   */
+  Json status(Pipe relay, Duration limit) throws IOException;
+
+  /**
    * {@link #begin}, then the one JSON line of the answer; the pipe is closed. For control, list and
    * start with hold_only.
    */
@@ -55,4 +85,14 @@ public interface AgentProgram {
    * them. The loader takes it on stdin.
    */
   byte[] packet(Json.Obj header);
+
+  /**
+   * The same for a place that keeps it in files, by their names.
+   *
+   * @see #commandIn
+   */
+  Map<String, byte[]> files(Json.Obj header);
+
+  /** The command that becomes an agent where {@link #files} are in this folder. */
+  List<String> commandIn(String folder, List<String> interpreters);
 }

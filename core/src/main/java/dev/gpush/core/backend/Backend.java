@@ -2,6 +2,7 @@ package dev.gpush.core.backend;
 
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -112,11 +113,38 @@ public interface Backend {
   Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
 
   /**
-   * A way to the node's agent without a relay between, where this process can reach its socket;
-   * what goes through it is the link from the first byte. Empty: {@link #spawn} a relay.
+   * A pipe to the node's agent that needs no relay, or on which one has begun already; what goes
+   * through it is the link from the first byte. Empty: {@link #spawn} a relay.
    */
-  default Optional<Pipe> straight(Gang gang, int node) {
+  default Optional<Pipe> straight(Gang gang, int node) throws IOException {
     return Optional.empty();
+  }
+
+  /**
+   * How many nodes of a gang may have a pipe of their own for as long as a session lasts. Of a
+   * larger gang node 0 has one, and the others are reached through its agent.
+   */
+  default int mostPipes() {
+    return Integer.MAX_VALUE;
+  }
+
+  /**
+   * Tells the agents of a gang that is larger than {@link #mostPipes} where node 0's agent listens
+   * for them, without a pipe to each. Whoever knows it already does nothing; who does not answer is
+   * not waited for.
+   *
+   * @param where the parameters of the agents' {@code peers}, as {@code PeerSecret} has them
+   */
+  default void introduce(Gang gang, Json.Obj where) {
+    throw new UnsupportedOperationException(name() + " has a pipe for every node");
+  }
+
+  /**
+   * The same backend, which asks the agents of one gang over these connections where they are open,
+   * and in its own way where they are not.
+   */
+  default Backend asking(LinkedAgents agents) {
+    return this;
   }
 
   /**

@@ -1,20 +1,22 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.NodeInfo;
-import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.link.Link;
-import dev.gpush.link.LinkState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** What exists on the nodes alone, where their disks go with them: nobody is to lose it unasked. */
 final class Alone {
   private static final List<String> UNITS = List.of("bytes", "kB", "MB", "GB", "TB");
   private static final int STEP = 1000;
   private static final int MOST_NAMED = 3;
+
+  /** An agent looks for 20 s at most. */
+  private static final Duration LIMIT = Duration.ofSeconds(40);
 
   private Alone() {}
 
@@ -23,37 +25,25 @@ final class Alone {
     if (session.backend().keepsFiles() || session.entry().grant().isEmpty()) {
       return;
     }
+    List<Integer> nodes =
+        session.gang().nodes().stream()
+            .map(NodeInfo::index)
+            .filter(node -> !session.isLost(node))
+            .toList();
+    Map<Integer, Json> said =
+        new SessionAgents(session)
+            .ask(session.gang().id(), nodes, Json.object("do", "alone"), LIMIT);
     long files = 0;
     long bytes = 0;
     var named = new ArrayList<String>();
     var silent = new ArrayList<String>();
-    if (session.links().isEmpty()) {
-      // A new gateway that could not link yet, or another gateway has it: the files are there.
-      session.gang().nodes().stream()
-          .map(NodeInfo::index)
-          .filter(node -> !session.isLost(node))
-          .forEach(node -> silent.add(Integer.toString(node)));
-    }
-    for (Link link : session.links()) {
-      if (session.isLost(link.node())) {
-        continue;
-      }
-      if (!(link.state() instanceof LinkState.Up)) {
-        silent.add(Integer.toString(link.node()));
-        continue;
-      }
-      try {
-        Json there = link.call("alone", Json.object());
-        files += there.number("files").orElse(0L);
-        bytes += there.number("bytes").orElse(0L);
-        for (String path : there.texts("paths")) {
-          named.add("node " + link.node() + ": " + path);
-        }
-        if (!there.flag("whole")) {
-          silent.add(Integer.toString(link.node()));
-        }
-      } catch (GpushException over) {
-        silent.add(Integer.toString(link.node()));
+    for (int node : nodes) {
+      Json there = said.getOrDefault(node, Json.object());
+      files += there.number("files").orElse(0L);
+      bytes += there.number("bytes").orElse(0L);
+      there.texts("paths").forEach(path -> named.add("node " + node + ": " + path));
+      if (!there.flag("whole")) {
+        silent.add(Integer.toString(node));
       }
     }
     if (files > 0 || !silent.isEmpty()) {

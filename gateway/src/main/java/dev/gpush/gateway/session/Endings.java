@@ -38,8 +38,8 @@ final class Endings {
     boolean isInterrupted = Thread.interrupted();
     boolean isGone = false;
     String why = "giving it back failed";
-    try {
-      session.close();
+    try (session) {
+      session.stop();
       if (isAsked) {
         leftovers.releaseAll(session);
       }
@@ -124,7 +124,7 @@ final class Endings {
           .moveAnyway(session.entry().in(SessionState.RELEASING, reason))
           .ifPresent(problem -> talk.say("the ledger cannot be written: " + problem.getMessage()));
       changed.run();
-      session.close();
+      session.stop();
       List<String> kept = leftovers.releaseAll(session);
       isGone = true;
       words.forEach(run -> talk.say("stopped " + run));
@@ -136,6 +136,7 @@ final class Endings {
       why = "interrupted while giving it back";
       throw stop;
     } finally {
+      session.close();
       if (isGone) {
         session.moveAnyway(session.entry().in(SessionState.RELEASED, reason));
         book.remove(session);

@@ -19,7 +19,6 @@ import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
 import dev.gpush.link.LinkState;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -50,6 +49,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Endings endings;
   private final EndedRequests ended;
   private final PendingRequests pending;
+  private final RequestFollowing following;
   private final SessionLinks linker;
   private final SessionViews views;
   private final Preferences preferences;
@@ -99,6 +99,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             timing.observePause(),
             tasks,
             changed);
+    this.following = new RequestFollowing(clock);
     this.clock = clock;
     this.strangers = new Strangers(identity, ledger, backends, configs);
     this.adoption = new Adoption(identity, strangers, backends, book, ledger, requests, linker);
@@ -134,9 +135,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       }
       TurnQueue.Turn turn = entered.turn().get();
       if (entered.isNew()) {
-        ended.take(config.root()).ifPresent(each -> talk.say(told(each)));
+        ended.take(config.root()).ifPresent(each -> following.sayEnded(each, talk));
         PendingRequest pending = this.pending.begin(session, turn, config, wish, request, talk);
-        follow(session, pending, true, talk, isEnough);
+        following.follow(session, pending, true, talk, isEnough);
         return views.of(session, true);
       }
       if (session.isWaiting() && !session.isOver()) {
@@ -176,65 +177,13 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       return false;
     }
     if (differs(session, request, config, wish)) {
-      giveUp(session, pending.get(), talk);
+      RequestFollowing.giveUp(session, pending.get(), talk);
       return false;
     }
     if (session.isWaiting() && !isEnough.test(session)) {
-      Duration since = Duration.between(session.entry().created(), clock.now());
-      talk.say(session.name() + " has waited for " + DurationText.coarse(since));
+      following.sayWaited(session, talk);
     }
-    return !follow(session, pending.get(), !request.attachOnly(), talk, isEnough);
-  }
-
-  /**
-   * @param isOwn whether Ctrl-C gives the request up, as opposed to leaving it
-   * @return whether the session is ready
-   */
-  private boolean follow(
-      LiveSession session,
-      PendingRequest pending,
-      boolean isOwn,
-      Talk talk,
-      Predicate<LiveSession> isEnough)
-      throws InterruptedException {
-    try {
-      return pending.follow(talk, () -> isEnough.test(session));
-    } catch (InterruptedException stop) {
-      if (!talk.isCancelled()) {
-        throw stop;
-      }
-      if (!isOwn || pending.talk().isFollowed()) {
-        talk.say(
-            session.name() + " goes on waiting; gpush down -s " + session.name() + " ends that");
-        throw stop;
-      }
-      boolean hasWaited = session.isWaiting();
-      giveUp(session, pending, talk);
-      if (!pending.isReady()) {
-        if (hasWaited && session.isOver()) {
-          talk.say(session.name() + ": its place in the queue is given up");
-        }
-        throw stop;
-      }
-      // It was ready in the same moment.
-      return true;
-    }
-  }
-
-  /** On return nothing is asked for any more, and what was granted is given back. */
-  private static void giveUp(LiveSession session, PendingRequest pending, Talk talk) {
-    try (Talk.Step _ = talk.step("giving " + session.name() + " up")) {
-      pending.cancel();
-      pending.awaitEnd();
-    }
-  }
-
-  private String told(EndedRequest each) {
-    return each.session()
-        + ", asked for "
-        + DurationText.coarse(Duration.between(each.asked(), clock.now()))
-        + " ago, came to nothing: "
-        + each.why();
+    return !following.follow(session, pending.get(), !request.attachOnly(), talk, isEnough);
   }
 
   /**
@@ -389,7 +338,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     LiveSession session = find(name);
     Optional<TurnQueue.Turn> turn = session.beginOrJoin("down", talk);
     while (turn.isEmpty()) {
-      session.pending().ifPresent(pending -> giveUp(session, pending, talk));
+      session.pending().ifPresent(pending -> RequestFollowing.giveUp(session, pending, talk));
       turn = session.beginOrJoin("down", talk);
     }
     try (TurnQueue.Turn _ = turn.get()) {
@@ -406,7 +355,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   public boolean giveUp(SessionName name, Talk talk) {
     LiveSession session = find(name);
     Optional<PendingRequest> pending = session.pending();
-    pending.ifPresent(each -> giveUp(session, each, talk));
+    pending.ifPresent(each -> RequestFollowing.giveUp(session, each, talk));
     return pending.isPresent();
   }
 

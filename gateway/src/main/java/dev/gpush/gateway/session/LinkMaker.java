@@ -14,10 +14,12 @@ import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkListener;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
+import dev.gpush.link.tunnel.TunnelCertificate;
 import java.io.IOException;
+import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
-import java.util.random.RandomGenerator;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Makes the link to one node: the backend spawns a relay to the agent there, and the link speaks
@@ -31,15 +33,26 @@ final class LinkMaker {
   private final Identity identity;
   private final LinkTiming timing;
   private final Clock clock;
-  private final RandomGenerator random;
+  private final SecureRandom random;
   private final Tasks tasks;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private Optional<TunnelCertificate> certificate = Optional.empty();
+
+  /** Another way to a node than a pipe of its own. */
+  @FunctionalInterface
+  interface Through {
+    /** Empty: it needs a pipe of its own. Blocks; stops promptly when interrupted. */
+    Optional<Pipe> open(int node) throws IOException, InterruptedException;
+  }
 
   LinkMaker(
       AgentProgram agent,
       Identity identity,
       LinkTiming timing,
       Clock clock,
-      RandomGenerator random,
+      SecureRandom random,
       Tasks tasks) {
     this.timing = timing;
     this.agent = agent;
@@ -49,21 +62,50 @@ final class LinkMaker {
     this.tasks = tasks;
   }
 
-  Link make(Backend backend, Gang gang, NodeInfo node, LedgerEntry entry, LinkListener listener) {
+  Link make(
+      Backend backend,
+      Gang gang,
+      NodeInfo node,
+      LedgerEntry entry,
+      Through through,
+      LinkListener listener) {
     // Agents compare the whole text, so a session keeps the one that it was made with.
     Holder holder = identity.keeps(entry) ? entry.holder() : identity.holder();
     var who =
         new LinkIdentity(
             node.index(), holder.text(), identity.incarnation(), entry.term(), CAPABILITIES);
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
-    return new Link(who, pipes(backend, gang, node), group, clock, random, timing, listener);
+    PipeSource pipes = pipes(backend, gang, node, through);
+    return new Link(who, pipes, group, clock, random, timing, listener);
   }
 
-  private PipeSource pipes(Backend backend, Gang gang, NodeInfo node) {
+  /** For a gang that is larger than its backend gives pipes to. */
+  Tunnels tunnels(LiveSession session) {
+    return new Tunnels(session, certificate(), timing.contact().multipliedBy(2), clock, tasks);
+  }
+
+  /** One for all sessions of this process, made when the first is so large. */
+  private TunnelCertificate certificate() {
+    lock.lock();
+    try {
+      if (certificate.isEmpty()) {
+        certificate = Optional.of(TunnelCertificate.create(random));
+      }
+      return certificate.orElseThrow();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private PipeSource pipes(Backend backend, Gang gang, NodeInfo node, Through through) {
     return _ -> {
       Optional<Pipe> straight = backend.straight(gang, node.index());
       if (straight.isPresent()) {
         return straight.get();
+      }
+      Optional<Pipe> tunnel = through.open(node.index());
+      if (tunnel.isPresent()) {
+        return tunnel.get();
       }
       List<String> interpreters = backend.interpreters(gang);
       Pipe relay =

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * One session in this process: its ledger entry, its backend, its links and its work. Commands that
@@ -24,6 +25,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class LiveSession implements AutoCloseable {
   private final Ledger ledger;
+  private final SessionAgents agents = new SessionAgents(this);
 
   private final TurnQueue turns = new TurnQueue();
   private final ReentrantLock lock = new ReentrantLock();
@@ -253,12 +255,7 @@ final class LiveSession implements AutoCloseable {
   }
 
   Optional<Observation.Partly> lost() {
-    lock.lock();
-    try {
-      return lost;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> lost);
   }
 
   /** For what needs the whole gang. */
@@ -273,25 +270,16 @@ final class LiveSession implements AutoCloseable {
   }
 
   LedgerEntry entry() {
-    lock.lock();
-    try {
-      return entry;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> entry);
   }
 
   SessionName name() {
     return entry().name();
   }
 
+  /** Asks the agents of this session over its links where it can. */
   Backend backend() {
-    lock.lock();
-    try {
-      return backend;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> backend.asking(agents));
   }
 
   Gang gang() {
@@ -306,12 +294,7 @@ final class LiveSession implements AutoCloseable {
   }
 
   List<Link> links() {
-    lock.lock();
-    try {
-      return links;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> links);
   }
 
   /**
@@ -362,12 +345,7 @@ final class LiveSession implements AutoCloseable {
   }
 
   Optional<SessionWork> workIfAny() {
-    lock.lock();
-    try {
-      return work;
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> work);
   }
 
   private GpushException notReached(int node, String state) {
@@ -407,6 +385,15 @@ final class LiveSession implements AutoCloseable {
     return !all.isEmpty() && all.stream().allMatch(link -> link.state() instanceof LinkState.Up);
   }
 
+  private <T> T locked(Supplier<T> look) {
+    lock.lock();
+    try {
+      return look.get();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** One observer is enough; true for the one that is to begin. */
   boolean startObserving() {
     lock.lock();
@@ -429,11 +416,26 @@ final class LiveSession implements AutoCloseable {
   }
 
   boolean isClosed() {
+    return locked(() -> isClosed);
+  }
+
+  /**
+   * Nothing is begun any more, because its gang is given back. Links end too, except where its
+   * agents are asked to let go over them.
+   */
+  void stop() {
+    boolean isAsked;
     lock.lock();
     try {
-      return isClosed;
+      isClosed = true;
+      isAsked = !backend.asking(agents).equals(backend);
     } finally {
       lock.unlock();
+    }
+    if (isAsked) {
+      workIfAny().ifPresent(SessionWork::close);
+    } else {
+      endLinks();
     }
   }
 
@@ -453,7 +455,8 @@ final class LiveSession implements AutoCloseable {
     try {
       workIfAny().ifPresent(SessionWork::close);
     } finally {
-      links().forEach(Link::close);
+      // Node 0 last: others may be reached through it.
+      links().reversed().forEach(Link::close);
     }
   }
 

@@ -35,6 +35,8 @@ final class SessionLinks {
   /** All agents are there already; a link that is not up by then will not come. */
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
+  private static final LinkMaker.Through NO_TUNNEL = _ -> Optional.empty();
+
   private final LinkMaker maker;
   private final WorkMaker works;
   private final Duration observePause;
@@ -69,17 +71,24 @@ final class SessionLinks {
    * client.
    */
   void connect(LiveSession session, Config config, Talk talk) throws InterruptedException {
+    Optional<Tunnels> tunnels;
     try (Talk.Step _ = talk.step("linking " + session.gang().nodes().size() + " nodes")) {
-      connect(session, Optional.of(config), CONNECT_LIMIT);
+      tunnels = connect(session, Optional.of(config), CONNECT_LIMIT);
     }
+    tunnels.map(Tunnels::sentences).ifPresent(all -> all.forEach(talk::say));
     NodeLacks.of(session.links()).forEach(talk::say);
   }
 
-  void connect(LiveSession session, Optional<Config> config, Duration limit)
+  /** Whatever was opened beside pipes to single nodes comes back, for what is to be said of it. */
+  Optional<Tunnels> connect(LiveSession session, Optional<Config> config, Duration limit)
       throws InterruptedException {
+    Optional<Tunnels> tunnels =
+        session.gang().nodes().size() > session.backend().mostPipes()
+            ? Optional.of(maker.tunnels(session))
+            : Optional.empty();
     boolean isDone = false;
     try {
-      connectAll(session, config, limit);
+      connectAll(session, tunnels, config, limit);
       isDone = true;
     } finally {
       if (!isDone) {
@@ -89,10 +98,13 @@ final class SessionLinks {
     }
     // What was cut while the session was not ready yet has been overlooked.
     observeSoon(session);
+    return tunnels;
   }
 
-  private void connectAll(LiveSession session, Optional<Config> config, Duration limit)
+  private void connectAll(
+      LiveSession session, Optional<Tunnels> tunnels, Optional<Config> config, Duration limit)
       throws InterruptedException {
+    LinkMaker.Through through = tunnels.<LinkMaker.Through>map(all -> all).orElse(NO_TUNNEL);
     Gang gang = session.gang();
     var links = new ArrayList<Link>();
     for (NodeInfo node : gang.nodes()) {
@@ -102,7 +114,11 @@ final class SessionLinks {
               gang,
               node,
               session.entry(),
-              state -> watch(session, node.index(), state)));
+              through,
+              state -> {
+                tunnels.ifPresent(all -> all.changed(node.index(), state));
+                watch(session, node.index(), state);
+              }));
     }
     session.linked(links, works.make(session, links, config));
     session.lost().ifPresent(session::lose);

@@ -20,8 +20,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A gang that another home has made, or that this one has forgotten, becomes a session here. */
+@Execution(ExecutionMode.CONCURRENT)
 final class AdoptionTest {
   private interface Command {
     void run() throws Exception;

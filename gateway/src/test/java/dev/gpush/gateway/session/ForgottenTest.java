@@ -10,8 +10,11 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Gangs that are there and in no ledger: what doctor says of them, and what it may end. */
+@Execution(ExecutionMode.CONCURRENT)
 final class ForgottenTest {
   static void loseLedger(SessionRig rig) throws Exception {
     try (var files = Files.walk(rig.home().resolve("ledger"))) {

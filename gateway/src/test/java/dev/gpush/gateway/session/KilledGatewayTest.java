@@ -44,7 +44,7 @@ final class KilledGatewayTest {
 
   @Test
   void theNextGatewayEndsReadyReleasedOrLeakedAndForgetsNothing() throws Exception {
-    int rounds = Integer.getInteger("gpush.rounds", 6);
+    int rounds = Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 3);
     System.err.println(
         "KilledGatewayTest seed "
             + seed

@@ -31,7 +31,7 @@ final class KilledWhileQueuedTest {
 
   @Test
   void thereIsOneGangOrNoneAndNoneIsForgotten() throws Exception {
-    int rounds = Integer.getInteger("gpush.rounds", 8);
+    int rounds = Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 4);
     System.err.println(
         "KilledWhileQueuedTest seed "
             + seed

@@ -22,8 +22,11 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Several backends with real agents: who is asked, and what of it is in the ledger when. */
+@Execution(ExecutionMode.CONCURRENT)
 final class PlacementTest {
   private SessionRig rig;
   private Places places;

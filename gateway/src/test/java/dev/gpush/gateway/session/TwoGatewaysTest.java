@@ -83,7 +83,7 @@ final class TwoGatewaysTest {
     void run() throws InterruptedException;
   }
 
-  private static Path copyOfHome(SessionRig rig, String name) throws Exception {
+  static Path copyOfHome(SessionRig rig, String name) throws Exception {
     Path copy = rig.path(name);
     try (var files = Files.walk(rig.home())) {
       for (Path file : files.toList()) {

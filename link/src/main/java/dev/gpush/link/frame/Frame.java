@@ -7,7 +7,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One frame. The payload is not copied: who makes a frame gives the bytes away. Reading the payload
+ * One frame. The payload is not copied: the maker of a frame must not change the bytes any more. Reading the payload
  * through {@link #payload()} never moves the frame's own position, so that a frame can be written
  * again when it is replayed.
  *

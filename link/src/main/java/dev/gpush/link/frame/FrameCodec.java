@@ -10,7 +10,7 @@ import java.util.Optional;
 public final class FrameCodec {
   private static final int FIRST_IGNORED_KIND = 0x80;
 
-  /** A checked header; without kind when the frame is to be skipped. */
+  /** A checked header; without kind when the frame must be skipped. */
   public record Header(Optional<FrameKind> kind, int length, int flags, int stream, long sequence) {}
 
   public void encodeHeader(Frame frame, ByteBuffer target) {

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 /**
  * Frames to a pipe, many per write. A pipe is an OutputStream, which cannot gather; so headers and
  * small payloads are laid into one batch and a large payload's array is written as it is. One
- * thread only; nothing is on the way before {@link #flush}.
+ * thread only; nothing is written to the pipe before {@link #flush}.
  */
 public final class FrameWriter {
   /** From here on a write of its own is cheaper than a copy. */

@@ -5,7 +5,8 @@ import dev.gpush.link.frame.Frame;
 /**
  * When the agent was last heard, and by when it must be heard again. Plain numbers.
  *
- * <p>Hearing something is not enough: when only the way to the agent hangs, its PINGs still come.
+ * <p>Receiving something is not enough: when only the direction to the agent hangs, its PINGs still
+ * come.
  * What counts is an answer, that is PONG or ACK. On a slow network an answer may queue behind bulk,
  * so bulk that comes puts the end off, for a while.
  */
@@ -75,7 +76,7 @@ final class Contact {
     return quiet + waits.ping() - nanos;
   }
 
-  /** When the pipe is to be given up. */
+  /** When the pipe must be given up. */
   long deadline(boolean greeting) {
     long limit = waits.contact();
     if (!isFresh) {

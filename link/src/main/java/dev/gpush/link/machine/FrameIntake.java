@@ -4,12 +4,13 @@ import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameKind;
 import dev.gpush.link.frame.ProtocolException;
+import java.util.Collection;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * What a received frame means: checks its number, its stream and its credit, and tells of what has
- * happened. Frames that start or end a pipe are {@link PipeCycle}'s.
+ * What a received frame means: checks its number, its stream and its credit, and emits the events
+ * of it. Frames that start or end a pipe are {@link PipeCycle}'s.
  */
 final class FrameIntake {
   private final StreamTable streams;
@@ -57,9 +58,12 @@ final class FrameIntake {
   }
 
   private void acknowledged(long number) throws ProtocolException {
-    if (queue.acknowledge(number)) {
-      streams.all().forEach(stream -> events.accept(new LinkEvent.Writable(stream)));
-    }
+    areWritable(queue.acknowledge(number, streams.open()));
+  }
+
+  /** Senders may go on. */
+  private void areWritable(Collection<StreamState> relieved) {
+    relieved.forEach(stream -> events.accept(new LinkEvent.Writable(stream)));
   }
 
   private void credit(Frame frame) throws ProtocolException {
@@ -119,9 +123,9 @@ final class FrameIntake {
       case DATA -> data(stream, frame);
       case END -> {
         stream.credit().peerEnds(frame.flags());
-        tell(stream, new LinkEvent.Ended(stream, frame.flags()));
+        emit(stream, new LinkEvent.Ended(stream, frame.flags()));
       }
-      case MESSAGE -> tell(stream, new LinkEvent.Message(stream, json));
+      case MESSAGE -> emit(stream, new LinkEvent.Message(stream, json));
       case CLOSE -> closed(stream, json, nanos);
       case HELLO, WELCOME, ACK, CREDIT, PING, PONG, BYE, OPEN ->
           throw new IllegalStateException(frame.kind() + " is not of a stream");
@@ -139,12 +143,12 @@ final class FrameIntake {
   private void data(StreamState stream, Frame frame) throws ProtocolException {
     stream.credit().receive(frame.flags(), frame.length());
     if (frame.length() > 0) {
-      tell(stream, new LinkEvent.Data(stream, frame.flags(), frame.payload()));
+      emit(stream, new LinkEvent.Data(stream, frame.flags(), frame.payload()));
     }
   }
 
-  /** A user that has closed a stream wants to hear nothing more of it but its end. */
-  private void tell(StreamState stream, LinkEvent event) {
+  /** A user that has closed a stream gets no event of it but its end. */
+  private void emit(StreamState stream, LinkEvent event) {
     if (!stream.isOwnClosed()) {
       events.accept(event);
     }
@@ -160,9 +164,9 @@ final class FrameIntake {
     }
   }
 
-  /** A CLOSE that answers the agent's: nobody waits for it. */
+  /** A CLOSE that answers the agent's: it is not urgent. */
   void addAnswer(StreamState stream, Frame close, long nanos) {
-    if (!queue.addLater(stream, close, nanos)) {
+    if (!queue.addDelayed(stream, close, nanos)) {
       queue.add(stream, close);
     }
   }
@@ -207,6 +211,11 @@ final class FrameIntake {
     Json reason = Json.object("code", code, "facts", Json.object());
     queue.addFirst(stream, Frame.ofJson(FrameKind.REFUSED, 0, stream.number(), reason));
     streams.forget(stream);
+  }
+
+  /** A new pipe to the same agent, which has received what we sent up to {@code last}. */
+  void resume(long last) throws ProtocolException {
+    areWritable(queue.resume(last, streams.open()));
   }
 
   /** A new conversation: every stream that the old agent knew ends. */

@@ -47,8 +47,8 @@ final class FrameOutput {
     if (acks.until(nanos) <= 0) {
       batch.add(acks.take(nanos));
     }
-    if (!batch.isEmpty() || !queue.isEmpty() || queue.untilLater(nanos) <= 0) {
-      queue.hurry();
+    if (!batch.isEmpty() || !queue.isEmpty() || queue.untilDelayed(nanos) <= 0) {
+      queue.releaseDelayed();
     }
     for (StreamState closed : queue.take(batch)) {
       if (closed.isPeerClosed()) {
@@ -66,8 +66,8 @@ final class FrameOutput {
   }
 
   /**
-   * Whether the agent has something to say to it anyway. An answer lets go what is held back: of a
-   * long write all pieces but the first, and after a write that nobody answers the next one.
+   * Whether the agent has something to say to it anyway. An answer releases what is held back: of a
+   * long write all pieces but the first, and the write that follows one without an answer.
    */
   private static boolean isAnsweredByItself(List<Frame> batch) {
     int length = 0;
@@ -95,11 +95,11 @@ final class FrameOutput {
       return 0;
     }
     long frame = Math.min(contact.untilPing(nanos), acks.until(nanos));
-    return Math.min(frame, queue.untilLater(nanos));
+    return Math.min(frame, queue.untilDelayed(nanos));
   }
 
-  /** See {@link LinkMachine#isLittle}. */
-  boolean isLittle(int pipe) {
-    return isWriting(pipe) && queue.isLittle();
+  /** See {@link LinkMachine#isSmall}. */
+  boolean isSmall(int pipe) {
+    return isWriting(pipe) && queue.isSmall();
   }
 }

@@ -4,7 +4,7 @@ import dev.gpush.core.json.Json;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/** What the machine tells its driver, in the order in which it happened. */
+/** What the machine reports to its driver, in the order in which it happened. */
 public sealed interface LinkEvent {
   /** An event of one stream. */
   sealed interface OfStream extends LinkEvent {

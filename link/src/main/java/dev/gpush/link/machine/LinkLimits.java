@@ -43,7 +43,7 @@ public final class LinkLimits {
   public static final int SMALL_FRAME = 4 << 10;
 
   /** Acknowledgements, credits and the like that are written with one small frame. */
-  public static final int WORDS = 16;
+  public static final int CONTROL_FRAMES = 16;
 
   /** What is certainly passed on in one piece by a pipe that holds back. */
   public static final int ONE_PIECE = 1_000;
@@ -52,17 +52,17 @@ public final class LinkLimits {
    * ACK through such a pipe: what the agent sends next may wait for it. Not at once, because the
    * answer to a request is often followed by the next one, which serves as well.
    */
-  public static final long SOON_NANOS = 15_000_000L;
+  public static final long ACK_SOON_NANOS = 15_000_000L;
 
   /** So many CLOSE that answer the agent's may wait for something to travel with … */
-  public static final int LATER = 8;
+  public static final int DELAYED = 8;
 
   /** … for so long. */
-  public static final long LATER_NANOS = 50_000_000L;
+  public static final long DELAY_NANOS = 50_000_000L;
 
-  /** Room for a small frame and the words before and after it. */
+  /** Room for a small frame and the control frames before and after it. */
   public static final int SMALL_WRITE =
-      SMALL_FRAME + (WORDS + LATER + 3) * (FrameLimits.HEADER_BYTES + Long.BYTES);
+      SMALL_FRAME + (CONTROL_FRAMES + DELAYED + 3) * (FrameLimits.HEADER_BYTES + Long.BYTES);
 
   /**
    * After so many urgent and small frames one piece of bulk goes, so that chatter cannot starve a

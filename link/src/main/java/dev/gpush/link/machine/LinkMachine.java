@@ -55,7 +55,7 @@ public final class LinkMachine {
     this.acks = new AckSchedule(nanos);
     this.contact = new Contact(waits, nanos);
     this.intake = new FrameIntake(streams, queue, acks, events::add);
-    this.pipes = new PipeCycle(waits, random, contact, queue, acks, this::tell);
+    this.pipes = new PipeCycle(waits, random, contact, queue, acks, this::emit);
     this.output = new FrameOutput(streams, queue, acks, contact, pipes);
   }
 
@@ -92,9 +92,14 @@ public final class LinkMachine {
     return pipes.isInUse(pipe);
   }
 
-  /** Whether frames of streams go through this pipe: it was greeted and nobody has said BYE. */
+  /** Whether frames of streams go through this pipe: the agent answered HELLO and neither side sent BYE. */
   public boolean isWriting(int pipe) {
     return output.isWriting(pipe);
+  }
+
+  /** Whether there is a pipe in use that does: {@link dev.gpush.core.backend.Pipe#holdsBack}. */
+  public boolean holdsBack() {
+    return pipes.current() != PipeCycle.NONE && pipes.holdsBack();
   }
 
   /** When something last came from the agent. */
@@ -255,14 +260,14 @@ public final class LinkMachine {
     pipes.connect(nanos);
   }
 
-  /** Connecting is given up; nothing is told. */
+  /** Gives up connecting, without an event. */
   public void stopConnecting() {
     pipes.stopConnecting();
   }
 
   /** The present pipe is given up, if any, and another one is opened without a pause. */
   public void renewPipe(long nanos) {
-    pipes.hurry(nanos);
+    pipes.renew(nanos);
   }
 
   /** The process did not run for a while: the laptop was asleep, for example. */
@@ -275,7 +280,7 @@ public final class LinkMachine {
     pipes.finish(new LinkEvent.Over(reason));
   }
 
-  /** Says BYE and ends as soon as that is on its way, or at once when there is no pipe. */
+  /** Sends BYE and ends as soon as it was written, or at once when there is no pipe. */
   public void leave(String code, String reason, long nanos) {
     if (isOver() || pipes.isLeaving()) {
       return;
@@ -291,7 +296,7 @@ public final class LinkMachine {
     return Json.object("code", code, "facts", facts);
   }
 
-  private void tell(LinkEvent.OfLink event) {
+  private void emit(LinkEvent.OfLink event) {
     events.add(event);
     switch (event) {
       case LinkEvent.Over(var reason) -> endStreams(reason);
@@ -345,7 +350,7 @@ public final class LinkMachine {
     }
     try {
       switch (frame.kind()) {
-        case BYE -> pipes.close(farewell(json));
+        case BYE -> pipes.close(afterBye(json));
         case WELCOME -> {
           contact.heard(frame, nanos);
           welcome(json, nanos);
@@ -380,16 +385,16 @@ public final class LinkMachine {
     String incarnation = json.text("agent").orElse("");
     boolean resumed = json.flag("resumed") && !agent.isEmpty() && agent.equals(incarnation);
     if (resumed) {
-      queue.resume(json.number("last").orElse(0L), streams.all());
+      intake.resume(json.number("last").orElse(0L));
     } else {
       intake.restart(Json.object("code", AGENT_RESTARTED, "facts", Json.object()));
     }
-    acks.newPipe(pipes.holdsBack() ? LinkLimits.SOON_NANOS : LinkLimits.ACK_NANOS);
+    acks.newPipe(pipes.holdsBack() ? LinkLimits.ACK_SOON_NANOS : LinkLimits.ACK_NANOS);
     agent = incarnation;
     pipes.greeted(json, resumed, nanos);
   }
 
-  private LinkEvent.OfLink farewell(Json.Obj json) {
+  private LinkEvent.OfLink afterBye(Json.Obj json) {
     String code = json.text("code").orElse("");
     Json.Obj facts = json.object("facts");
     return switch (code) {
@@ -454,7 +459,7 @@ public final class LinkMachine {
    * Whether all that {@link #take} would give for this pipe is at most one small frame of a stream,
    * and control frames of the link: what fits {@link LinkLimits#SMALL_WRITE}.
    */
-  public boolean isLittle(int pipe) {
-    return output.isLittle(pipe);
+  public boolean isSmall(int pipe) {
+    return output.isSmall(pipe);
   }
 }

@@ -54,7 +54,7 @@ final class PipeCycle {
 
   // Between two pipes, or between two attempts to open one beside a silent pipe.
   private boolean isPausing;
-  private boolean isHurried;
+  private boolean isRenewing;
   private long pauseDeadline;
   private long pause;
 
@@ -140,7 +140,7 @@ final class PipeCycle {
 
   private void open(long nanos) {
     isPausing = false;
-    isHurried = false;
+    isRenewing = false;
     opening = ++lastPipe;
     openingDeadline = nanos + (isConnecting && isFirst ? waits.firstOpening() : waits.opening());
     commands.add(new PipeCommand.Open(opening, isConnecting && isFirst));
@@ -241,7 +241,7 @@ final class PipeCycle {
     if (opening == NONE) {
       isPausing = true;
       long length = nextPause(useful);
-      pauseDeadline = isHurried ? nanos : nanos + length;
+      pauseDeadline = isRenewing ? nanos : nanos + length;
     }
   }
 
@@ -334,7 +334,7 @@ final class PipeCycle {
   /** Takes what may be written while the agent has not greeted or is being left. */
   void takeControl(List<Frame> batch) {
     if (byeTaken) {
-      // Who writes comes back, so the last batch has gone out.
+      // The writer asks again, so the last batch has been written.
       leaving.ifPresent(this::close);
       return;
     }
@@ -342,7 +342,7 @@ final class PipeCycle {
     byeTaken = isLeaving();
   }
 
-  /** Closes the pipe in use; what that means is told once it has ended. */
+  /** Closes the pipe in use; the event follows when it has ended. */
   void close(LinkEvent.OfLink end) {
     if (isFinal(end)) {
       finish(end);
@@ -384,14 +384,14 @@ final class PipeCycle {
   }
 
   /** A new pipe is wanted at once. */
-  void hurry(long nanos) {
+  void renew(long nanos) {
     if (isOver) {
       return;
     }
     if (current != NONE) {
       closeOpening();
       if (!isLeaving()) {
-        isHurried = true;
+        isRenewing = true;
         close(new LinkEvent.Cut("a new pipe is wanted"));
       }
     } else if (opening != NONE) {
@@ -409,7 +409,7 @@ final class PipeCycle {
   /** The process did not run for a while. */
   void woke(long nanos) {
     if (current == NONE) {
-      hurry(nanos);
+      renew(nanos);
     } else if (!isSilent) {
       contact.wakes(nanos);
     }

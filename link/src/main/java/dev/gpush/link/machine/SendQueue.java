@@ -6,6 +6,7 @@ import dev.gpush.link.frame.FrameLimits;
 import dev.gpush.link.frame.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -32,14 +33,14 @@ final class SendQueue {
   private final Set<StreamState> credits = new LinkedHashSet<>();
   private final ArrayDeque<Frame> replay = new ArrayDeque<>();
   private final ArrayDeque<Small> small = new ArrayDeque<>();
-  private final ArrayDeque<Small> later = new ArrayDeque<>();
+  private final ArrayDeque<Small> delayed = new ArrayDeque<>();
   private final ArrayDeque<StreamState> ready = new ArrayDeque<>();
   private final ArrayDeque<Kept> kept = new ArrayDeque<>();
   private long nextSequence = 1;
   private long bytes;
   private int keptOthers;
   private int smallInARow;
-  private long laterNanos; // since when the first of them waits
+  private long delayedNanos; // since when the first of them waits
 
   /**
    * @param pool how much is kept before bulk waits
@@ -65,42 +66,42 @@ final class SendQueue {
   }
 
   /**
-   * A CLOSE that answers the peer's: nobody waits for it, so it travels with what goes next. A
-   * small write of its own, which nobody answers, would hold back the next one for 40 ms where
-   * sockets on the way follow Nagle, as those of {@code srun} do.
+   * A CLOSE that answers the peer's is not urgent, so it travels with what goes next. A small write
+   * of its own, which has no answer, would delay the next one by 40 ms where sockets in between use
+   * Nagle's algorithm, as those of {@code srun} do.
    *
    * @return false when it cannot wait, and was not taken
    */
-  boolean addLater(StreamState stream, Frame close, long nanos) {
+  boolean addDelayed(StreamState stream, Frame close, long nanos) {
     boolean isLast =
         !stream.isOpening() && stream.waiting().isEmpty() && stream.smallWaiting() == 0;
-    if (!isLast || close.length() > Long.BYTES || later.size() >= LinkLimits.LATER) {
+    if (!isLast || close.length() > Long.BYTES || delayed.size() >= LinkLimits.DELAYED) {
       return false;
     }
-    if (later.isEmpty()) {
-      laterNanos = nanos;
+    if (delayed.isEmpty()) {
+      delayedNanos = nanos;
     }
     stream.smallWaits(1);
-    later.add(new Small(stream, close));
+    delayed.add(new Small(stream, close));
     return true;
   }
 
   /** Nanoseconds until what can wait has waited long enough; without any a long time. */
-  long untilLater(long nanos) {
-    return later.isEmpty() ? Long.MAX_VALUE : LinkLimits.LATER_NANOS - (nanos - laterNanos);
+  long untilDelayed(long nanos) {
+    return delayed.isEmpty() ? Long.MAX_VALUE : LinkLimits.DELAY_NANOS - (nanos - delayedNanos);
   }
 
-  /** What can wait goes now, behind what cannot. */
-  void hurry() {
-    small.addAll(later);
-    later.clear();
+  /** What was delayed goes now, behind what was not. */
+  void releaseDelayed() {
+    small.addAll(delayed);
+    delayed.clear();
   }
 
   /** The answer to the peer's OPEN goes before all that waits on the stream. */
   void addFirst(StreamState stream, Frame answer) {
     stream.smallWaits(1);
     small.add(new Small(stream, answer));
-    makeReady(stream);
+    release(stream);
   }
 
   private static boolean isFast(StreamState stream, Frame frame) {
@@ -111,7 +112,7 @@ final class SendQueue {
   }
 
   /**
-   * Lets go what waited for OPENED. Urgent messages go ahead, or one that comes now would overtake
+   * Releases what waited for OPENED. Urgent messages go ahead, or one that comes now would overtake
    * them: of two sizes of a terminal the older would count.
    */
   void release(StreamState stream) {
@@ -167,15 +168,15 @@ final class SendQueue {
   }
 
   /**
-   * Whether all that waits is at most one small frame of a stream, and words of the link itself.
+   * Whether all that waits is at most one small frame of a stream, and control frames.
    */
-  boolean isLittle() {
+  boolean isSmall() {
     return replay.isEmpty()
         && ready.isEmpty()
         && small.size() <= 1
         && small.stream().allMatch(next -> next.frame().length() <= LinkLimits.SMALL_FRAME)
-        && control.size() + credits.size() <= LinkLimits.WORDS
-        && control.stream().allMatch(word -> word.length() <= Long.BYTES);
+        && control.size() + credits.size() <= LinkLimits.CONTROL_FRAMES
+        && control.stream().allMatch(frame -> frame.length() <= Long.BYTES);
   }
 
   /** Only what starts a pipe; nothing of a stream may go before the peer has said hello. */
@@ -253,23 +254,31 @@ final class SendQueue {
   }
 
   /**
-   * Forgets what the peer has; true when the memory we keep has just come below the pool's size.
+   * Forgets what the peer has.
+   *
+   * @param open all streams
+   * @return those that may be written again: all when what we keep has come below the pool's size,
+   *     else those whose own part has come below what a stream may keep in a full pool
    */
-  boolean acknowledge(long last) throws ProtocolException {
+  Collection<StreamState> acknowledge(long last, Collection<StreamState> open)
+      throws ProtocolException {
     if (last >= nextSequence) {
       throw new ProtocolException("sequence", "acknowledged " + last + " of " + (nextSequence - 1));
     }
     boolean wasFull = isFull();
+    var relieved = new LinkedHashSet<StreamState>();
     while (!kept.isEmpty() && kept.element().frame().sequence() <= last) {
       Kept done = kept.remove();
       if (done.frame().kind() == FrameKind.DATA) {
         bytes -= done.frame().length() + LinkLimits.FRAME_COST;
-        done.stream().credit().acknowledged(done.frame().length());
+        if (done.stream().credit().acknowledged(done.frame().length()) && wasFull) {
+          relieved.add(done.stream());
+        }
       } else {
         keptOthers--;
       }
     }
-    return wasFull && !isFull();
+    return wasFull && !isFull() ? open : relieved;
   }
 
   /** Whether all that we keep is more than one link may cost. */
@@ -279,7 +288,7 @@ final class SendQueue {
 
   /** Whether the peer has left more of our answers than it may: see {@link Limits}. */
   boolean hasTooManyAnswers() {
-    return keptOthers + small.size() + later.size() + ready.size() > LinkLimits.MAX_UNACKNOWLEDGED;
+    return keptOthers + small.size() + delayed.size() + ready.size() > LinkLimits.MAX_UNACKNOWLEDGED;
   }
 
   /** How many sequenced frames were written on this conversation. */
@@ -303,16 +312,17 @@ final class SendQueue {
 
   /**
    * A new pipe to the same agent: everything above its last number again, then credit for every
-   * open stream.
+   * open stream. Returns what {@link #acknowledge} does.
    */
-  void resume(long last, Iterable<StreamState> open) throws ProtocolException {
+  Collection<StreamState> resume(long last, Collection<StreamState> open) throws ProtocolException {
     newPipe();
-    acknowledge(last);
+    Collection<StreamState> relieved = acknowledge(last, open);
     kept.forEach(entry -> replay.add(entry.frame()));
-    open.forEach(credits::add);
+    credits.addAll(open);
+    return relieved;
   }
 
-  /** What was on the way to a pipe that is no more. */
+  /** Drops what was queued for the pipe before. */
   void newPipe() {
     control.clear();
     credits.clear();
@@ -327,7 +337,7 @@ final class SendQueue {
     newPipe();
     kept.clear();
     small.removeIf(entry -> entry.frame().kind() != FrameKind.OPEN);
-    later.clear();
+    delayed.clear();
     ready.clear();
     nextSequence = 1;
     keptOthers = 0;
@@ -343,7 +353,7 @@ final class SendQueue {
     }
     if (stream.smallWaiting() > 0) {
       small.removeIf(entry -> entry.stream() == stream);
-      later.removeIf(entry -> entry.stream() == stream);
+      delayed.removeIf(entry -> entry.stream() == stream);
       stream.smallWaits(-stream.smallWaiting());
     }
     stream.waiting().clear();

@@ -47,9 +47,14 @@ final class StreamCredit {
     kept += bytes + LinkLimits.FRAME_COST;
   }
 
-  /** The peer has these bytes; they need not be kept for another pipe. */
-  void acknowledged(int bytes) {
+  /**
+   * The peer has these bytes; they need not be kept for another pipe. True when the stream now
+   * keeps less than a full pool leaves to each, and did not before.
+   */
+  boolean acknowledged(int bytes) {
+    boolean wasAbove = kept >= LinkLimits.SMALL_WINDOW;
     kept -= bytes + LinkLimits.FRAME_COST;
+    return wasAbove && kept < LinkLimits.SMALL_WINDOW;
   }
 
   /** What we keep in memory, with what its frames cost: waiting, or sent and not acknowledged. */
@@ -89,7 +94,7 @@ final class StreamCredit {
     }
   }
 
-  /** Counts consumed bytes; true when it is time to tell the peer of new credit. */
+  /** Counts consumed bytes; true when it is time to send the peer new credit. */
   boolean consume(int bytes) {
     consumed += bytes;
     if (consumed > received) {

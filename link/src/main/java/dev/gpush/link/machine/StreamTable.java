@@ -1,6 +1,8 @@
 package dev.gpush.link.machine;
 
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,8 +23,13 @@ final class StreamTable {
     return Optional.ofNullable(streams.get(number));
   }
 
+  /** Those of now, whatever happens to them meanwhile. */
   List<StreamState> all() {
     return new ArrayList<>(streams.values());
+  }
+
+  Collection<StreamState> open() {
+    return Collections.unmodifiableCollection(streams.values());
   }
 
   int size() {

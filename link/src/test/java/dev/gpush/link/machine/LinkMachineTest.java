@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameKind;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -16,21 +17,24 @@ import org.junit.jupiter.api.Test;
 final class LinkMachineTest {
   private static final long SECOND = 1_000_000_000L;
 
-  private final LinkMachine machine =
-      new LinkMachine(
-          Json.object("version", 1),
-          new LinkWaits(
-              5 * SECOND,
-              30 * SECOND,
-              2 * SECOND,
-              20 * SECOND,
-              900 * SECOND,
-              60 * SECOND,
-              SECOND / 5,
-              5 * SECOND),
-          new Random(1),
-          LinkLimits.POOL_BYTES,
-          0);
+  private LinkMachine machine = machine(LinkLimits.POOL_BYTES);
+
+  private static LinkMachine machine(long pool) {
+    return new LinkMachine(
+        Json.object("version", 1),
+        new LinkWaits(
+            5 * SECOND,
+            30 * SECOND,
+            2 * SECOND,
+            20 * SECOND,
+            900 * SECOND,
+            60 * SECOND,
+            SECOND / 5,
+            5 * SECOND),
+        new Random(1),
+        pool,
+        0);
+  }
 
   private List<String> events() {
     var all = new ArrayList<String>();
@@ -155,6 +159,67 @@ final class LinkMachineTest {
     machine.tick(machine.untilTick(0));
 
     assertEquals(List.of("over: closed"), events());
+  }
+
+  /** A stream that the agent has accepted with much credit, and nothing of it waits. */
+  private StreamState open(int received) {
+    StreamState stream = machine.reserve(100);
+    machine.announce(stream, Json.object("type", "exec"));
+    written(1, 0);
+    Json.Obj answer = Json.object("credit", 1_000_000);
+    Frame opened = Frame.ofJson(FrameKind.OPENED, 0, stream.number(), answer).numbered(received);
+    machine.received(1, opened, answer, 0);
+    events();
+    return stream;
+  }
+
+  /** Sends and writes until there is no room; returns the number of frames. */
+  private int fill(StreamState stream) {
+    int frames = 0;
+    while (machine.send(stream, 0, ByteBuffer.allocate(1_000)) > 0) {
+      written(1, 0);
+      frames++;
+    }
+    return frames;
+  }
+
+  /** Found by the simulator: they waited for the next credit, which may never come. */
+  @Test
+  void sendersGoOnWhenTheAnswerToHelloHasAcknowledgedEnough() {
+    machine = machine(20_000);
+    connect();
+    StreamState stream = open(1);
+    int frames = fill(stream);
+    assertFalse(machine.isWritable(stream));
+    machine.pipeEnded(1, "reset", SECOND);
+    machine.tick(10 * SECOND);
+    machine.pipeOpened(2, false, 10 * SECOND);
+    written(2, 10 * SECOND);
+    events();
+
+    Json.Obj welcome = Json.object("agent", "a", "resumed", true, "last", 1 + frames);
+    hears(2, FrameKind.WELCOME, welcome, 10 * SECOND);
+
+    assertTrue(machine.isWritable(stream));
+    assertEquals(List.of("Writable", "up again"), events());
+  }
+
+  @Test
+  void aStreamWhoseOwnShareIsAcknowledgedGoesOnThoughThePoolIsFull() {
+    machine = machine(20_000);
+    connect();
+    StreamState keys = open(1);
+    StreamState bulk = open(2);
+    fill(keys);
+    fill(bulk);
+    assertFalse(machine.isWritable(keys));
+
+    // Both OPEN, and the first DATA of the first stream.
+    machine.received(1, Frame.ofNumber(FrameKind.ACK, 0, 6), Json.object(), 0);
+
+    assertTrue(machine.isWritable(keys));
+    assertFalse(machine.isWritable(bulk));
+    assertEquals(List.of("Writable"), events());
   }
 
   @Test

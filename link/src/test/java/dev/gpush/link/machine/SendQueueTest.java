@@ -51,32 +51,32 @@ class SendQueueTest {
   void aCloseThatAnswersWaitsForSomethingToTravelWith() {
     StreamState over = stream(1);
     StreamState next = stream(3);
-    assertTrue(queue.addLater(over, close(over, Json.object()), 1_000));
+    assertTrue(queue.addDelayed(over, close(over, Json.object()), 1_000));
 
     assertTrue(queue.isEmpty());
-    assertEquals(LinkLimits.LATER_NANOS - 500, queue.untilLater(1_500));
+    assertEquals(LinkLimits.DELAY_NANOS - 500, queue.untilDelayed(1_500));
     queue.add(next, message(next, false));
-    queue.hurry();
+    queue.releaseDelayed();
     assertEquals(List.of("MESSAGE 3 2", "CLOSE 1 2"), takeAll());
-    assertEquals(Long.MAX_VALUE, queue.untilLater(2_000));
+    assertEquals(Long.MAX_VALUE, queue.untilDelayed(2_000));
   }
 
   @Test
   void onlyAFewShortOnesThatNothingGoesBeforeMayWait() {
     StreamState busy = stream(1);
     queue.add(busy, data(busy, 10));
-    assertFalse(queue.addLater(busy, close(busy, Json.object()), 0));
+    assertFalse(queue.addDelayed(busy, close(busy, Json.object()), 0));
     StreamState wordy = stream(3);
-    assertFalse(queue.addLater(wordy, close(wordy, Json.object("code", "why-so-long")), 0));
-    for (int i = 0; i < LinkLimits.LATER; i++) {
+    assertFalse(queue.addDelayed(wordy, close(wordy, Json.object("code", "why-so-long")), 0));
+    for (int i = 0; i < LinkLimits.DELAYED; i++) {
       StreamState over = stream(5 + 2 * i);
-      assertTrue(queue.addLater(over, close(over, Json.object()), 0));
+      assertTrue(queue.addDelayed(over, close(over, Json.object()), 0));
     }
     StreamState more = stream(99);
-    assertFalse(queue.addLater(more, close(more, Json.object()), 0));
+    assertFalse(queue.addDelayed(more, close(more, Json.object()), 0));
     queue.restart();
     assertEquals(List.of(), takeAll());
-    queue.hurry();
+    queue.releaseDelayed();
     assertTrue(queue.isEmpty(), "the agent that knew them is no more");
   }
 
@@ -139,21 +139,21 @@ class SendQueueTest {
     var first = new ArrayList<Frame>();
     queue.take(first);
 
-    queue.acknowledge(1);
+    queue.acknowledge(1, List.of(one));
     queue.resume(1, List.of(one));
 
     var second = new ArrayList<Frame>();
     queue.take(second);
     assertEquals(FrameKind.CREDIT, second.removeFirst().kind());
     assertEquals(first.subList(1, 3), second);
-    queue.acknowledge(3);
+    queue.acknowledge(3, List.of(one));
     assertEquals(0, queue.keptFrames());
   }
 
   @Test
   void aNumberThatWasNeverSentCannotBeAcknowledged() {
     assertEquals(
-        "sequence", assertThrows(ProtocolException.class, () -> queue.acknowledge(1)).rule());
+        "sequence", assertThrows(ProtocolException.class, () -> queue.acknowledge(1, List.of())).rule());
   }
 
   @Test
@@ -181,5 +181,18 @@ class SendQueueTest {
     queue.add(stream, Frame.ofJson(FrameKind.MESSAGE, 1, 1, Json.object("a", 1)));
 
     assertEquals(List.of("MESSAGE 1 2", "MESSAGE 1 7", "DATA 1 7"), takeAll());
+  }
+
+  /** Found by the simulator: the same for a stream of the agent that is used before it accepts. */
+  @Test
+  void urgentMessagesStayInOrderThoughTheirStreamWasNotAccepted() {
+    var stream = new StreamState(2, new StreamCredit(new WindowPool(LinkLimits.POOL_BYTES), 1_000));
+    queue.add(stream, message(stream, true));
+
+    stream.opened();
+    queue.addFirst(stream, Frame.ofJson(FrameKind.OPENED, 0, 2, Json.object()));
+    queue.add(stream, Frame.ofJson(FrameKind.MESSAGE, 1, 2, Json.object("a", 1)));
+
+    assertEquals(List.of("OPENED 2 2", "MESSAGE 2 2", "MESSAGE 2 7"), takeAll());
   }
 }

@@ -12,48 +12,48 @@ final class AgentEnd {
     this.sim = sim;
   }
 
-  void read(Wire wire, boolean all) {
-    boolean stands = !sim.isHealed && sim.now - wire.upStandsUntil < 0;
-    if (stands || (wire.wasConnectedThere && !wire.isConnectedThere)) {
-      if (!stands) {
-        wire.up.clear();
-        sim.network.tidy(wire);
+  void read(SimulatedPipe pipe, boolean all) {
+    boolean isStalled = !sim.isHealed && sim.now - pipe.upStallsUntil < 0;
+    if (isStalled || (pipe.wasConnectedThere && !pipe.isConnectedThere)) {
+      if (!isStalled) {
+        pipe.up.clear();
+        sim.network.tidy(pipe);
       }
       return;
     }
-    if (!wire.isConnectedThere) {
-      wire.isConnectedThere = true;
-      wire.wasConnectedThere = true;
-      sim.agent.connected(wire.id, sim.now);
+    if (!pipe.isConnectedThere) {
+      pipe.isConnectedThere = true;
+      pipe.wasConnectedThere = true;
+      sim.agent.connected(pipe.id, sim.now);
     }
-    int size = wire.up.size();
+    int size = pipe.up.size();
     if (size > 0) {
-      byte[] some = wire.up.take(all ? size : 1 + sim.random.nextInt(size));
-      sim.agent.received(wire.id, some, sim.now);
-      sim.users.hearThere(sim.agent.told());
-      noticeClosed(wire);
-    } else if (wire.upEnds && !wire.upIsSwallowed) {
-      sim.agent.disconnected(wire.id, sim.now);
-      wire.isConnectedThere = false;
-      wire.downEnds = true;
-      sim.network.tidy(wire);
+      byte[] some = pipe.up.take(all ? size : 1 + sim.random.nextInt(size));
+      sim.agent.received(pipe.id, some, sim.now);
+      sim.owners.handle(sim.agent.events());
+      noticeClosed(pipe);
+    } else if (pipe.upEnds && !pipe.upIsSwallowed) {
+      sim.agent.disconnected(pipe.id, sim.now);
+      pipe.isConnectedThere = false;
+      pipe.downEnds = true;
+      sim.network.tidy(pipe);
     }
   }
 
-  private void noticeClosed(Wire wire) {
-    if (!sim.agent.isOpen(wire.id)) {
-      wire.isConnectedThere = false;
-      wire.up.clear();
-      wire.upIsBroken = true;
-      wire.downEnds = true;
+  private void noticeClosed(SimulatedPipe pipe) {
+    if (!sim.agent.isOpen(pipe.id)) {
+      pipe.isConnectedThere = false;
+      pipe.up.clear();
+      pipe.upIsBroken = true;
+      pipe.downEnds = true;
     }
   }
 
-  void write(Wire wire) {
-    if (!wire.hasRoomDown()) {
+  void write(SimulatedPipe pipe) {
+    if (!pipe.hasRoomDown()) {
       return;
     }
-    byte[] some = sim.agent.take(wire.id, sim.now);
+    byte[] some = sim.agent.take(pipe.id, sim.now);
     sim.mix(some);
     if (some.length > 0 && some[4] == FrameKind.BYE.code()) {
       String bye =
@@ -64,10 +64,10 @@ final class AgentEnd {
               StandardCharsets.UTF_8);
       Simulation.require(bye.contains("superseded"), "the agent's BYE " + bye);
     }
-    if (!wire.downEnds && !wire.downIsSwallowed) {
-      wire.down.add(some);
+    if (!pipe.downEnds && !pipe.downIsSwallowed) {
+      pipe.down.add(some);
     }
-    sim.users.hearThere(sim.agent.told());
-    noticeClosed(wire);
+    sim.owners.handle(sim.agent.events());
+    noticeClosed(pipe);
   }
 }

@@ -19,10 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What goes between the gateway's machine, its pipes and its users: what the driver does, without
- * threads.
- */
+/** Does for the machine what the driver does, without threads: pipes, events and commands. */
 final class GatewayEnd {
   private static final LinkWaits WAITS =
       new LinkWaits(
@@ -41,7 +38,7 @@ final class GatewayEnd {
   private final Simulation sim;
   private final FrameCodec codec = new FrameCodec();
   private final List<Opening> openings = new ArrayList<>();
-  private final Map<StreamState, Talk> byStream = new HashMap<>();
+  private final Map<StreamState, SimulatedStream> streams = new HashMap<>();
   private final ArrayList<Frame> batch = new ArrayList<>();
   private LinkMachine machine;
   private boolean isReplaying;
@@ -75,7 +72,7 @@ final class GatewayEnd {
   /** The process ends without a word, and another begins. */
   void restart() {
     openings.clear();
-    byStream.clear();
+    streams.clear();
     sim.agentsKnown = 0;
     machine = newMachine();
     settle();
@@ -85,7 +82,7 @@ final class GatewayEnd {
     return machine;
   }
 
-  private @Nullable Wire used() {
+  private @Nullable SimulatedPipe used() {
     return sim.network.find(machine.pipeInUse()).orElse(null);
   }
 
@@ -94,9 +91,9 @@ final class GatewayEnd {
   /** Nanoseconds until something is due. */
   long until() {
     long until = machine.untilTick(sim.now);
-    Wire wire = used();
-    if (wire != null && wire.hasRoomUp()) {
-      until = Math.min(until, machine.untilWrite(wire.number, sim.now));
+    SimulatedPipe pipe = used();
+    if (pipe != null && pipe.hasRoomUp()) {
+      until = Math.min(until, machine.untilWrite(pipe.number, sim.now));
     }
     for (Opening opening : openings) {
       until = Math.min(until, opening.at() - sim.now);
@@ -120,29 +117,29 @@ final class GatewayEnd {
   private void finish(Opening opening) {
     if (opening.works()) {
       sim.pipes++;
-      Wire wire = sim.network.add(opening.pipe(), sim.chance(4));
-      machine.pipeOpened(wire.number, wire.holdsBack, sim.now);
+      SimulatedPipe pipe = sim.network.add(opening.pipe(), sim.chance(4));
+      machine.pipeOpened(pipe.number, pipe.holdsBack, sim.now);
     } else {
       machine.pipeFailed(opening.pipe(), "refused", sim.now);
     }
     settle();
   }
 
-  // ---- what the machine wants
+  // ---- what the machine says
 
-  /** Does it. */
+  /** Handles all events and commands. */
   void settle() {
     while (machine.hasEvents() || machine.hasCommands()) {
       while (machine.hasEvents()) {
-        hear(machine.nextEvent().orElseThrow());
+        handle(machine.nextEvent().orElseThrow());
       }
       while (machine.hasCommands()) {
-        obey(machine.nextCommand().orElseThrow());
+        execute(machine.nextCommand().orElseThrow());
       }
     }
   }
 
-  private void obey(PipeCommand command) {
+  private void execute(PipeCommand command) {
     switch (command) {
       case PipeCommand.Open(int pipe, _) -> {
         boolean isGood = sim.isHealed || !sim.chance(5);
@@ -156,23 +153,24 @@ final class GatewayEnd {
       }
       case PipeCommand.Close(int pipe) -> {
         openings.removeIf(opening -> opening.pipe() == pipe);
-        Wire wire = sim.network.find(pipe).orElse(null);
-        if (wire != null) {
-          wire.isClosedHere = true;
-          wire.upIsBroken = true;
-          wire.down.clear();
-          wire.downEnds = true;
-          // What was written may come late, or never; the end of it may go unnoticed.
-          if (sim.chance(2)) {
-            wire.up.clear();
-          }
-          wire.upEnds = !sim.chance(5);
-        }
+        sim.network.find(pipe).ifPresent(this::closeHere);
       }
     }
   }
 
-  private void hear(LinkEvent event) {
+  private void closeHere(SimulatedPipe pipe) {
+    pipe.isClosedHere = true;
+    pipe.upIsBroken = true;
+    pipe.down.clear();
+    pipe.downEnds = true;
+    // What was written may come late, or never; the end of it may go unnoticed.
+    if (sim.chance(2)) {
+      pipe.up.clear();
+    }
+    pipe.upEnds = !sim.chance(5);
+  }
+
+  private void handle(LinkEvent event) {
     switch (event) {
       case LinkEvent.Up(var welcome, _) -> {
         isReplaying = true;
@@ -184,47 +182,49 @@ final class GatewayEnd {
       case LinkEvent.Over _, LinkEvent.Superseded _, LinkEvent.OtherVersion _ ->
           throw new AssertionError("the link ended: " + event);
       case LinkEvent.Offered offered -> sim.users.offered(offered);
-      case LinkEvent.OfStream ofStream -> sim.users.hear(talk(ofStream.stream()), ofStream);
+      case LinkEvent.Writable _ when sim.mutation == Mutation.DROP_WRITABLE -> {}
+      case LinkEvent.OfStream ofStream ->
+          sim.users.handle(stream(ofStream.stream()), ofStream);
     }
   }
 
-  Talk talk(StreamState stream) {
-    Talk talk = byStream.get(stream);
-    if (talk == null) {
-      throw new AssertionError("stream " + stream.number() + " of nobody");
+  private SimulatedStream stream(StreamState state) {
+    SimulatedStream stream = streams.get(state);
+    if (stream == null) {
+      throw new AssertionError("stream " + state.number() + " is unknown");
     }
-    return talk;
+    return stream;
   }
 
-  void know(StreamState stream, Talk talk) {
-    byStream.put(stream, talk);
+  void register(StreamState state, SimulatedStream stream) {
+    streams.put(state, stream);
   }
 
   // ---- frames
 
   void write() {
-    Wire wire = used();
-    if (wire == null || !wire.hasRoomUp()) {
+    SimulatedPipe pipe = used();
+    if (pipe == null || !pipe.hasRoomUp()) {
       return;
     }
     batch.clear();
-    long until = machine.untilWrite(wire.number, sim.now);
-    boolean isLittle = machine.isLittle(wire.number);
-    boolean isOpen = machine.take(wire.number, batch, sim.now);
+    long until = machine.untilWrite(pipe.number, sim.now);
+    boolean isSmall = machine.isSmall(pipe.number);
+    boolean isOpen = machine.take(pipe.number, batch, sim.now);
     Simulation.require(until <= 0 || (isOpen && batch.isEmpty()), "written before it was due");
     Simulation.require(
-        !isOpen || !batch.isEmpty() || machine.untilWrite(wire.number, sim.now) > 0,
+        !isOpen || !batch.isEmpty() || machine.untilWrite(pipe.number, sim.now) > 0,
         "due and not written");
     int length = 0;
     for (Frame frame : batch) {
       length += FrameLimits.HEADER_BYTES + frame.length();
       if (!isMutated(frame)) {
-        send(wire, frame);
+        send(pipe, frame);
       }
     }
-    Simulation.require(!isLittle || length <= LinkLimits.SMALL_WRITE, "a little is " + length);
-    if (!batch.isEmpty() && wire.upIsBroken) {
-      machine.writeFailed(wire.number, sim.now);
+    Simulation.require(!isSmall || length <= LinkLimits.SMALL_WRITE, "a small write is " + length);
+    if (!batch.isEmpty() && pipe.upIsBroken) {
+      machine.writeFailed(pipe.number, sim.now);
     }
     settle();
   }
@@ -237,11 +237,11 @@ final class GatewayEnd {
       case DROP_ACK -> frame.kind() == FrameKind.ACK && sim.chance(3);
       case DROP_CREDIT -> frame.kind() == FrameKind.CREDIT && sim.chance(3);
       case FORGET_REPLAY -> wasReplaying && frame.kind().isSequenced() && sim.pipes > 1;
-      case NONE, REPEAT_DATA, OTHER_CHANNEL, FORGET_CONSUMED -> false;
+      case NONE, REPEAT_DATA, OTHER_CHANNEL, FORGET_CONSUMED, DROP_WRITABLE -> false;
     };
   }
 
-  private void send(Wire wire, Frame frame) {
+  private void send(SimulatedPipe pipe, Frame frame) {
     sim.frames++;
     sim.bytes += frame.length();
     try {
@@ -253,8 +253,8 @@ final class GatewayEnd {
     }
     byte[] encoded = codec.encode(frame).array();
     sim.mix(encoded);
-    if (!wire.upIsBroken && !wire.upIsSwallowed) {
-      wire.up.add(encoded);
+    if (!pipe.upIsBroken && !pipe.upIsSwallowed) {
+      pipe.up.add(encoded);
     }
   }
 
@@ -262,37 +262,37 @@ final class GatewayEnd {
     return new String(frame.payload().array(), StandardCharsets.UTF_8);
   }
 
-  void read(Wire wire, boolean all) {
-    boolean stands = !sim.isHealed && sim.now - wire.downStandsUntil < 0;
-    if (!wire.isUsedHere || stands || wire.downIsSwallowed && !wire.downEnds) {
+  void read(SimulatedPipe pipe, boolean all) {
+    boolean isStalled = !sim.isHealed && sim.now - pipe.downStallsUntil < 0;
+    if (!pipe.isUsedHere || isStalled || pipe.downIsSwallowed && !pipe.downEnds) {
       return;
     }
-    if (wire.number != machine.pipeInUse()) {
+    if (pipe.number != machine.pipeInUse()) {
       // It waits for the pipe in use to end, or was closed before anyone read it.
-      wire.isUsedHere &= !wire.isClosedHere;
-      sim.network.tidy(wire);
+      pipe.isUsedHere &= !pipe.isClosedHere;
+      sim.network.tidy(pipe);
       return;
     }
-    if (wire.down.size() == 0 || wire.isClosedHere) {
-      if (wire.downEnds) {
-        wire.isUsedHere = false;
-        machine.pipeEnded(wire.number, "the pipe ended", sim.now);
+    if (pipe.down.size() == 0 || pipe.isClosedHere) {
+      if (pipe.downEnds) {
+        pipe.isUsedHere = false;
+        machine.pipeEnded(pipe.number, "the pipe ended", sim.now);
         settle();
-        sim.network.tidy(wire);
+        sim.network.tidy(pipe);
       }
       return;
     }
-    int size = wire.down.size();
-    wire.splitter.add(wire.down.take(all ? size : 1 + sim.random.nextInt(size)));
+    int size = pipe.down.size();
+    pipe.frames.add(pipe.down.take(all ? size : 1 + sim.random.nextInt(size)));
     try {
-      for (var next = wire.splitter.next(); next.isPresent(); next = wire.splitter.next()) {
+      for (var next = pipe.frames.next(); next.isPresent(); next = pipe.frames.next()) {
         Frame frame = next.orElseThrow();
         boolean isJson = frame.kind().shape() == FrameKind.Shape.JSON;
-        machine.received(wire.number, frame, isJson ? frame.json() : Json.object(), sim.now);
+        machine.received(pipe.number, frame, isJson ? frame.json() : Json.object(), sim.now);
         settle();
       }
     } catch (ProtocolException broken) {
-      throw new AssertionError("the agent's bytes are no frames", broken);
+      throw new AssertionError("the agent's bytes are not frames", broken);
     }
   }
 }

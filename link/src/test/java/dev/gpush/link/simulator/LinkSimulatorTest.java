@@ -3,6 +3,10 @@ package dev.gpush.link.simulator;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.gpush.link.simulator.agent.AgentFault;
+import dev.gpush.link.simulator.agent.AgentSide;
+import dev.gpush.link.simulator.agent.ModelAgent;
+import dev.gpush.link.simulator.agent.PythonAgent;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.SplittableRandom;
@@ -26,10 +30,10 @@ final class LinkSimulatorTest {
   private static final int SCHEDULES = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 10_000);
 
   /** Each takes a hundred times as long with Python. */
-  private static final int IN_PYTHON = Math.max(1, SCHEDULES / 400);
+  private static final int IN_PYTHON = Math.max(1, SCHEDULES / 200);
 
-  /** A mutation is found sooner. */
-  private static final int UNTIL_FOUND = 3_000;
+  /** Within so many schedules a fault must be found: fewer than verify runs without one. */
+  private static final int UNTIL_FOUND = 10_000;
 
   /** The seed itself first, so that it can be repeated alone. */
   private static Iterable<Long> seeds(int count) {
@@ -48,6 +52,23 @@ final class LinkSimulatorTest {
     }
   }
 
+  /** The first seed whose schedule fails. */
+  private static long find(Object fault, AgentSide agent, Mutation mutation) {
+    int schedules = 0;
+    for (long seed : seeds(UNTIL_FOUND)) {
+      schedules++;
+      try {
+        run(seed, agent, mutation);
+      } catch (AssertionError found) {
+        System.err.printf(
+            "LinkSimulatorTest seed %d: %s found by schedule %d%n", SEED, fault, schedules);
+        return seed;
+      }
+    }
+    throw new AssertionError(
+        "-Dgpush.seed=" + SEED + ": not found in " + UNTIL_FOUND + " schedules: " + fault);
+  }
+
   private static double seconds() {
     return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() / 1e9;
   }
@@ -55,7 +76,7 @@ final class LinkSimulatorTest {
   @Test
   void everythingArrivesOnceAndInOrderWhateverHappens() {
     double begun = seconds();
-    var agent = new ModelAgent();
+    var agent = new ModelAgent(AgentFault.NONE);
     long steps = 0;
     long pipes = 0;
     long frames = 0;
@@ -75,11 +96,11 @@ final class LinkSimulatorTest {
         SEED, SCHEDULES, steps, pipes, restarts, frames, bytes >> 20, seconds() - begun);
   }
 
-  /** The model of the agent is the agent: byte for byte the same, both ways. */
+  /** The model of the agent is the agent: byte for byte the same, both directions. */
   @Test
-  void theModelSaysWhatTheAgentSays() throws IOException {
-    try (var python = new PythonAgent();
-        var model = new ModelAgent()) {
+  void theModelSendsWhatTheAgentSends() throws IOException {
+    try (var python = new PythonAgent(AgentFault.NONE);
+        var model = new ModelAgent(AgentFault.NONE)) {
       for (long seed : seeds(IN_PYTHON)) {
         Simulation.Outcome wanted = run(seed, python, Mutation.NONE);
 
@@ -91,15 +112,20 @@ final class LinkSimulatorTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
-  void findsAMachineThat(Mutation mutation) {
-    var agent = new ModelAgent();
+  void findsAGatewayWith(Mutation mutation) {
+    find(mutation, new ModelAgent(AgentFault.NONE), mutation);
+  }
 
-    assertThrows(
-        AssertionError.class,
-        () -> {
-          for (long seed : seeds(UNTIL_FOUND)) {
-            run(seed, agent, mutation);
-          }
-        });
+  /** In the model, and with the same schedule in the agent's own modules. */
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  void findsAnAgentWith(AgentFault fault) throws IOException {
+    long seed = find(fault, new ModelAgent(fault), Mutation.NONE);
+
+    try (var faulty = new PythonAgent(fault);
+        var real = new PythonAgent(AgentFault.NONE)) {
+      assertThrows(AssertionError.class, () -> run(seed, faulty, Mutation.NONE));
+      run(seed, real, Mutation.NONE);
+    }
   }
 }

@@ -1,6 +1,6 @@
 package dev.gpush.link.simulator;
 
-/** A fault of the machine, made by the simulator, that the simulator must find. */
+/** A fault of the gateway's end, made by the simulator, that the simulator must find. */
 enum Mutation {
   NONE,
   /** An ACK counts as sent and is not. */
@@ -14,5 +14,7 @@ enum Mutation {
   /** Bytes go to the other channel. */
   OTHER_CHANNEL,
   /** What a stream's user consumed is not counted. */
-  FORGET_CONSUMED
+  FORGET_CONSUMED,
+  /** No sender learns that credit came, or that the pool has room again. */
+  DROP_WRITABLE
 }

@@ -1,9 +1,11 @@
 package dev.gpush.link.simulator;
 
+import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.FrameLimits;
 import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.machine.LinkMachine;
 import dev.gpush.link.machine.StreamState;
+import dev.gpush.link.simulator.agent.AgentSide;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -13,13 +15,13 @@ import java.util.random.RandomGenerator;
 /**
  * One schedule: a gateway's machine and an agent, a network with faults between them, virtual time,
  * and users at both ends, all from one seed. First everything may happen at any moment; then the
- * faults cease, and all must come to its end.
+ * faults stop, and everything must end.
  */
 final class Simulation {
   static final long MILLI = 1_000_000L;
   static final long SECOND = 1_000 * MILLI;
 
-  /** Once the faults have ceased, all must be over within this virtual time. */
+  /** Once the faults have stopped, everything must have ended within this virtual time. */
   private static final long HEALED_WITHIN = 600 * SECOND;
 
   /** Agents are numbered from here. */
@@ -27,8 +29,14 @@ final class Simulation {
 
   private static final int MAX_ROUNDS = 20_000;
 
+  /** So many messages that are left are urgent, and go in bursts. */
+  private static final int MANY = 8;
+
   /** One schedule of so many has streams that fill more than one write. */
   private static final int BULK = 40;
+
+  /** One of so many has commands that put out more than is read ahead, with much credit. */
+  private static final int COMMAND = 8;
 
   /** Milliseconds, as a power of two. */
   private static final int LONGEST_STEP = 10;
@@ -38,13 +46,15 @@ final class Simulation {
 
   final RandomGenerator random;
   final AgentSide agent;
-  final List<Talk> talks = new ArrayList<>();
+  final List<SimulatedStream> streams = new ArrayList<>();
   final AgentSide.Sizes sizes;
   final Mutation mutation;
-  final Network network;
-  final Users users;
+  final SimulatedNetwork network;
+  final GatewayUsers users;
+  final StreamOwners owners;
   final int poolHere;
   final boolean isBulk;
+  final boolean isCommand;
   private final GatewayEnd here;
   private final AgentEnd there;
 
@@ -65,20 +75,25 @@ final class Simulation {
     this.agent = agent;
     this.mutation = mutation;
     this.isBulk = chance(BULK);
-    boolean isTight = !isBulk && chance(3);
+    this.isCommand = !isBulk && chance(COMMAND);
+    boolean hasSmallPool = !isBulk && !isCommand && chance(3);
+    boolean readsLittleAhead = isCommand || (!isBulk && chance(3));
     int window = isBulk ? 1 << 20 : pick(200, 3_000, 65_536);
     this.sizes =
         new AgentSide.Sizes(
             window,
             Math.min(window, 16_384),
             Math.max(window, pick(8_192, 1 << 18)),
-            isTight ? 40_000 : 1 << 26,
-            isTight ? 5_000 : 1 << 20);
-    this.poolHere = isTight ? 60_000 : 1 << 27;
-    this.network = new Network(random);
+            hasSmallPool ? pick(40_000, 1 << 20) : 1 << 26,
+            readsLittleAhead ? 5_000 : 1 << 20,
+            readsLittleAhead ? 1_250 : 1 << 18,
+            readsLittleAhead ? 625 : 1 << 17);
+    this.poolHere = !isBulk && chance(3) ? pick(20_000, 60_000) : 1 << 27;
+    this.network = new SimulatedNetwork(random);
     this.here = new GatewayEnd(this);
     this.there = new AgentEnd(this);
-    this.users = new Users(this);
+    this.users = new GatewayUsers(this);
+    this.owners = new StreamOwners(this);
     agent.start(identity(), sizes);
   }
 
@@ -90,8 +105,26 @@ final class Simulation {
     return random.nextInt(oneIn) == 0;
   }
 
+  /** The same, but not when all must come to its end by itself: what hangs must be seen to hang. */
+  boolean isOneOf(int count) {
+    return chance(count) && !isHealed;
+  }
+
   private String identity() {
     return String.format("%032d", AGENT + ++agents);
+  }
+
+  SimulatedStream byId(Json request) {
+    return streams.get(Math.toIntExact(request.number("id").orElseThrow()) - 1);
+  }
+
+  /** A user with many messages sends many at once: more than go in a row on the fast lane. */
+  int messagesAtOnce(int left) {
+    return left < MANY ? 1 : 1 + random.nextInt(left);
+  }
+
+  boolean isUrgent(int left) {
+    return left >= MANY || chance(2);
   }
 
   // ---- the run
@@ -104,7 +137,7 @@ final class Simulation {
       step();
     }
     heal();
-    users.verifyEnd();
+    verifyStreams();
     verifyEmpty();
     return new Outcome(steps, pipes, frames, bytes, agents + gateways - 2, trace);
   }
@@ -113,10 +146,10 @@ final class Simulation {
     switch (random.nextInt(40)) {
       case 0, 1, 2, 3, 4, 5, 6 -> here.write();
       case 7, 8, 9, 10, 11, 12, 13 -> network.any().ifPresent(there::write);
-      case 14, 15, 16, 17, 18 -> network.any().ifPresent(wire -> there.read(wire, chance(2)));
-      case 19, 20, 21, 22, 23 -> network.any().ifPresent(wire -> here.read(wire, chance(2)));
-      case 24, 25, 26, 27, 28, 29 -> users.actHere();
-      case 30, 31, 32, 33, 34 -> users.actThere();
+      case 14, 15, 16, 17, 18 -> network.any().ifPresent(pipe -> there.read(pipe, chance(2)));
+      case 19, 20, 21, 22, 23 -> network.any().ifPresent(pipe -> here.read(pipe, chance(2)));
+      case 24, 25, 26, 27, 28, 29 -> users.act();
+      case 30, 31, 32, 33, 34 -> owners.act();
       case 35, 36 -> pass(random.nextLong(pick(1, 10, 100) * MILLI));
       case 37 -> pass(chance(4) ? random.nextLong(pick(1, 40) * SECOND) : untilNext());
       case 38 -> pass(untilNext());
@@ -132,21 +165,21 @@ final class Simulation {
     switch (random.nextInt(20)) {
       case 0, 1, 2, 3, 4, 5, 6 -> network.any().ifPresent(network::cut);
       case 7, 8, 9 ->
-          network.any().ifPresent(wire -> wire.upStandsUntil = now + random.nextLong(60 * SECOND));
+          network.any().ifPresent(pipe -> pipe.upStallsUntil = now + random.nextLong(60 * SECOND));
       case 10, 11, 12 ->
           network
               .any()
-              .ifPresent(wire -> wire.downStandsUntil = now + random.nextLong(60 * SECOND));
-      case 13 -> network.any().ifPresent(wire -> wire.upIsSwallowed = true);
+              .ifPresent(pipe -> pipe.downStallsUntil = now + random.nextLong(60 * SECOND));
+      case 13 -> network.any().ifPresent(pipe -> pipe.upIsSwallowed = true);
       case 14 ->
           network
               .any()
               .ifPresent(
-                  wire -> {
-                    wire.upIsSwallowed = true;
-                    wire.downIsSwallowed = true;
+                  pipe -> {
+                    pipe.upIsSwallowed = true;
+                    pipe.downIsSwallowed = true;
                   });
-      case 15 -> network.any().ifPresent(wire -> wire.upIsBroken = true);
+      case 15 -> network.any().ifPresent(pipe -> pipe.upIsBroken = true);
       case 16 -> {
         machine().renewPipe(now);
         here.settle();
@@ -170,7 +203,7 @@ final class Simulation {
 
   private void restartAgent() {
     agent.start(identity(), sizes);
-    users.agentIsGone();
+    owners.agentIsGone();
     network.agentIsGone();
   }
 
@@ -185,7 +218,7 @@ final class Simulation {
   /** Nanoseconds until something is due at either end. */
   private long untilNext() {
     long until = Math.min(here.until(), 60 * SECOND);
-    boolean isHeard = network.all().stream().anyMatch(Wire::hasRoomDown);
+    boolean isHeard = network.all().stream().anyMatch(SimulatedPipe::hasRoomDown);
     long ack = isHeard ? agent.ackNanos() : Long.MAX_VALUE;
     return Math.max(0, ack == Long.MAX_VALUE ? until : Math.min(until, ack - now));
   }
@@ -202,34 +235,33 @@ final class Simulation {
     return here.machine();
   }
 
-  void know(StreamState stream, Talk talk) {
-    here.know(stream, talk);
+  void register(StreamState state, SimulatedStream stream) {
+    here.register(state, stream);
   }
 
   // ---- the end
 
-  /** No further faults; a pipe that swallows still does, for only time tells that. */
+  /** No further faults; a pipe that swallows bytes still does, because only time shows that. */
   private void heal() {
     isHealed = true;
-    users.heal();
     long begun = now;
     int idle = 0;
     for (int round = 0; !isOver(); round++) {
       require(round < MAX_ROUNDS && now - begun < HEALED_WITHIN, () -> "stuck: " + describe());
       long before = trace;
       steps++;
-      users.actAllHere();
+      users.actAll();
       here.write();
-      for (Wire wire : network.copy()) {
-        if (network.has(wire)) {
-          there.read(wire, true);
+      for (SimulatedPipe pipe : network.copy()) {
+        if (network.has(pipe)) {
+          there.read(pipe, true);
         }
       }
-      users.actAllThere();
-      for (Wire wire : network.copy()) {
-        if (network.has(wire)) {
-          there.write(wire);
-          here.read(wire, true);
+      owners.actAll();
+      for (SimulatedPipe pipe : network.copy()) {
+        if (network.has(pipe)) {
+          there.write(pipe);
+          here.read(pipe, true);
         }
       }
       if (before == trace) {
@@ -248,6 +280,13 @@ final class Simulation {
         && held.streams() == 0
         && machine().keptFrames() == 0
         && held.keptFrames() == 0;
+  }
+
+  private void verifyStreams() {
+    for (SimulatedStream stream : streams) {
+      require(!stream.isUsableThere(), () -> "open there: " + stream);
+      require(stream.closeCameHere || stream.isOfAgent, () -> "open here: " + stream);
+    }
   }
 
   private void verifyEmpty() {
@@ -287,8 +326,8 @@ final class Simulation {
         .append(", due in ")
         .append(here.until() / MILLI);
     text.append(" ms");
-    network.all().forEach(wire -> text.append("\n  ").append(wire));
-    talks.forEach(talk -> text.append("\n  ").append(talk));
+    network.all().forEach(pipe -> text.append("\n  ").append(pipe));
+    streams.forEach(stream -> text.append("\n  ").append(stream));
     return text.toString();
   }
 

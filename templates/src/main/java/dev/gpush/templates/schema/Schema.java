@@ -233,6 +233,16 @@ public final class Schema {
               place("exclude", new Text(), "kind slurm: --exclude"),
               place("nodelist", new Text(), "kind slurm: --nodelist"),
               place("switches", new Text(), "kind slurm: --switches"),
+              new Key(
+                  "backends.*.sruns",
+                  "",
+                  new Whole(1, 256),
+                  PEOPLE,
+                  Json.of(16),
+                  FULL,
+                  "kind slurm: how many nodes of a session may each have an srun on the login"
+                      + " node; of a larger one only node 0 has, and others are reached through"
+                      + " it"),
               place("exclusive", new YesNo(), "kind slurm: --exclusive: nobody else on the nodes"),
               place("native", new Texts(), "kind slurm: more options for sbatch, as they are"),
               place(

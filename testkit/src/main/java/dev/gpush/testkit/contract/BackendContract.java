@@ -28,7 +28,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -50,7 +49,7 @@ public interface BackendContract {
   int LEASES = 6;
 
   /** How long a race for what there is lasts where those who come late wait in a queue. */
-  Duration QUEUED = Duration.ofSeconds(10);
+  Duration QUEUED = Duration.ofSeconds(5);
 
   BackendPlace open() throws Exception;
 
@@ -185,7 +184,7 @@ public interface BackendContract {
         racers.add(() -> granted(backend, request));
       }
 
-      List<Gang> gangs = raced(place, tasks, racers);
+      List<Gang> gangs = RacingReservations.gangs(place, tasks, racers);
 
       noSlotTwice(place, gangs);
       assertEquals(new HashSet<>(gangs), new HashSet<>(gangs(place.backend())));
@@ -427,34 +426,6 @@ public interface BackendContract {
         assertEquals(List.of(), place.backend().discover(OWNER));
       }
     }
-  }
-
-  /** Where there is a queue, whoever has nothing after a while stops waiting. */
-  private static List<Gang> raced(
-      BackendPlace place, Tasks tasks, List<Callable<Optional<Gang>>> racers) throws Exception {
-    if (!place.backend().hasQueue()) {
-      return tasks.all("racer", racers).stream().flatMap(Optional::stream).toList();
-    }
-    var ended = new CountDownLatch(racers.size());
-    var gangs = new ConcurrentLinkedQueue<Gang>();
-    List<Future<Boolean>> running = new ArrayList<>();
-    for (Callable<Optional<Gang>> racer : racers) {
-      running.add(
-          tasks.fork(
-              "racer",
-              () -> {
-                try {
-                  racer.call().ifPresent(gangs::add);
-                  return true;
-                } finally {
-                  ended.countDown();
-                }
-              }));
-    }
-    ended.await(QUEUED.toMillis(), TimeUnit.MILLISECONDS);
-    running.forEach(racer -> racer.cancel(true));
-    assertTrue(ended.await(LIMIT.toSeconds(), TimeUnit.SECONDS));
-    return List.copyOf(gangs);
   }
 
   private static void released(BackendPlace place, Gang gang) throws Exception {

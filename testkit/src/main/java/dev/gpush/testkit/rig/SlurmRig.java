@@ -27,6 +27,8 @@ public final class SlurmRig {
 
   public static final String TWO = "rig slurm two";
 
+  public static final String WIDE = "rig slurm wide";
+
   private final String profile;
   private final Path sshConfig;
 
@@ -116,6 +118,12 @@ public final class SlurmRig {
     try (Stream<String> lines = Files.lines(host("login").resolve("log/sshd.log"))) {
       return lines.filter(line -> line.startsWith("Accepted publickey")).count();
     }
+  }
+
+  /** Processes of srun on the login node: two for each command. */
+  public List<Long> sruns() throws IOException, InterruptedException {
+    Ended ended = root("login", "pgrep", "-x", "srun");
+    return ended.output().lines().map(Long::parseLong).toList();
   }
 
   /** Switches the accounting daemon of the profile two {@code on} or {@code off}. */

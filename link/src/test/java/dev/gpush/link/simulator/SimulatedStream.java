@@ -4,25 +4,30 @@ import dev.gpush.core.json.Json;
 import dev.gpush.link.machine.StreamState;
 import java.util.Optional;
 
-/** One stream as both ends see it. */
-final class Talk {
+/** One stream as both ends see it: "here" is the gateway, "there" the agent. */
+final class SimulatedStream {
   final int id;
   final boolean isOfAgent;
   final boolean isListener;
-  final Half up;
-  final Half down;
+  final StreamDirection up;
+  final StreamDirection down;
 
   // What is planned.
+  boolean isCall;
   boolean isRefused;
   boolean isNeverRead;
+  boolean hasSources;
 
   // The gateway's end.
-  Optional<StreamState> stream = Optional.empty();
+  Optional<StreamState> state = Optional.empty();
   boolean isKnownHere;
   boolean wasOpened;
   boolean closedHere;
   boolean closeCameHere;
   int agentsBefore;
+
+  /** By channel: a sender that found no room waits for an event. */
+  final boolean[] isWaiting = new boolean[2];
 
   // The agent's end.
   int number;
@@ -34,12 +39,12 @@ final class Talk {
   Json.Obj reasonThere = Json.object();
   Json.Obj reasonHere = Json.object();
 
-  Talk(int id, boolean isOfAgent, boolean isListener) {
+  SimulatedStream(int id, boolean isOfAgent, boolean isListener) {
     this.id = id;
     this.isOfAgent = isOfAgent;
     this.isListener = isListener;
-    this.up = new Half("stream " + id + " up", id, 0);
-    this.down = new Half("stream " + id + " down", id, 1);
+    this.up = new StreamDirection("stream " + id + " up", id, 0);
+    this.down = new StreamDirection("stream " + id + " down", id, 1);
   }
 
   /** Whether the user here may still use it. */
@@ -52,14 +57,23 @@ final class Talk {
     return isKnownThere && !isGoneThere && !closedThere && !closeCameThere;
   }
 
+  /** The machine said that it may be written. */
+  void wakeSenders() {
+    isWaiting[0] = false;
+    isWaiting[1] = false;
+  }
+
   @Override
   public String toString() {
     return "stream "
         + id
         + (isOfAgent ? " of the agent" : "")
+        + (isCall ? " call" : "")
+        + (hasSources ? " with sources" : "")
         + " here "
         + (isKnownHere ? "known " : "")
         + (wasOpened ? "opened " : "")
+        + (isWaiting[0] || isWaiting[1] ? "waiting " : "")
         + (closedHere ? "closed " : "")
         + (closeCameHere ? "over " : "")
         + "there "

@@ -1,4 +1,4 @@
-package dev.gpush.link.simulator;
+package dev.gpush.link.simulator.agent;
 
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameCodec;
@@ -9,13 +9,13 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /** Frames from bytes as they come, without waiting for more. */
-final class Splitter {
+public final class FrameAssembler {
   private final FrameCodec codec = new FrameCodec();
   private byte[] bytes = new byte[1 << 10];
   private int start;
   private int end;
 
-  void add(byte[] more) {
+  public void add(byte[] more) {
     if (bytes.length - end < more.length) {
       byte[] larger =
           end - start + more.length > bytes.length / 2
@@ -30,7 +30,8 @@ final class Splitter {
     end += more.length;
   }
 
-  Optional<Frame> next() throws ProtocolException {
+  /** The next whole frame, if there is one. */
+  public Optional<Frame> next() throws ProtocolException {
     if (end - start < FrameLimits.HEADER_BYTES) {
       return Optional.empty();
     }

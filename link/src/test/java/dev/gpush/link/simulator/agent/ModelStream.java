@@ -1,9 +1,10 @@
-package dev.gpush.link.simulator;
+package dev.gpush.link.simulator.agent;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.FrameKind;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.List;
 
 /** {@code stream.py} in Java, line by line: what it does must stay what the agent does. */
 final class ModelStream {
@@ -48,12 +49,14 @@ final class ModelStream {
   boolean answered;
   private final boolean[] ended = new boolean[2];
   boolean inLane;
-  int laneItems;
+  int ahead;
   boolean waiting;
   boolean starved;
   long kept;
   boolean accepted;
   int peerEnded;
+  boolean startsWhenOpened;
+  private List<ModelSource> sources = List.of();
 
   ModelStream(ModelLink link, int number, boolean hasOwner, long allowed, int window) {
     this.link = link;
@@ -76,8 +79,36 @@ final class ModelStream {
     if (link.isFull()) {
       room = Math.min(room, link.sizes.small() - kept);
     }
-    starved = room <= 0;
+    if (room <= 0) {
+      starved = true;
+    } else if (link.fault == AgentFault.FORGET_SOURCE) {
+      starved = false;
+    }
     return (int) Math.max(0, room);
+  }
+
+  /** {@code owner.room()}: as that of a command, it calls all sources. */
+  void callOwnerForRoom() {
+    if (hasOwner && !ownClose) {
+      sources.forEach(ModelSource::room);
+    }
+  }
+
+  void startSources() {
+    sources = List.of(new ModelSource(this, 0), new ModelSource(this, 1));
+    sources.forEach(ModelSource::room);
+  }
+
+  int chunk() {
+    return link.sizes.chunk();
+  }
+
+  void stopSources() {
+    sources.forEach(ModelSource::stop);
+  }
+
+  int readSource(int channel, byte[] ready, boolean isAtEnd) {
+    return sources.get(channel).read(ready, isAtEnd);
   }
 
   void send(int channel, byte[] payload) {
@@ -160,7 +191,7 @@ final class ModelStream {
     queue.clear();
     if (inLane) {
       link.lane.removeIf(entry -> entry.stream() == this && entry.item().kind == FrameKind.DATA);
-      laneItems--;
+      ahead--;
       inLane = false;
     }
   }

@@ -1,4 +1,4 @@
-package dev.gpush.link.simulator;
+package dev.gpush.link.simulator.agent;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.Frame;
@@ -14,25 +14,28 @@ import java.util.Objects;
 import java.util.Optional;
 
 /** The agent in Java: {@link ModelLink}, and of {@code agent.py} the greeting. */
-final class ModelAgent implements AgentSide {
-  /** What is written at once. */
-  static final int BURST = 262144;
-
+public final class ModelAgent implements AgentSide {
   private final FrameCodec codec = new FrameCodec();
-  private final List<Told> told = new ArrayList<>();
+  private final List<OwnerEvent> events = new ArrayList<>();
   private final Map<Integer, Pipe> pipes = new HashMap<>();
-  private Sizes sizes = new Sizes(1, 1, 1, 1, 1);
-  private ModelLink link = new ModelLink(sizes, told);
+  private Sizes sizes = new Sizes(1, 1, 1, 1, 1, 1, 1);
+  private final AgentFault fault;
+  private ModelLink link;
   private String identity = "";
   private String incarnation = "";
   private long saidAt;
   private Optional<Pipe> current = Optional.empty();
 
   private static final class Pipe {
-    private final Splitter splitter = new Splitter();
+    private final FrameAssembler frames = new FrameAssembler();
     private ByteArrayOutputStream out = new ByteArrayOutputStream();
     private boolean greeted;
     private boolean closing;
+  }
+
+  public ModelAgent(AgentFault fault) {
+    this.fault = fault;
+    this.link = new ModelLink(sizes, fault, events);
   }
 
   @Override
@@ -42,9 +45,9 @@ final class ModelAgent implements AgentSide {
     incarnation = "";
     saidAt = 0;
     pipes.clear();
-    told.clear();
+    events.clear();
     current = Optional.empty();
-    link = new ModelLink(sizes, told);
+    link = new ModelLink(sizes, fault, events);
   }
 
   @Override
@@ -56,10 +59,10 @@ final class ModelAgent implements AgentSide {
   public void received(int number, byte[] bytes, long nanos) {
     Pipe pipe = pipe(number);
     link.at(nanos);
-    pipe.splitter.add(bytes);
+    pipe.frames.add(bytes);
     try {
       while (!pipe.closing && pipes.containsKey(number)) {
-        Optional<Frame> next = pipe.splitter.next();
+        Optional<Frame> next = pipe.frames.next();
         if (next.isEmpty()) {
           return;
         }
@@ -91,7 +94,7 @@ final class ModelAgent implements AgentSide {
   }
 
   private ModelLink fresh(long nanos) {
-    var made = new ModelLink(sizes, told);
+    var made = new ModelLink(sizes, fault, events);
     made.at(nanos);
     return made;
   }
@@ -176,7 +179,7 @@ final class ModelAgent implements AgentSide {
       }
       return bytes;
     }
-    return pipe.greeted && !pipe.closing ? link.take(BURST) : new byte[0];
+    return pipe.greeted && !pipe.closing ? link.take(sizes.burst()) : new byte[0];
   }
 
   @Override
@@ -195,12 +198,12 @@ final class ModelAgent implements AgentSide {
   }
 
   @Override
-  public List<Told> told() {
-    if (told.isEmpty()) {
+  public List<OwnerEvent> events() {
+    if (events.isEmpty()) {
       return List.of();
     }
-    var all = List.copyOf(told);
-    told.clear();
+    var all = List.copyOf(events);
+    events.clear();
     return all;
   }
 
@@ -246,6 +249,7 @@ final class ModelAgent implements AgentSide {
 
   @Override
   public void closeStream(int stream, Json.Obj reason) {
+    stream(stream).stopSources();
     stream(stream).close(reason);
   }
 
@@ -259,8 +263,18 @@ final class ModelAgent implements AgentSide {
   }
 
   @Override
-  public int open(Json.Obj request) {
-    return link.open(request);
+  public int open(Json.Obj request, boolean hasSources) {
+    return link.open(request, hasSources);
+  }
+
+  @Override
+  public void startSources(int stream) {
+    stream(stream).startSources();
+  }
+
+  @Override
+  public int readSource(int stream, int channel, byte[] ready, boolean isAtEnd) {
+    return stream(stream).readSource(channel, ready, isAtEnd);
   }
 
   @Override

@@ -1,4 +1,4 @@
-package dev.gpush.link.simulator;
+package dev.gpush.link.simulator.agent;
 
 import dev.gpush.core.json.Json;
 import java.io.BufferedReader;
@@ -12,17 +12,17 @@ import java.util.HexFormat;
 import java.util.List;
 
 /** The agent's own link ({@code agent/tests/simulated.py}) in one Python for many schedules. */
-final class PythonAgent implements AgentSide {
+public final class PythonAgent implements AgentSide {
   private static final HexFormat HEX = HexFormat.of();
 
   private final Process process;
   private final BufferedWriter requests;
   private final BufferedReader answers;
-  private final List<Told> told = new ArrayList<>();
+  private final List<OwnerEvent> events = new ArrayList<>();
 
-  PythonAgent() throws IOException {
+  public PythonAgent(AgentFault fault) throws IOException {
     process =
-        new ProcessBuilder("python3", "-B", "simulated.py")
+        new ProcessBuilder("python3", "-B", "simulated.py", fault.name())
             .directory(Path.of("agent", "tests").toFile())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
@@ -40,15 +40,15 @@ final class PythonAgent implements AgentSide {
         throw new AssertionError("the Python side ended");
       }
       List<Json> answer = Json.parse(line).items();
-      answer.get(1).items().forEach(event -> told.add(told(event.items())));
+      answer.get(1).items().forEach(event -> events.add(event(event.items())));
       return answer.get(0);
     } catch (IOException broken) {
       throw new UncheckedIOException(broken);
     }
   }
 
-  private static Told told(List<Json> event) {
-    return new Told(
+  private static OwnerEvent event(List<Json> event) {
+    return new OwnerEvent(
         Kind.valueOf(event.get(0).asText().orElseThrow()),
         (int) number(event.get(1)),
         (int) number(event.get(2)),
@@ -62,12 +62,19 @@ final class PythonAgent implements AgentSide {
 
   @Override
   public void start(String identity, Sizes sizes) {
-    told.clear();
+    events.clear();
     ask(
         "start",
         identity,
-        List.of(sizes.window(), sizes.small(), sizes.largest(), sizes.pool(), sizes.queue()));
-    told.clear();
+        List.of(
+            sizes.window(),
+            sizes.small(),
+            sizes.largest(),
+            sizes.pool(),
+            sizes.queue(),
+            sizes.burst(),
+            sizes.chunk()));
+    events.clear();
   }
 
   @Override
@@ -110,9 +117,9 @@ final class PythonAgent implements AgentSide {
   }
 
   @Override
-  public List<Told> told() {
-    var all = List.copyOf(told);
-    told.clear();
+  public List<OwnerEvent> events() {
+    var all = List.copyOf(events);
+    events.clear();
     return all;
   }
 
@@ -163,8 +170,18 @@ final class PythonAgent implements AgentSide {
   }
 
   @Override
-  public int open(Json.Obj request) {
-    return (int) number(ask("open", request));
+  public int open(Json.Obj request, boolean hasSources) {
+    return (int) number(ask("open", request, hasSources));
+  }
+
+  @Override
+  public void startSources(int stream) {
+    ask("sources", stream);
+  }
+
+  @Override
+  public int readSource(int stream, int channel, byte[] ready, boolean isAtEnd) {
+    return (int) number(ask("read", stream, channel, HEX.formatHex(ready), isAtEnd));
   }
 
   @Override

@@ -1,4 +1,4 @@
-package dev.gpush.link.simulator;
+package dev.gpush.link.simulator.agent;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.Frame;
@@ -6,7 +6,7 @@ import dev.gpush.link.frame.FrameCodec;
 import dev.gpush.link.frame.FrameKind;
 import dev.gpush.link.frame.FrameLimits;
 import dev.gpush.link.frame.ProtocolException;
-import dev.gpush.link.simulator.ModelStream.Item;
+import dev.gpush.link.simulator.agent.ModelStream.Item;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -39,7 +39,8 @@ final class ModelLink {
   }
 
   final AgentSide.Sizes sizes;
-  private final List<AgentSide.Told> told;
+  final AgentFault fault;
+  private final List<AgentSide.OwnerEvent> events;
   private final FrameCodec codec = new FrameCodec();
   private double now;
 
@@ -66,9 +67,10 @@ final class ModelLink {
   private boolean wasFull;
   private List<ModelStream> relieved = new ArrayList<>();
 
-  ModelLink(AgentSide.Sizes sizes, List<AgentSide.Told> told) {
+  ModelLink(AgentSide.Sizes sizes, AgentFault fault, List<AgentSide.OwnerEvent> events) {
     this.sizes = sizes;
-    this.told = told;
+    this.fault = fault;
+    this.events = events;
   }
 
   void at(long nanos) {
@@ -96,11 +98,11 @@ final class ModelLink {
   }
 
   void lane(ModelStream stream, Item item) {
-    stream.laneItems++;
+    stream.ahead++;
     lane.add(new Lane(stream, item));
   }
 
-  int open(Json.Obj value) {
+  int open(Json.Obj value, boolean hasSources) {
     while (streams.containsKey(nextOwn)) {
       nextOwn += 2;
     }
@@ -108,6 +110,7 @@ final class ModelLink {
     nextOwn += 2;
     ModelStream stream = add(number, true, 0);
     stream.answered = true;
+    stream.startsWhenOpened = hasSources;
     lane(
         stream, new Item(FrameKind.OPEN, 0, ModelStream.pack(value.with("credit", stream.window))));
     return number;
@@ -156,7 +159,7 @@ final class ModelLink {
       }
       inARow++;
       Lane next = lane.remove();
-      next.stream().laneItems--;
+      next.stream().ahead--;
       if (next.item().kind == FrameKind.DATA) {
         next.stream().inLane = false;
         count(next.stream(), next.item().length());
@@ -170,7 +173,9 @@ final class ModelLink {
       }
       size += took;
     }
-    relieved.clear();
+    var again = relieved;
+    relieved = new ArrayList<>();
+    again.forEach(ModelStream::callOwnerForRoom);
     return out.toByteArray();
   }
 
@@ -196,7 +201,9 @@ final class ModelLink {
   }
 
   private int piece(ModelStream stream, ByteArrayOutputStream out) {
-    if (stream.laneItems > 0 || stream.queue.isEmpty()) {
+    boolean waits =
+        fault == AgentFault.OVERTAKE_OPENED ? stream.inLane : stream.ahead > 0;
+    if (waits || stream.queue.isEmpty()) {
       return 0;
     }
     Item item = stream.queue.element();
@@ -264,14 +271,15 @@ final class ModelLink {
     for (ModelStream stream : all) {
       stream.ownClose = true;
       stream.peerClose = true;
-      tell(stream, AgentSide.Kind.CUT, 0, new byte[0], Json.object());
+      stream.stopSources();
+      call(stream, AgentSide.Kind.CUT, 0, new byte[0], Json.object());
     }
   }
 
-  private void tell(
+  private void call(
       ModelStream stream, AgentSide.Kind kind, int channel, byte[] bytes, Json.Obj json) {
     if (stream.hasOwner) {
-      told.add(new AgentSide.Told(kind, stream.number, channel, bytes, json));
+      events.add(new AgentSide.OwnerEvent(kind, stream.number, channel, bytes, json));
     }
   }
 
@@ -300,8 +308,10 @@ final class ModelLink {
       }
       case CREDIT -> {
         ModelStream stream = streams.get(frame.stream());
-        if (stream != null) {
-          stream.allowed = Math.max(stream.allowed, frame.number());
+        if (stream != null && frame.number() > stream.allowed) {
+          stream.allowed = frame.number();
+          stream.starved = false;
+          stream.callOwnerForRoom();
         }
       }
       case PING -> {
@@ -331,6 +341,10 @@ final class ModelLink {
     lastAcked = Math.max(lastAcked, value);
     if (wasFull && keptBytes + queued < sizes.pool() / 2) {
       wasFull = false;
+      for (ModelStream stream : List.copyOf(streams.values())) {
+        stream.starved = false;
+        stream.callOwnerForRoom();
+      }
     }
   }
 
@@ -359,19 +373,20 @@ final class ModelLink {
       case END -> {
         stream.peerEnded |= 1 << frame.flags();
         if (!stream.ownClose) {
-          tell(stream, AgentSide.Kind.END, frame.flags(), new byte[0], Json.object());
+          call(stream, AgentSide.Kind.END, frame.flags(), new byte[0], Json.object());
         }
       }
       case MESSAGE -> {
         if (!stream.ownClose) {
-          tell(stream, AgentSide.Kind.MESSAGE, frame.flags(), new byte[0], frame.json());
+          call(stream, AgentSide.Kind.MESSAGE, frame.flags(), new byte[0], frame.json());
         }
       }
       case CLOSE -> {
         stream.peerClose = true;
         if (!stream.ownClose) {
           stream.discard();
-          tell(stream, AgentSide.Kind.CLOSE, 0, new byte[0], frame.json());
+          stream.stopSources();
+          call(stream, AgentSide.Kind.CLOSE, 0, new byte[0], frame.json());
           stream.close(Json.object());
         }
         settle(stream);
@@ -393,7 +408,7 @@ final class ModelLink {
       byte[] bytes =
           Arrays.copyOfRange(
               payload.array(), payload.arrayOffset(), payload.arrayOffset() + length);
-      tell(stream, AgentSide.Kind.DATA, frame.flags(), bytes, Json.object());
+      call(stream, AgentSide.Kind.DATA, frame.flags(), bytes, Json.object());
     }
   }
 
@@ -409,7 +424,11 @@ final class ModelLink {
       stream.accepted = true;
       stream.allowed = Math.max(stream.allowed, value.number("credit").orElse(0L));
       if (!stream.ownClose) {
-        tell(stream, AgentSide.Kind.OPENED, 0, new byte[0], value);
+        call(stream, AgentSide.Kind.OPENED, 0, new byte[0], value);
+        if (stream.startsWhenOpened) {
+          stream.startSources();
+        }
+        stream.callOwnerForRoom();
       }
     } else {
       boolean wasClosed = stream.ownClose;
@@ -417,7 +436,7 @@ final class ModelLink {
       stream.peerClose = true;
       forget(stream);
       if (!wasClosed) {
-        tell(stream, AgentSide.Kind.REFUSED, 0, new byte[0], value);
+        call(stream, AgentSide.Kind.REFUSED, 0, new byte[0], value);
       }
     }
   }
@@ -438,7 +457,7 @@ final class ModelLink {
       stream.refuse("limit");
     } else {
       stream.hasOwner = true;
-      tell(stream, AgentSide.Kind.OFFERED, 0, new byte[0], value);
+      call(stream, AgentSide.Kind.OFFERED, 0, new byte[0], value);
     }
   }
 

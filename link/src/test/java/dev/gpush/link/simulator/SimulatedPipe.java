@@ -1,10 +1,12 @@
 package dev.gpush.link.simulator;
 
+import dev.gpush.link.simulator.agent.FrameAssembler;
+
 /**
  * One pipe of the simulated network. What was written lies in a queue until the simulation delivers
- * some of it; a direction may stand still, break after any byte, or swallow everything.
+ * some of it; a direction may stall, break after any byte, or swallow everything.
  */
-final class Wire {
+final class SimulatedPipe {
   /** As much as is taken before a writer waits. */
   static final int CAPACITY = 1 << 16;
 
@@ -17,7 +19,7 @@ final class Wire {
   final boolean holdsBack;
   final ByteQueue up = new ByteQueue();
   final ByteQueue down = new ByteQueue();
-  final Splitter splitter = new Splitter();
+  final FrameAssembler frames = new FrameAssembler();
 
   boolean isUsedHere = true;
   boolean isClosedHere;
@@ -28,10 +30,10 @@ final class Wire {
   boolean upIsBroken;
   boolean upIsSwallowed;
   boolean downIsSwallowed;
-  long upStandsUntil;
-  long downStandsUntil;
+  long upStallsUntil;
+  long downStallsUntil;
 
-  Wire(int id, int number, boolean holdsBack) {
+  SimulatedPipe(int id, int number, boolean holdsBack) {
     this.id = id;
     this.number = number;
     this.holdsBack = holdsBack;

@@ -1,4 +1,4 @@
-package dev.gpush.link.simulator;
+package dev.gpush.link.simulator.agent;
 
 import dev.gpush.core.json.Json;
 import java.util.List;
@@ -8,8 +8,14 @@ import java.util.List;
  * owners of streams do. Two implementations, which must do the same: {@link ModelAgent} and {@link
  * PythonAgent}.
  */
-interface AgentSide extends AutoCloseable {
-  /** What an owner of a stream is told. */
+public interface AgentSide extends AutoCloseable {
+  /** The loop does not watch this source: it found no room and nothing has woken it. */
+  int NOT_WATCHED = -1;
+
+  /** The source was read to its end. */
+  int AT_END = -2;
+
+  /** What the owner of a stream is called for. */
   enum Kind {
     OFFERED,
     DATA,
@@ -21,8 +27,8 @@ interface AgentSide extends AutoCloseable {
     REFUSED
   }
 
-  /** One such event; channel, bytes and JSON where the kind has them. */
-  record Told(Kind kind, int stream, int channel, byte[] bytes, Json.Obj json) {}
+  /** One such call; channel, bytes and JSON where the kind has them. */
+  record OwnerEvent(Kind kind, int stream, int channel, byte[] bytes, Json.Obj json) {}
 
   /** What one link of an agent holds. */
   record Holds(int streams, int keptFrames, long bytes) {}
@@ -35,8 +41,10 @@ interface AgentSide extends AutoCloseable {
    * @param largest what it may grow to
    * @param pool all windows, and all that is queued or kept
    * @param queue how far one stream may read ahead
+   * @param burst what is written at once
+   * @param chunk what a source reads at once
    */
-  record Sizes(int window, int small, int largest, int pool, int queue) {}
+  record Sizes(int window, int small, int largest, int pool, int queue, int burst, int chunk) {}
 
   /** A new process of the agent: nothing of the old one is left. */
   void start(String identity, Sizes sizes);
@@ -58,8 +66,8 @@ interface AgentSide extends AutoCloseable {
 
   void ping(long token);
 
-  /** What owners were told since the last call. */
-  List<Told> told();
+  /** What owners were called for since the last call. */
+  List<OwnerEvent> events();
 
   Holds holds();
 
@@ -81,7 +89,24 @@ interface AgentSide extends AutoCloseable {
 
   void consumed(int stream, int count, long nanos);
 
-  int open(Json.Obj request);
+  /**
+   * Opens a stream of the agent.
+   *
+   * @param hasSources see {@link #startSources}, which happens as soon as the stream is accepted
+   */
+  int open(Json.Obj request, boolean hasSources);
+
+  /** The stream sends what two sources give, one for each channel, as those of a command. */
+  void startSources(int stream);
+
+  /**
+   * There is something to read for a source.
+   *
+   * @param ready what could be read now
+   * @param isAtEnd whether nothing comes behind that
+   * @return how many bytes were read, {@link #NOT_WATCHED} or {@link #AT_END}
+   */
+  int readSource(int stream, int channel, byte[] ready, boolean isAtEnd);
 
   @Override
   void close();

@@ -10,7 +10,7 @@ import java.util.Random;
  * One direction of one stream: what was sent and what has come. Every byte is checked: it must be
  * the next one of its channel.
  */
-final class Half {
+final class StreamDirection {
   /** No multiple of it is sent at once, and streams begin at different places of it. */
   private static final int PATTERN = 1 << 17;
 
@@ -31,7 +31,7 @@ final class Half {
   private int messagesLeft;
   private long backlog;
 
-  Half(String name, int stream, int direction) {
+  StreamDirection(String name, int stream, int direction) {
     this.name = name;
     for (int channel = 0; channel < 2; channel++) {
       base[channel] = (stream * 7_919 + direction * 104_729 + channel * 15_485_863) & (PATTERN - 1);
@@ -94,6 +94,11 @@ final class Half {
     (isUrgent ? urgent : normal).add(message);
     messagesLeft--;
     return Json.object("n", message.number(), "urgent", isUrgent);
+  }
+
+  /** What gave the bytes has ended early. */
+  void dropRest(int channel) {
+    left[channel] = 0;
   }
 
   void end(int channel) {

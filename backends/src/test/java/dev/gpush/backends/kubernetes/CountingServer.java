@@ -1,0 +1,102 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.kubernetes.api.Access;
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * A real API server, and what it was asked.
+ *
+ * @param questions "GET /path?query", "EXEC pod"
+ */
+record CountingServer(ApiServer real, Queue<String> questions) implements ApiServer {
+  CountingServer(ApiServer real) {
+    this(real, new ConcurrentLinkedQueue<>());
+  }
+
+  /** Those that begin so, since the last time that somebody looked. */
+  List<String> taken(String begin) {
+    List<String> all = List.copyOf(questions);
+    questions.clear();
+    return all.stream().filter(each -> each.startsWith(begin)).toList();
+  }
+
+  @Override
+  public Access access() {
+    return real.access();
+  }
+
+  @Override
+  public Optional<String> namespace() {
+    return real.namespace();
+  }
+
+  @Override
+  public String server() {
+    return real.server();
+  }
+
+  @Override
+  public Json get(String path) throws InterruptedException, NotTold, ApiRefusal {
+    questions.add("GET " + path);
+    return real.get(path);
+  }
+
+  @Override
+  public Json create(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+    questions.add("CREATE " + path);
+    return real.create(path, object);
+  }
+
+  @Override
+  public Json replace(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+    questions.add("REPLACE " + path);
+    return real.replace(path, object);
+  }
+
+  @Override
+  public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
+    questions.add("CHANGE " + path);
+    return real.change(path, change);
+  }
+
+  @Override
+  public void delete(String path, Json options) throws InterruptedException, NotTold, ApiRefusal {
+    questions.add("DELETE " + path);
+    real.delete(path, options);
+  }
+
+  @Override
+  public Instant time() throws InterruptedException, NotTold {
+    questions.add("GET time");
+    return real.time();
+  }
+
+  @Override
+  public Json version() throws InterruptedException, NotTold {
+    return real.version();
+  }
+
+  @Override
+  public String log(String namespace, String pod, String container)
+      throws InterruptedException, NotTold {
+    questions.add("LOG " + pod);
+    return real.log(namespace, pod, container);
+  }
+
+  @Override
+  public Pipe exec(String namespace, String pod, String container, List<String> arguments)
+      throws IOException {
+    questions.add("EXEC " + pod);
+    return real.exec(namespace, pod, container, arguments);
+  }
+}

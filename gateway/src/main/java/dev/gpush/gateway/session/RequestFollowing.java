@@ -1,0 +1,78 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.session.Sessions.EndedRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.util.function.Predicate;
+
+/** A command that follows a request of the gateway, and what the end of the command means to it. */
+final class RequestFollowing {
+  private final Clock clock;
+
+  RequestFollowing(Clock clock) {
+    this.clock = clock;
+  }
+
+  /**
+   * Shows how the request goes on until it is over or the command has seen enough.
+   *
+   * @param isOwn whether Ctrl-C gives the request up, as opposed to leaving it
+   * @param isEnough when the command need not wait any longer
+   * @return whether the session is ready
+   */
+  boolean follow(
+      LiveSession session,
+      PendingRequest pending,
+      boolean isOwn,
+      Talk talk,
+      Predicate<LiveSession> isEnough)
+      throws InterruptedException {
+    try {
+      return pending.follow(talk, () -> isEnough.test(session));
+    } catch (InterruptedException stop) {
+      if (!talk.isCancelled()) {
+        throw stop;
+      }
+      if (!isOwn || pending.talk().isFollowed()) {
+        talk.say(
+            session.name() + " goes on waiting; gpush down -s " + session.name() + " ends that");
+        throw stop;
+      }
+      boolean hasWaited = session.isWaiting();
+      giveUp(session, pending, talk);
+      if (!pending.isReady()) {
+        if (hasWaited && session.isOver()) {
+          talk.say(session.name() + ": its place in the queue is given up");
+        }
+        throw stop;
+      }
+      // It was ready in the same moment.
+      return true;
+    }
+  }
+
+  /** On return nothing is asked for any more, and what was granted is given back. */
+  static void giveUp(LiveSession session, PendingRequest pending, Talk talk) {
+    try (Talk.Step _ = talk.step("giving " + session.name() + " up")) {
+      pending.cancel();
+      pending.awaitEnd();
+    }
+  }
+
+  void sayWaited(LiveSession session, Talk talk) {
+    Duration since = Duration.between(session.entry().created(), clock.now());
+    talk.say(session.name() + " has waited for " + DurationText.coarse(since));
+  }
+
+  void sayEnded(EndedRequest ended, Talk talk) {
+    Duration since = Duration.between(ended.asked(), clock.now());
+    talk.say(
+        ended.session()
+            + ", asked for "
+            + DurationText.coarse(since)
+            + " ago, came to nothing: "
+            + ended.why());
+  }
+}

@@ -1,0 +1,92 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The agents of one session, over those of its links that are up. */
+final class SessionAgents implements LinkedAgents {
+  /** Between two looks whether a link that was asked is still up. */
+  private static final Duration LOOK = Duration.ofMillis(500);
+
+  private final LiveSession session;
+
+  SessionAgents(LiveSession session) {
+    this.session = session;
+  }
+
+  private record Asked(Link link, CompletableFuture<Json> answer) {}
+
+  @Override
+  public Map<Integer, Json> ask(
+      GangId gang, Collection<Integer> nodes, Json.Obj control, Duration limit)
+      throws InterruptedException {
+    if (!session.entry().gang().equals(gang)) {
+      return Map.of();
+    }
+    Map<Integer, Asked> asked = asked(nodes, control);
+    try {
+      await(List.copyOf(asked.values()), limit);
+      var said = new TreeMap<Integer, Json>();
+      asked.forEach(
+          (node, each) -> {
+            if (each.answer().state() == CompletableFuture.State.SUCCESS) {
+              said.put(node, each.answer().resultNow());
+            }
+          });
+      return said;
+    } finally {
+      asked.values().forEach(each -> each.answer().cancel(true));
+    }
+  }
+
+  /** All questions are on their way before the first answer is waited for. */
+  private Map<Integer, Asked> asked(Collection<Integer> nodes, Json.Obj control) {
+    String method = control.text("do").orElse("");
+    var asked = new TreeMap<Integer, Asked>();
+    for (Link link : session.links()) {
+      if (nodes.contains(link.node()) && isUp(link)) {
+        try {
+          asked.put(link.node(), new Asked(link, link.ask(method, control)));
+        } catch (GpushException over) {
+          // It is not asked here, then.
+        }
+      }
+    }
+    return asked;
+  }
+
+  private static boolean isUp(Link link) {
+    return link.state() instanceof LinkState.Up;
+  }
+
+  /** A link that is cut while it is asked may stay so: its answer is not waited for. */
+  private static void await(List<Asked> asked, Duration limit) throws InterruptedException {
+    CompletableFuture<Void> all =
+        CompletableFuture.allOf(
+            asked.stream().map(Asked::answer).toArray(CompletableFuture[]::new));
+    for (Duration left = limit; left.isPositive() && !all.isDone(); left = left.minus(LOOK)) {
+      try {
+        all.get(LOOK.toMillis(), TimeUnit.MILLISECONDS);
+      } catch (TimeoutException notYet) {
+        asked.stream()
+            .filter(each -> !isUp(each.link()))
+            .forEach(each -> each.answer().cancel(true));
+      } catch (ExecutionException refused) {
+        // All have answered, and one of them with a no.
+      }
+    }
+  }
+}

@@ -1,0 +1,240 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import dev.gpush.link.tunnel.NodeTunnel;
+import dev.gpush.link.tunnel.TunnelCertificate;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The tunnels of one session whose gang has more nodes than its backend gives pipes to: all nodes
+ * but node 0 are reached through node 0's link, or by a pipe of their own where {@link
+ * TunnelPolicy} says so.
+ */
+final class Tunnels implements LinkMaker.Through {
+  private static final System.Logger LOG = System.getLogger("gpush.tunnels");
+
+  /** Nobody signals that a limit is over, or that a node is lost. */
+  private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  private final LiveSession session;
+  private final TunnelCertificate certificate;
+  private final Clock clock;
+  private final Tasks tasks;
+
+  /** Held while agents are told where node 0 is, so that it is done once. */
+  private final ReentrantLock introducing = new ReentrantLock();
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // guarded by lock
+  private final TunnelPolicy policy;
+  private boolean isIntroduced;
+
+  /**
+   * @param patience how long node 0 may be out of reach before others are tried without it
+   */
+  Tunnels(
+      LiveSession session,
+      TunnelCertificate certificate,
+      Duration patience,
+      Clock clock,
+      Tasks tasks) {
+    this.session = session;
+    this.certificate = certificate;
+    this.clock = clock;
+    this.tasks = tasks;
+    List<Integer> nodes = session.gang().nodes().stream().map(NodeInfo::index).toList();
+    this.policy = new TunnelPolicy(nodes, patience, clock.nanos());
+  }
+
+  @Override
+  public Optional<Pipe> open(int node) throws IOException, InterruptedException {
+    if (node == 0 || !awaitNodeZero(node)) {
+      return Optional.empty();
+    }
+    try {
+      introduce();
+      return Optional.of(
+          NodeTunnel.open(session.link(0), node, session.links().size(), certificate));
+    } catch (GpushException failed) {
+      switch (failed.failure()) {
+        case AgentFailure.Refused(_, var code, _) -> refuse(node, code);
+        case AgentFailure.LinkOver(_, var reason) -> throw new IOException(reason, failed);
+        default -> throw failed;
+      }
+      return Optional.empty();
+    }
+  }
+
+  /** False when the node has to have a pipe of its own. */
+  private boolean awaitNodeZero(int node) throws InterruptedException {
+    while (true) {
+      boolean isLost = session.isLost(0);
+      lock.lockInterruptibly();
+      try {
+        switch (policy.choose(node, isLost, clock.nanos())) {
+          case TUNNEL -> {
+            return true;
+          }
+          case DIRECT -> {
+            return false;
+          }
+          case WAIT -> changed.awaitNanos(Math.min(policy.patience().toNanos(), LOOK_NANOS));
+        }
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Called on the link's own thread. */
+  void changed(int node, LinkState state) {
+    List<Integer> returning;
+    lock.lock();
+    try {
+      returning = policy.changed(node, state instanceof LinkState.Up, clock.nanos());
+      if (node == 0 && state instanceof LinkState.Up(_, var resumed)) {
+        isIntroduced = isIntroduced && resumed;
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    returning.forEach(this::renew);
+  }
+
+  private void renew(int node) {
+    try {
+      tasks.start("tunnel-again", () -> session.link(node).renewPipe());
+    } catch (IllegalStateException closing) {
+      // The gateway ends; the next one makes tunnels from the start.
+    }
+  }
+
+  private void refuse(int node, String code) {
+    lock.lock();
+    try {
+      policy.refuse(node, code, clock.nanos());
+    } finally {
+      lock.unlock();
+    }
+    LOG.log(System.Logger.Level.INFO, "no tunnel, node={0} code={1}", node, code);
+  }
+
+  /** What a user should know of nodes that have pipes of their own, in sentences. */
+  List<String> sentences() {
+    Map<Integer, String> refused;
+    lock.lock();
+    try {
+      refused = policy.refused();
+    } finally {
+      lock.unlock();
+    }
+    var nodes = new TreeMap<String, List<Integer>>();
+    for (var each : new TreeMap<>(refused).entrySet()) {
+      nodes.computeIfAbsent(reason(each.getValue()), _ -> new ArrayList<>()).add(each.getKey());
+    }
+    return nodes.entrySet().stream()
+        .map(each -> sentence(new Observation.Partly(each.getValue(), ""), each.getKey()))
+        .toList();
+  }
+
+  private String sentence(Observation.Partly those, String reason) {
+    return those.nodes()
+        + " cannot be reached through node 0 ("
+        + reason
+        + "); each has a process of its own on the login node of "
+        + session.backend().name();
+  }
+
+  private static String reason(String code) {
+    return switch (code) {
+      case "no-line", "timeout", "unreachable" -> "no connection to node 0's port";
+      case "no-tls" -> "Python without ssl";
+      case "bad-request" -> "agents of an older gpush";
+      default -> code;
+    };
+  }
+
+  // ---- telling the agents where node 0 is
+
+  /** Those that have no line to node 0 yet are told, all in one question. */
+  private void introduce() throws InterruptedException {
+    introducing.lockInterruptibly();
+    try {
+      if (!isIntroduced()) {
+        tellAll(session.link(0));
+        introduced();
+      }
+    } catch (GpushException silent) {
+      if (silent.failure() instanceof AgentFailure.LinkOver) {
+        throw silent;
+      }
+      // Node 0 refuses tunnels to nodes that it hears nothing of; the next pipe tries again.
+      LOG.log(System.Logger.Level.INFO, "agents were not told of node 0", silent);
+    } finally {
+      introducing.unlock();
+    }
+  }
+
+  private void tellAll(Link first) throws InterruptedException {
+    if (first.state() instanceof LinkState.Up(var welcome, _)
+        && !welcome.texts("capabilities").contains(NodeTunnel.CAPABILITY)) {
+      // It will say itself that it does not know what a tunnel is.
+      return;
+    }
+    Json peers = first.call("status", Json.object()).object("peers");
+    // Without a port all are on one host and find one another there.
+    Optional<Long> port = peers.number("port");
+    if (port.isPresent() && isAnyMissing(peers)) {
+      String address = session.gang().nodes().getFirst().address();
+      Json.Obj where = PeerSecret.nodeZero(address, Math.toIntExact(port.get()));
+      session.backend().introduce(session.gang(), where);
+    }
+  }
+
+  private boolean isAnyMissing(Json peers) {
+    List<Json> there = peers.items("nodes");
+    return session.gang().nodes().stream()
+        .map(NodeInfo::index)
+        .anyMatch(node -> node != 0 && !session.isLost(node) && !there.contains(Json.of(node)));
+  }
+
+  private boolean isIntroduced() {
+    lock.lock();
+    try {
+      return isIntroduced;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void introduced() {
+    lock.lock();
+    try {
+      isIntroduced = true;
+    } finally {
+      lock.unlock();
+    }
+  }
+}

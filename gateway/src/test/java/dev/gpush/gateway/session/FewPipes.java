@@ -1,0 +1,88 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/** A backend that gives one pipe to a gang, and what it was asked for. */
+record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backend {
+  FewPipes(Backend beneath) {
+    this(beneath, new ConcurrentLinkedQueue<>());
+  }
+
+  /** The nodes that have had a pipe, each once. */
+  List<Integer> nodes() {
+    return spawned.stream().distinct().sorted().toList();
+  }
+
+  @Override
+  public int mostPipes() {
+    return 1;
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    spawned.add(node);
+    return beneath.spawn(gang, node, arguments);
+  }
+
+  @Override
+  public String name() {
+    return beneath.name();
+  }
+
+  @Override
+  public String kind() {
+    return beneath.kind();
+  }
+
+  @Override
+  public String describe() {
+    return beneath.describe();
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    return beneath.plan(request);
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    return beneath.reserve(request);
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    return beneath.observe(gang);
+  }
+
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    beneath.renew(gang, terms);
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    return beneath.release(gang, limit);
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    return beneath.discover(owner);
+  }
+
+  @Override
+  public List<String> interpreters(Gang gang) {
+    return beneath.interpreters(gang);
+  }
+}

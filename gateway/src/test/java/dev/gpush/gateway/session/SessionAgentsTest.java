@@ -1,0 +1,199 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a backend may ask the agents of a session, over the links of that session. */
+@Timeout(120)
+final class SessionAgentsTest {
+  private static final Json.Obj STATUS = Json.object("do", "status");
+  private static final List<Integer> BOTH = List.of(0, 1);
+
+  /**
+   * Asks over the links before it does what it is for.
+   *
+   * @param heard what it asked, and the nodes that answered
+   */
+  private record Asking(Backend real, LinkedAgents linked, Queue<String> heard) implements Backend {
+    Asking(Backend real) {
+      this(real, LinkedAgents.NONE, new ConcurrentLinkedQueue<>());
+    }
+
+    private void heard(Gang gang, Json.Obj control) throws InterruptedException {
+      Set<Integer> said = linked.ask(gang.id(), BOTH, control, SessionRig.DEADLINE).keySet();
+      heard.add(control.text("do").orElse("") + " " + said);
+    }
+
+    @Override
+    public Backend asking(LinkedAgents agents) {
+      return new Asking(real, agents, heard);
+    }
+
+    @Override
+    public void renew(Gang gang, LeaseTerms terms) {
+      try {
+        heard(gang, terms.json().with("do", "renew"));
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    @Override
+    public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+      heard(gang, Json.object("do", "release"));
+      return real.release(gang, limit);
+    }
+
+    @Override
+    public String name() {
+      return real.name();
+    }
+
+    @Override
+    public String kind() {
+      return real.kind();
+    }
+
+    @Override
+    public String describe() {
+      return real.describe();
+    }
+
+    @Override
+    public Plan plan(GangRequest request) {
+      return real.plan(request);
+    }
+
+    @Override
+    public Gang reserve(GangRequest request) throws InterruptedException {
+      return real.reserve(request);
+    }
+
+    @Override
+    public Observation observe(Gang gang) {
+      return real.observe(gang);
+    }
+
+    @Override
+    public List<Discovered> discover(String owner) {
+      return real.discover(owner);
+    }
+
+    @Override
+    public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+      return real.spawn(gang, node, arguments);
+    }
+
+    @Override
+    public List<String> interpreters(Gang gang) {
+      return real.interpreters(gang);
+    }
+  }
+
+  @Test
+  void agentsAreAskedOverTheirLinksAlsoToLetGo() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      var backend = new Asking(rig.backend());
+      SessionService gateway = rig.gateway(List.of(backend), SessionRig.DEADLINE);
+      SessionView made = gateway.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+
+      Duration left =
+          gateway
+              .sessions()
+              .extend(DEVBOX, Optional.of(Duration.ofHours(2)))
+              .hardEndLeft()
+              .orElseThrow();
+      assertTrue(left.compareTo(Duration.ofMinutes(119)) > 0, left::toString);
+      assertEquals(List.of(), gateway.sessions().down(DEVBOX, true, Talk.silent()).kept());
+
+      assertEquals(List.of("renew [0, 1]", "release [0, 1]"), List.copyOf(backend.heard()));
+      until(
+          "the agents have ended",
+          () ->
+              made.nodes().stream().allMatch(node -> ProcessHandle.of(node.agentPid()).isEmpty()));
+      rig.assertNothingLeft(gateway);
+    }
+  }
+
+  /** A node whose link is cut says nothing; nobody waits for it, and the other one answers. */
+  @Test
+  void whoIsCutIsLeftOutAndOtherGangsAreNotAsked() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService gateway = rig.gateway();
+      SessionView made = gateway.sessions().up(ask(rig.project("project"), 2), Talk.silent());
+      LiveSession session = gateway.sessions().find(DEVBOX);
+      var agents = new SessionAgents(session);
+      GangId gang = session.gang().id();
+
+      assertEquals(Set.of(0, 1), agents.ask(gang, BOTH, STATUS, SessionRig.DEADLINE).keySet());
+      assertEquals(Set.of(1), agents.ask(gang, List.of(1), STATUS, SessionRig.DEADLINE).keySet());
+      assertEquals(
+          Map.of(), agents.ask(gang, BOTH, Json.object("do", "what"), SessionRig.DEADLINE));
+      assertEquals(
+          Map.of(),
+          agents.ask(new GangId("ab".repeat(8)), BOTH, STATUS, SessionRig.DEADLINE),
+          "another gang");
+
+      ProcessHandle.of(made.nodes().get(1).agentPid()).orElseThrow().destroyForcibly();
+      until(
+          "it is known to be cut",
+          () -> !(session.link(1).state() instanceof dev.gpush.link.LinkState.Up));
+      assertEquals(Set.of(0), agents.ask(gang, BOTH, STATUS, SessionRig.DEADLINE).keySet());
+    }
+  }
+
+  /** Whoever has the gang asks its agents; a gateway that was superseded can make none let go. */
+  @Test
+  void aGatewayThatLooksOnAsksNobody() throws Exception {
+    try (var rig = SessionRig.calm()) {
+      SessionService first = rig.gateway();
+      Path project = rig.project("project");
+      first.sessions().up(ask(project, 2), Talk.silent());
+      LiveSession session = first.sessions().find(DEVBOX);
+      SessionService other = rig.gateway(TwoGatewaysTest.copyOfHome(rig, "desk"), "me@desk");
+      other.recover();
+      other.sessions().up(ask(project, 2), Talk.silent());
+      until("the first one is told", () -> session.superseded().isPresent());
+
+      assertEquals(
+          Map.of(),
+          new SessionAgents(session)
+              .ask(session.gang().id(), BOTH, Json.object("do", "release"), SessionRig.DEADLINE));
+
+      assertEquals(
+          Set.of(0, 1),
+          new SessionAgents(other.sessions().find(DEVBOX))
+              .ask(session.gang().id(), BOTH, STATUS, SessionRig.DEADLINE)
+              .keySet());
+      other.sessions().down(DEVBOX, true, Talk.silent());
+    }
+  }
+}

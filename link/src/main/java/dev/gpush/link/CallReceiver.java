@@ -1,0 +1,28 @@
+package dev.gpush.link;
+
+import dev.gpush.core.json.Json;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Puts the answer to a call into a future.
+ *
+ * @param what for failures
+ */
+record CallReceiver(int node, String what, CompletableFuture<Json> answer)
+    implements StreamReceiver {
+  @Override
+  public void data(int channel, ByteBuffer bytes) {
+    // Calls have none, and our credit for it is all that can come.
+  }
+
+  @Override
+  public void message(Json.Obj message) {
+    answer.complete(message.entries().getOrDefault("result", new Json.Null()));
+  }
+
+  @Override
+  public void closed(Json.Obj reason) {
+    answer.completeExceptionally(BlockingStream.failure(node, what, reason));
+  }
+}
