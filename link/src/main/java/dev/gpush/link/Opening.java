@@ -9,7 +9,8 @@ import java.util.function.Consumer;
 
 /**
  * A pipe that is being opened on a thread of its own, because opening may hang for as long as the
- * network does. It may be abandoned: then a pipe that comes later is closed, and no result is given.
+ * network does. It may be abandoned: then a pipe that comes later is closed, and no result is
+ * given.
  */
 final class Opening {
   private static final System.Logger LOG = System.getLogger("gpush.link");

@@ -114,7 +114,8 @@ final class OvertakingTest {
           "enough waits",
           () -> {
             for (BlockingStream stream : bulk) {
-              sent.addAndGet(stream.stream().trySend(0, ByteBuffer.allocate(LinkLimits.MAX_WINDOW)));
+              sent.addAndGet(
+                  stream.stream().trySend(0, ByteBuffer.allocate(LinkLimits.MAX_WINDOW)));
             }
             return sent.get() > 8 * IN_HAND;
           });

@@ -7,9 +7,9 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * One frame. The payload is not copied: the maker of a frame must not change the bytes any more. Reading the payload
- * through {@link #payload()} never moves the frame's own position, so that a frame can be written
- * again when it is replayed.
+ * One frame. The payload is not copied: the maker of a frame must not change the bytes any more.
+ * Reading the payload through {@link #payload()} never moves the frame's own position, so that a
+ * frame can be written again when it is replayed.
  *
  * @param sequence 0 for a kind without number, and for a frame that was not written yet
  */

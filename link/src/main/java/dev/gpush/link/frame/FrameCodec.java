@@ -11,7 +11,8 @@ public final class FrameCodec {
   private static final int FIRST_IGNORED_KIND = 0x80;
 
   /** A checked header; without kind when the frame must be skipped. */
-  public record Header(Optional<FrameKind> kind, int length, int flags, int stream, long sequence) {}
+  public record Header(
+      Optional<FrameKind> kind, int length, int flags, int stream, long sequence) {}
 
   public void encodeHeader(Frame frame, ByteBuffer target) {
     target
@@ -42,7 +43,9 @@ public final class FrameCodec {
     int stream = source.getInt();
     long sequence = source.getLong();
     require(
-        length >= 0 && length <= FrameLimits.MAX_PAYLOAD, "length", Integer.toUnsignedString(length));
+        length >= 0 && length <= FrameLimits.MAX_PAYLOAD,
+        "length",
+        Integer.toUnsignedString(length));
     require(reserved == 0, "reserved", Integer.toString(reserved));
     Optional<FrameKind> known = FrameKind.ofCode(code);
     if (known.isEmpty()) {

@@ -49,7 +49,8 @@ public final class FrameWriter {
   private void fillUp(ByteBuffer payload) {
     int count =
         Math.min(
-            payload.remaining(), Math.min(batch.remaining(), COPY_BELOW - FrameLimits.HEADER_BYTES));
+            payload.remaining(),
+            Math.min(batch.remaining(), COPY_BELOW - FrameLimits.HEADER_BYTES));
     batch.put(batch.position(), payload, payload.position(), count);
     batch.position(batch.position() + count);
     payload.position(payload.position() + count);

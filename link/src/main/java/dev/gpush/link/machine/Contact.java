@@ -6,9 +6,8 @@ import dev.gpush.link.frame.Frame;
  * When the agent was last heard, and by when it must be heard again. Plain numbers.
  *
  * <p>Receiving something is not enough: when only the direction to the agent hangs, its PINGs still
- * come.
- * What counts is an answer, that is PONG or ACK. On a slow network an answer may queue behind bulk,
- * so bulk that comes puts the end off, for a while.
+ * come. What counts is an answer, that is PONG or ACK. On a slow network an answer may queue behind
+ * bulk, so bulk that comes puts the end off, for a while.
  */
 final class Contact {
   /** So many contact limits is bulk taken for an answer. */

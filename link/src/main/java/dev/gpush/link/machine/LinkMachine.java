@@ -92,7 +92,10 @@ public final class LinkMachine {
     return pipes.isInUse(pipe);
   }
 
-  /** Whether frames of streams go through this pipe: the agent answered HELLO and neither side sent BYE. */
+  /**
+   * Whether frames of streams go through this pipe: the agent answered HELLO and neither side sent
+   * BYE.
+   */
   public boolean isWriting(int pipe) {
     return output.isWriting(pipe);
   }

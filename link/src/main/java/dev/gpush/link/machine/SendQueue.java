@@ -167,9 +167,7 @@ final class SendQueue {
         && ready.isEmpty();
   }
 
-  /**
-   * Whether all that waits is at most one small frame of a stream, and control frames.
-   */
+  /** Whether all that waits is at most one small frame of a stream, and control frames. */
   boolean isSmall() {
     return replay.isEmpty()
         && ready.isEmpty()
@@ -288,7 +286,8 @@ final class SendQueue {
 
   /** Whether the peer has left more of our answers than it may: see {@link Limits}. */
   boolean hasTooManyAnswers() {
-    return keptOthers + small.size() + delayed.size() + ready.size() > LinkLimits.MAX_UNACKNOWLEDGED;
+    return keptOthers + small.size() + delayed.size() + ready.size()
+        > LinkLimits.MAX_UNACKNOWLEDGED;
   }
 
   /** How many sequenced frames were written on this conversation. */

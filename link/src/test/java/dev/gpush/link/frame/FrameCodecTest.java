@@ -150,7 +150,8 @@ class FrameCodecTest {
 
   @Test
   void replayingAFrameWritesTheSameBytes() throws IOException {
-    var frame = new Frame(FrameKind.DATA, 1, 3, 9, ByteBuffer.wrap(new byte[FrameLimits.MAX_PIECE]));
+    var frame =
+        new Frame(FrameKind.DATA, 1, 3, 9, ByteBuffer.wrap(new byte[FrameLimits.MAX_PIECE]));
 
     assertTrue(Arrays.equals(written(List.of(frame)), written(List.of(frame))));
   }

@@ -153,7 +153,8 @@ class SendQueueTest {
   @Test
   void aNumberThatWasNeverSentCannotBeAcknowledged() {
     assertEquals(
-        "sequence", assertThrows(ProtocolException.class, () -> queue.acknowledge(1, List.of())).rule());
+        "sequence",
+        assertThrows(ProtocolException.class, () -> queue.acknowledge(1, List.of())).rule());
   }
 
   @Test

@@ -183,8 +183,7 @@ final class GatewayEnd {
           throw new AssertionError("the link ended: " + event);
       case LinkEvent.Offered offered -> sim.users.offered(offered);
       case LinkEvent.Writable _ when sim.mutation == Mutation.DROP_WRITABLE -> {}
-      case LinkEvent.OfStream ofStream ->
-          sim.users.handle(stream(ofStream.stream()), ofStream);
+      case LinkEvent.OfStream ofStream -> sim.users.handle(stream(ofStream.stream()), ofStream);
     }
   }
 

@@ -43,7 +43,8 @@ final class GatewayUsers {
 
   void begin() {
     isCrowd = !sim.isBulk && !sim.isCommand && sim.chance(CROWD);
-    mostStreams = isCrowd ? MOST_CROWD : sim.isBulk || sim.isCommand ? 2 : sim.pick(1, 3, MOST_STREAMS);
+    mostStreams =
+        isCrowd ? MOST_CROWD : sim.isBulk || sim.isCommand ? 2 : sim.pick(1, 3, MOST_STREAMS);
     hasMuchCredit = sim.isCommand || sim.chance(3);
     for (int i = isCrowd ? FIRST_CROWD : 1; i > 0; i--) {
       open();
@@ -271,8 +272,7 @@ final class GatewayUsers {
     stream.closeCameHere = true;
     String code = reason.text("code").orElse("");
     if (code.equals("agent-restarted")) {
-      Simulation.require(
-          sim.agents > stream.agentsBefore, () -> "no agent restarted: " + stream);
+      Simulation.require(sim.agents > stream.agentsBefore, () -> "no agent restarted: " + stream);
       return;
     }
     Simulation.require(

@@ -201,8 +201,7 @@ final class ModelLink {
   }
 
   private int piece(ModelStream stream, ByteArrayOutputStream out) {
-    boolean waits =
-        fault == AgentFault.OVERTAKE_OPENED ? stream.inLane : stream.ahead > 0;
+    boolean waits = fault == AgentFault.OVERTAKE_OPENED ? stream.inLane : stream.ahead > 0;
     if (waits || stream.queue.isEmpty()) {
       return 0;
     }
