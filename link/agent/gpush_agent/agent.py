@@ -62,6 +62,7 @@ class Pipe:
         self.left = 0               # bytes of the frame that is being written, not yet written
         self.greeted = False
         self.closing = self.closed = False
+        self.lingers = False        # once all is written it is the peer who closes
         self.line = None            # bytes of a control line
         self.heard = self.pinged = agent.loop.clock()
         self.timer = self.loop.after(GREETING_SECONDS, self.late)
@@ -192,6 +193,9 @@ class Pipe:
                     count = 0
         if self.out:
             self.loop.write(self.ends.fd_out, self.flush)
+        elif self.closing and self.lingers:
+            self.loop.write(self.ends.fd_out, None)
+            self.loop.read(self.ends.fd_in, self.wait_for_end)
         elif self.closing:
             self.close()
         else:
@@ -211,9 +215,19 @@ class Pipe:
         self.out.append(frames.encode(frames.BYE, 0, 0, 0, frames.pack_json({"code": code, "facts": facts_ or {}})))
         self.end()
 
-    def end(self):
-        """Closes once everything is written."""
-        self.closing = True
+    def wait_for_end(self):
+        try:
+            if self.ends.read(4096):
+                return
+        except BlockingIOError:
+            return
+        except OSError:
+            pass
+        self.close()
+
+    def end(self, lingers=False):
+        """Closes once everything is written, or once the peer has closed then."""
+        self.closing, self.lingers = True, lingers
         self.loop.read(self.ends.fd_in, None)
         self.timer.cancel()
         self.timer = self.loop.after(GREETING_SECONDS, self.close)
@@ -613,10 +627,10 @@ class Agent:
         return value
 
     def control(self, pipe, line):
-        def answer(value):
+        def answer(value, is_last=False):
             if not pipe.closed:
                 pipe.push([frames.pack_json(value) + b"\n"])
-                pipe.end()
+                pipe.end(lingers=is_last)
 
         try:
             value = frames.unpack_json(line)
@@ -632,7 +646,8 @@ class Agent:
             elif do in ("peer", "tunnel") and isinstance(pipe.ends, handover.SocketEnds):
                 self.peers.answer(pipe.hand_over().socket, value)
             elif do == "release":
-                self.finish("released", lambda kept: answer({"ok": True, "kept": kept}))
+                # With the first process of a container all others end, also the one that passes this answer on.
+                self.finish("released", lambda kept: answer({"ok": True, "kept": kept}, is_last=True))
             else:
                 answer({"ok": False, "code": "bad-request", "facts": {"do": str(do)[:100]}})
         except frames.Bad:

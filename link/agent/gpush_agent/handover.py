@@ -61,8 +61,10 @@ def take(folder, pid, has_room=True):
                     raise OSError("no pipe")
                 opened.append(os.open(process + "fd/%d" % number, flags | os.O_NONBLOCK | os.O_CLOEXEC))
         except OSError:
-            os.write(reply, NO)
-            os.unlink(path)
+            try:
+                os.unlink(path)
+            finally:
+                os.write(reply, NO)
             raise
         os.write(reply, YES)
         return Ends(opened[0], opened[1], reply, path)

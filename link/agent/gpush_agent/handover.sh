@@ -42,16 +42,16 @@ hand_over() {
   reply=$folder/reply.$$
   mkfifo -m 600 "$reply" 2>/dev/null || return
   # Opening for both never waits. The agent knows this process by descriptor 5. 3 and 4 are the streams, because `read`
-  # puts something else in the place of 0.
-  exec 3<&0 4>&1 5<>"$reply"
+  # puts something else in the place of 0. 6 is for the end: the agent may have closed everything when its answer is read.
+  exec 3<&0 4>&1 5<>"$reply" 6<"$reply"
   echo "$$" 1<>"$fifo"
   read -r answer <&5
   if [ "$answer" = yes ]; then
-    exec 6<"$reply" 5>&-
+    exec 5>&-
     read -r answer <&6
     exit 0
   fi
-  exec 3<&- 4>&- 5>&-
+  exec 3<&- 4>&- 5>&- 6<&-
 }
 
 if [ "$seconds" -gt 0 ]; then

@@ -79,6 +79,7 @@ def modes(header, origin, fd_in, fd_out):
         if answer is None:
             return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
         put(fd_out, preamble + line(answer))
+        sock.close()        # an agent that lets go ends then, and in a container this process with it
         return 0
     raise Refused("bad-request", {"mode": str(mode)})
 
@@ -108,6 +109,7 @@ def start(folder, config, origin, preamble, fd_in, fd_out):
         sock = made.connect()
     if config.get("hold_only"):
         answer = ask(sock, {"do": "status"}, 20.0)
+        sock.close()
         if answer is None:
             return fail(DIED, Refused("died", {}))
         put(fd_out, preamble + line(dict(answer, started=made is not None)))
@@ -217,7 +219,7 @@ class Launch:
 
 
 def ask(sock, value, seconds):
-    """One JSON line there, one back; None when nobody answers."""
+    """One JSON line there, one back; None when nobody answers. The socket is the caller's."""
     try:
         sock.settimeout(seconds)
         sock.sendall(line(value))
@@ -230,8 +232,6 @@ def ask(sock, value, seconds):
         return json.loads(parts.decode())
     except (OSError, ValueError):
         return None
-    finally:
-        sock.close()
 
 
 def agents(folder):
@@ -245,7 +245,10 @@ def agents(folder):
             if not os.path.isdir(path):
                 continue
             sock = connect(path)
-            answer = ask(sock, {"do": "status"}, LIST_SECONDS) if sock is not None else None
+            answer = None
+            if sock is not None:
+                answer = ask(sock, {"do": "status"}, LIST_SECONDS)
+                sock.close()
             if answer is not None:
                 found.append(dict(answer, folder=path))
             else:

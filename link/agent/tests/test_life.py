@@ -4,10 +4,12 @@ import os
 import random
 import shutil
 import signal
+import socket
 import unittest
 
 from client import Client, after_preamble, spawn, until
 from gpush_agent import processes
+from gpush_agent.folder import digest
 from node import NodeTest, alive, command
 
 # Sent along instead of clock.py: the time goes on, and jumps by what the test writes into a file.
@@ -120,6 +122,23 @@ class WelcomeTest(LifeTest):
             client = self.client()
             self.assertEqual(client.welcome["generation"], says)
             client.cut()
+
+
+class ReleaseTest(LifeTest):
+    def test_an_agent_that_lets_go_stays_until_its_answer_was_taken(self):
+        self.client().end()
+        pid = self.control("status")["pid"]
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.connect(os.path.join(self.agents, "gpush-%d" % os.getuid(), digest(self.gang, 0), "agent.sock"))
+            sock.sendall(b'{"do": "release"}\n')
+            answer = b""
+            while not answer.endswith(b"\n"):
+                answer += sock.recv(4096)
+            self.assertEqual(json.loads(answer.decode())["ok"], True)
+            sock.settimeout(1.0)
+            with self.assertRaises(socket.timeout):     # no end: with it a container ends, and whoever passes the answer on
+                sock.recv(1)
+        until(lambda: not alive(pid))
 
 
 class LeaseEndTest(LifeTest):

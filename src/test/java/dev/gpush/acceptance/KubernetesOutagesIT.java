@@ -36,7 +36,7 @@ final class KubernetesOutagesIT {
 
   private static KubernetesIT.Cluster open(String more, Map<String, String> waits)
       throws Exception {
-    String plain = more.isEmpty() ? "gang: plain" : "gang: plain\n      " + more;
+    String plain = more.isEmpty() ? "gang: plain" : "gang: plain\n    " + more;
     return KubernetesIT.Cluster.open(KubernetesRig.of("gangs"), plain, waits);
   }
 

@@ -20,11 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The launcher, the client and the gateway as processes, with a home and a cache of their own. */
-@Execution(ExecutionMode.CONCURRENT)
 class LauncherIT {
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final int SECONDS = 300;

@@ -293,19 +293,8 @@ public final class KubernetesBackend implements Backend {
                   .filter(there -> Jobs.end(there).isEmpty())
                   .orElseThrow(
                       () -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
-          Optional<Instant> start = Jobs.start(job);
-          Duration age =
-              start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
-          Optional<Long> deadline =
-              terms.hardEnd().map(end -> age.plus(end).plus(Manifest.SLACK).toSeconds());
-          try {
-            place
-                .api()
-                .change(
-                    place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
-                    Json.object("spec", Json.object("activeDeadlineSeconds", deadline)));
-          } catch (ApiRefusal refusal) {
-            throw place.notAllowed("change jobs", refusal);
+          if (!terms.keepsHardEnd()) {
+            setDeadline(job, terms.hardEnd());
           }
           Map<Integer, AgentAnswer> answers =
               agents.ask(
@@ -319,6 +308,23 @@ public final class KubernetesBackend implements Backend {
           }
           return true;
         });
+  }
+
+  private void setDeadline(Json job, Optional<Duration> hardEnd)
+      throws InterruptedException, NotTold {
+    Optional<Instant> start = Jobs.start(job);
+    Duration age =
+        start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
+    Optional<Long> deadline = hardEnd.map(end -> age.plus(end).plus(Manifest.SLACK).toSeconds());
+    try {
+      place
+          .api()
+          .change(
+              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+              Json.object("spec", Json.object("activeDeadlineSeconds", deadline)));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("change jobs", refusal);
+    }
   }
 
   @Override

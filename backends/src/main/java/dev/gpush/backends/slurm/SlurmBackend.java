@@ -269,8 +269,9 @@ public final class SlurmBackend implements Backend {
             raise(gang, job, wanted.get(), wanted.get().minus(left).plus(Shaping.SLACK));
             most = wanted.get();
           }
-          Duration end = wanted.orElse(most);
-          Json.Obj renew = terms.json().with("hard_s", end.toSeconds()).with("do", "renew");
+          Json.Obj kept = terms.json().with("do", "renew");
+          Json.Obj renew =
+              terms.keepsHardEnd() ? kept : kept.with("hard_s", wanted.orElse(most).toSeconds());
           int nodes =
               gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
           Map<Integer, AgentAnswer> answers =

@@ -58,11 +58,12 @@ public final class GatewayRuns implements Runs {
     // May wait for hours: what comes meanwhile must find the session free, down above all.
     try {
       return work.launch(request, generation, talk);
-    } catch (IllegalStateException ended) {
-      if (session.isClosed()) {
+    } catch (IllegalStateException | GpushException ended) {
+      if (session.isClosed() && ended instanceof IllegalStateException) {
         throw new GpushException(
             new SessionFailure.Gone(name.text(), "it was given back meanwhile"), ended);
       }
+      requireGang(session, ended);
       throw ended;
     }
   }
@@ -84,14 +85,26 @@ public final class GatewayRuns implements Runs {
     LiveSession session = sessions.find(name);
     try {
       return work(name).launcher().follow(run, ranks, follow, output);
-    } catch (InterruptedException | IllegalStateException ended) {
+    } catch (InterruptedException | IllegalStateException | GpushException ended) {
       requireThere(session, ended);
       throw ended;
     }
   }
 
+  /** That the links are over is told as what it means, where it means the end of the session. */
+  private static void requireGang(LiveSession session, Exception ended) {
+    session
+        .gone()
+        .ifPresent(
+            reason -> {
+              throw new GpushException(
+                  new SessionFailure.Gone(session.name().text(), reason), ended);
+            });
+  }
+
   /** A session that ends interrupts what waits in it; to the client that is no interruption. */
   private static void requireThere(LiveSession session, Exception ended) {
+    requireGang(session, ended);
     LedgerEntry entry = session.entry();
     boolean isEnding =
         switch (entry.state()) {

@@ -272,7 +272,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     boolean isScripts = request.natives().stream().anyMatch(each -> each.startsWith("--time="));
     Optional<Duration> end = request.hardEnd().filter(_ -> !isScripts);
     if (end.isPresent() || request.idle().isPresent()) {
-      renew(session, end.or(() -> left(session)), request.idle());
+      renew(session, end, request.idle());
     }
     PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
@@ -387,7 +387,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     session.requireNodes();
     try (TurnQueue.Turn _ = session.begin("extend", Talk.silent())) {
       session.requireUsable();
-      renew(session, fromNow.or(() -> left(session)), Optional.empty());
+      renew(session, fromNow, Optional.empty());
       return views.of(session, false);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -396,24 +396,15 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     }
   }
 
-  /** Renewing without it would take the hard end away. */
-  private Optional<Duration> left(LiveSession session) {
-    Optional<Duration> left = views.hardEndLeft(session);
-    if (left.isEmpty() && session.entry().hardEnd().isPresent()) {
-      throw new GpushException(
-          new SessionFailure.CannotExtend(
-              session.name().text(),
-              "node 0 does not say what is left of its time",
-              "gpush extend -s " + session.name() + " --for 2h"));
-    }
-    return left;
-  }
-
+  /** What is not said stays as it is. */
   private static void renew(
       LiveSession session, Optional<Duration> hardEnd, Optional<Duration> idle) {
-    var lease = new LeaseTerms(hardEnd, idle.orElse(session.entry().idle()));
-    session.backend().renew(session.gang(), lease);
-    session.move(session.entry().leased(lease));
+    Duration newIdle = idle.orElse(session.entry().idle());
+    LeaseTerms change =
+        hardEnd.isPresent() ? new LeaseTerms(hardEnd, newIdle) : LeaseTerms.ofIdleTime(newIdle);
+    session.backend().renew(session.gang(), change);
+    LedgerEntry entry = session.entry();
+    session.move(entry.leased(new LeaseTerms(hardEnd.or(entry::hardEnd), newIdle)));
   }
 
   @Override

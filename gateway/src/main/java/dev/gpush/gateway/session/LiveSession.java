@@ -30,13 +30,14 @@ final class LiveSession implements AutoCloseable {
   private final TurnQueue turns = new TurnQueue();
   private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: backend, entry, links, work, lost, pending, refused, isForgotten, isClosed,
-  // isObserved
+  // guarded by lock: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
+  // isClosed, isObserved
   private Backend backend;
   private LedgerEntry entry;
   private List<Link> links = List.of();
   private Optional<SessionWork> work = Optional.empty();
   private Optional<Observation.Partly> lost = Optional.empty();
+  private Optional<String> gone = Optional.empty();
   private Optional<PendingRequest> pending = Optional.empty();
   private Optional<AgentFailure.Superseded> refused = Optional.empty();
   private boolean isForgotten;
@@ -248,6 +249,25 @@ final class LiveSession implements AutoCloseable {
         .map(all::get)
         .filter(link -> !(link.state() instanceof LinkState.Over))
         .forEach(link -> link.gone(seen.reason()));
+  }
+
+  /**
+   * The same of all nodes. Commands that hear of it from their links can tell why, before the entry
+   * says so.
+   */
+  void lose(String reason) {
+    lock.lock();
+    try {
+      gone = Optional.of(reason);
+    } finally {
+      lock.unlock();
+    }
+    links().forEach(link -> link.gone(reason));
+  }
+
+  /** Why its gang is gone. */
+  Optional<String> gone() {
+    return locked(() -> gone);
   }
 
   boolean isLost(int node) {

@@ -71,9 +71,8 @@ final class PendingRequests {
       Wish wish,
       UpRequest request,
       Talk talk) {
-    boolean answersYes = talk.isAnswered("--yes");
-    return start(
-        session, turn, answersYes, pending -> make(session, config, wish, request, pending));
+    var shared = new SharedTalk(talk.isAnswered("--yes"), true);
+    return start(session, turn, shared, pending -> make(session, config, wish, request, pending));
   }
 
   /** Goes on with what an earlier gateway has left in a queue; asks for nothing new. */
@@ -81,7 +80,7 @@ final class PendingRequests {
     return start(
         session,
         turn,
-        false,
+        new SharedTalk(false),
         pending -> {
           Config config = configuration(session, pending);
           LedgerEntry entry = session.entry();
@@ -90,8 +89,8 @@ final class PendingRequests {
   }
 
   private PendingRequest start(
-      LiveSession session, TurnQueue.Turn turn, boolean answersYes, PendingRequest.Work work) {
-    var pending = new PendingRequest(session.name(), new SharedTalk(answersYes));
+      LiveSession session, TurnQueue.Turn turn, SharedTalk talk, PendingRequest.Work work) {
+    var pending = new PendingRequest(session.name(), talk);
     session.pending(pending);
     pending.start(tasks, turn, work);
     return pending;

@@ -289,7 +289,7 @@ final class SessionLinks {
         switch (look(session)) {
           case Observation.Gone(var reason) -> {
             // A command that waits for a link to come back has the turn that the clean-up needs.
-            session.links().forEach(link -> link.gone(reason));
+            session.lose(reason);
             ended.ended(session, reason);
             return;
           }

@@ -35,13 +35,23 @@ final class SharedTalk implements Talk {
   private long seen;
   private long version;
   private int followers;
+  private boolean isExpecting;
   private boolean isOver;
 
   /**
    * @param answersYes whether the command was given {@code --yes}
    */
   SharedTalk(boolean answersYes) {
+    this(answersYes, false);
+  }
+
+  /**
+   * @param isExpecting whether the command that asks will follow it at once: until then that
+   *     command counts as one that follows, since the request may fail before
+   */
+  SharedTalk(boolean answersYes, boolean isExpecting) {
     this.answersYes = answersYes;
+    this.isExpecting = isExpecting;
   }
 
   @Override
@@ -75,7 +85,7 @@ final class SharedTalk implements Talk {
       question = Optional.of(asked);
       changing();
       while (!asked.isAnswered) {
-        if (followers == 0) {
+        if (followers == 0 && !isExpecting) {
           throw new GpushException(new UsageFailure.NobodyToAsk(text, flag));
         }
         changed.await();
@@ -101,7 +111,7 @@ final class SharedTalk implements Talk {
   boolean isFollowed() {
     lock.lock();
     try {
-      return followers > 0;
+      return followers > 0 || isExpecting;
     } finally {
       lock.unlock();
     }
@@ -130,6 +140,7 @@ final class SharedTalk implements Talk {
     lock.lock();
     try {
       followers++;
+      isExpecting = false;
       return seen;
     } finally {
       lock.unlock();

@@ -112,6 +112,33 @@ final class SharedTalkTest {
   }
 
   @Test
+  void whoAskedIsWaitedForToFollow() throws Exception {
+    var begun = new SharedTalk(false, true);
+    assertTrue(begun.isFollowed());
+    Future<Boolean> asked =
+        tasks.fork(
+            "ask",
+            () -> {
+              begun.confirm("Send it?", "--yes");
+              return true;
+            });
+
+    tasks.start("follow", () -> followed(begun));
+
+    assertTrue(asked.get(20, TimeUnit.SECONDS));
+    begun.end();
+    until("nobody follows any more", () -> !begun.isFollowed());
+  }
+
+  private static void followed(SharedTalk talk) {
+    try {
+      talk.follow(FakeTalk.answering(true), () -> false);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
   void yesOnTheCommandLineStillAnswersWhenItsTerminalIsGone() throws Exception {
     var answered = new SharedTalk(true);
 

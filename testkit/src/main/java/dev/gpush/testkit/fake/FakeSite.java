@@ -177,8 +177,17 @@ public final class FakeSite {
     synchronized (lock) {
       holdings.computeIfPresent(
           gang,
-          (_, old) -> new Holding(old.gang(), old.request(), terms, clock.nanos(), old.dead()));
+          (_, old) ->
+              new Holding(
+                  old.gang(), old.request(), renewed(old, terms), clock.nanos(), old.dead()));
     }
+  }
+
+  private LeaseTerms renewed(Holding old, LeaseTerms terms) {
+    Duration age = Duration.ofNanos(clock.nanos() - old.since());
+    return terms.keepsHardEnd()
+        ? new LeaseTerms(old.terms().hardEnd().map(end -> end.minus(age)), terms.idle())
+        : terms;
   }
 
   /** Lets go of the GPUs; idempotent. */
