@@ -27,7 +27,7 @@ import java.util.function.LongConsumer;
  * Owns the {@link LinkMachine} of a link: its lock, its threads, and the pipes.
  *
  * <p>Threads: one reads ({@link PipeReader}), one writes to each pipe ({@link PipeWriter}), one
- * watches the time, and one opens a pipe ({@link Opening}). Every call of the machine is made with
+ * watches the time, and one opens a pipe ({@link PipeOpening}). Every call of the machine is made with
  * the lock held and followed by {@link #settle}, or by {@link #workIsDue} where it concerns streams
  * only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock.
  */
@@ -45,7 +45,7 @@ final class LinkDriver {
 
   // guarded by lock
   private final LinkMachine machine;
-  private final Map<Integer, Opening> openings = new HashMap<>();
+  private final Map<Integer, PipeOpening> openings = new HashMap<>();
   private final Map<Integer, Pipe> pipes = new HashMap<>();
   private final ArrayDeque<PipeCommand> commands = new ArrayDeque<>();
   private LinkState state = new LinkState.Idle();
@@ -229,14 +229,14 @@ final class LinkDriver {
         switch (commands.remove()) {
           case PipeCommand.Open(int pipe, boolean isFirst) -> open(pipe, isFirst);
           case PipeCommand.Close(int pipe) -> {
-            Optional.ofNullable(openings.remove(pipe)).ifPresent(Opening::abandon);
+            Optional.ofNullable(openings.remove(pipe)).ifPresent(PipeOpening::abandon);
             unwanted = Optional.ofNullable(pipes.remove(pipe));
           }
         }
       } finally {
         lock.unlock();
       }
-      unwanted.ifPresent(Opening::close);
+      unwanted.ifPresent(PipeOpening::close);
     }
   }
 
@@ -247,8 +247,8 @@ final class LinkDriver {
     }
     var attempt = isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN;
     var result =
-        new Opening.Result(pipe -> opened(number, pipe), failed -> openingFailed(number, failed));
-    openings.put(number, new Opening(tasks, source, attempt, result));
+        new PipeOpening.Result(pipe -> opened(number, pipe), failed -> openingFailed(number, failed));
+    openings.put(number, new PipeOpening(tasks, source, attempt, result));
   }
 
   private void opened(int number, Pipe pipe) {

@@ -59,7 +59,7 @@ final class PipeReader {
       } finally {
         driver.use(Optional.empty());
         // The writer, which is waited for, may hang in it.
-        Opening.close(pipe);
+        PipeOpening.close(pipe);
       }
     }
   }

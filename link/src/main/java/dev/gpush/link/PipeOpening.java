@@ -12,7 +12,7 @@ import java.util.function.Consumer;
  * network does. It may be abandoned: then a pipe that comes later is closed, and no result is
  * given.
  */
-final class Opening {
+final class PipeOpening {
   private static final System.Logger LOG = System.getLogger("gpush.link");
 
   private final AtomicBoolean isSettled = new AtomicBoolean();
@@ -21,7 +21,7 @@ final class Opening {
   /** Called with the result, on the opening thread and without a lock. */
   record Result(Consumer<Pipe> opened, Consumer<Throwable> failed) {}
 
-  Opening(Tasks tasks, PipeSource pipes, PipeSource.Attempt attempt, Result result) {
+  PipeOpening(Tasks tasks, PipeSource pipes, PipeSource.Attempt attempt, Result result) {
     this.running =
         tasks.fork(
             "open",
