@@ -69,7 +69,7 @@ final class GatewayEnd {
     return made;
   }
 
-  /** The process ends without a word, and another begins. */
+  /** The process is killed, and another one starts. */
   void restart() {
     openings.clear();
     streams.clear();

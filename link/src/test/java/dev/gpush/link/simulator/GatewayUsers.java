@@ -180,7 +180,7 @@ final class GatewayUsers {
 
   private void end(SimulatedStream stream, StreamState state, int channel) {
     boolean isDue = stream.up.left(channel) == 0 && sim.chance(sim.isHealed ? 1 : 4);
-    if (!stream.up.hasEnded(channel) && (isDue || sim.isOneOf(300))) {
+    if (!stream.up.hasEnded(channel) && (isDue || sim.chanceDuringFaults(300))) {
       stream.up.end(channel);
       sim.machine().end(state, channel);
     }
@@ -194,7 +194,7 @@ final class GatewayUsers {
             && stream.up.hasEnded(1)
             && (stream.down.hasComeToItsEnd()
                 || (sim.isHealed && stream.isListener && !hasAccepted()));
-    if (isComplete && sim.chance(2) || sim.isOneOf(150)) {
+    if (isComplete && sim.chance(2) || sim.chanceDuringFaults(150)) {
       stream.closedHere = true;
       stream.reasonHere = sim.chance(2) ? Json.object() : Json.object("code", "enough", "facts", 1);
       Simulation.require(sim.machine().close(state, stream.reasonHere, sim.now), "closed twice");

@@ -105,9 +105,9 @@ final class Simulation {
     return random.nextInt(oneIn) == 0;
   }
 
-  /** The same, but not when all must come to its end by itself: what hangs must be seen to hang. */
-  boolean isOneOf(int count) {
-    return chance(count) && !isHealed;
+  /** The same while there are faults: later it would end what hangs, and hide that. */
+  boolean chanceDuringFaults(int oneIn) {
+    return chance(oneIn) && !isHealed;
   }
 
   private String identity() {

@@ -167,7 +167,7 @@ final class StreamOwners {
       sim.agent.send(stream.number, channel, bytes);
       stream.down.sent(channel, bytes.length);
     }
-    if (isEndDue(stream, channel) || sim.isOneOf(300)) {
+    if (isEndDue(stream, channel) || sim.chanceDuringFaults(300)) {
       stream.down.end(channel);
       sim.agent.end(stream.number, channel);
     }
@@ -175,7 +175,7 @@ final class StreamOwners {
 
   /** Turns of the agent's loop without one in which the pipe takes bytes. */
   private void readSources(SimulatedStream stream) {
-    if (sim.isOneOf(sim.isCommand ? 10 : 300)) {
+    if (sim.chanceDuringFaults(sim.isCommand ? 10 : 300)) {
       // What writes to it has ended, and to the other one not.
       stream.down.dropRest(sim.random.nextInt(2));
     }
@@ -228,7 +228,7 @@ final class StreamOwners {
             && stream.down.hasEnded(0)
             && stream.down.hasEnded(1)
             && !stream.isListener;
-    if (isComplete && sim.chance(3) || sim.isOneOf(150)) {
+    if (isComplete && sim.chance(3) || sim.chanceDuringFaults(150)) {
       stream.closedThere = true;
       stream.reasonThere = sim.chance(3) ? Json.object() : Json.object("exit", stream.id);
       sim.agent.closeStream(stream.number, stream.reasonThere);
