@@ -32,18 +32,6 @@ final class PlacesIT {
     return world;
   }
 
-  private static String hog(SlurmRig rig, int nodes) throws Exception {
-    return rig.ann(
-        "sbatch",
-        "--parsable",
-        "-N" + nodes,
-        "--exclusive",
-        "-o",
-        "/dev/null",
-        "--wrap",
-        "sleep 900");
-  }
-
   private static List<String> jobs(SlurmRig rig, String state) {
     try {
       return rig.ann("squeue", "-h", "-u", "ann", "-t", state, "-o", "%j")
@@ -63,10 +51,9 @@ final class PlacesIT {
     SlurmRig hpc = SlurmRig.of("default");
     SlurmRig uni = SlurmRig.of("limits");
     SshRig rack = SshRig.required();
-    String atHpc = hog(hpc, 4);
-    String atUni = hog(uni, 2);
+    String atHpc = hpc.occupy(4);
+    String atUni = uni.occupy(2);
     try (World world = world(hpc, uni, rack)) {
-      World.until("both are full", () -> isRunning(hpc, atHpc) && isRunning(uni, atUni));
       Result dry = world.gpush("up", "--gpus", "H100:8", "--dry-run", "--json").succeeded();
       Json racks =
           Json.parse(dry.out()).items().stream()
@@ -97,17 +84,6 @@ final class PlacesIT {
     } finally {
       hpc.tried("ann", "scancel", atHpc);
       uni.tried("ann", "scancel", atUni);
-    }
-  }
-
-  private static boolean isRunning(SlurmRig rig, String job) {
-    try {
-      return rig.ann("squeue", "-h", "-j", job, "-o", "%T").equals("RUNNING");
-    } catch (IOException unreadable) {
-      throw new IllegalStateException(unreadable);
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return false;
     }
   }
 

@@ -202,7 +202,7 @@ final class SlurmIT {
   @Test
   void aPlaceInTheQueueOutlivesTheGateway() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    String other = hog(rig);
+    String other = rig.occupy(4);
     try (World world = world(rig)) {
       Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
       World.until("it is queued", () -> state(world).equals("queued"));
@@ -222,12 +222,6 @@ final class SlurmIT {
     }
   }
 
-  /** A job of another user of the cluster on all of its nodes. */
-  private static String hog(SlurmRig rig) throws Exception {
-    return rig.ann(
-        "sbatch", "--parsable", "-N4", "--exclusive", "-o", "/dev/null", "--wrap", "sleep 900");
-  }
-
   private static String pending(SlurmRig rig) throws Exception {
     return rig.ann("squeue", "-h", "-t", "PENDING", "-o", "%i");
   }
@@ -235,7 +229,7 @@ final class SlurmIT {
   @Test
   void aClosedTerminalLeavesItsPlaceInTheQueue() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    String other = hog(rig);
+    String other = rig.occupy(4);
     try (World world = world(rig)) {
       Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
       World.until("it is queued", () -> state(world).equals("queued"));
@@ -270,7 +264,7 @@ final class SlurmIT {
   @Test
   void ctrlCDownAndStopGiveAPlaceInTheQueueUp() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    String other = hog(rig);
+    String other = rig.occupy(4);
     try (World world = world(rig)) {
       Process waiting = world.startGpush("up", "--nodes", "2", "--gpus", "H100:8");
       World.until("it is queued", () -> state(world).equals("queued"));
@@ -300,7 +294,7 @@ final class SlurmIT {
   @Test
   void aGatewayThatIsStoppedKeepsItsPlaceAndTheNextOneWaitsOnByItself() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
-    String other = hog(rig);
+    String other = rig.occupy(4);
     try (World world = world(rig)) {
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8", "--detach").succeeded();
       String job = pending(rig);

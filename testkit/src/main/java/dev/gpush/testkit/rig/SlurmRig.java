@@ -95,6 +95,28 @@ public final class SlurmRig {
     return ended.output();
   }
 
+  /** A job of ann's that has so many nodes to itself, and has begun, until it is cancelled. */
+  public String occupy(int nodes) throws IOException, InterruptedException {
+    String job =
+        ann(
+            "sbatch",
+            "--parsable",
+            "-N" + nodes,
+            "--exclusive",
+            "-o",
+            "/dev/null",
+            "--wrap",
+            "sleep 900");
+    String isRunning = "[ \"$(squeue -h -j " + job + " -o %T)\" = RUNNING ]";
+    Ended begun =
+        tried("ann", "timeout", "120", "sh", "-c", "until " + isRunning + "; do sleep 0.1; done");
+    if (begun.status() != 0) {
+      ann("scancel", job);
+      throw new AssertionError("job " + job + " does not begin: " + begun.errors());
+    }
+    return job;
+  }
+
   public Ended tried(String user, String... words) throws IOException, InterruptedException {
     return run(
         List.of(
