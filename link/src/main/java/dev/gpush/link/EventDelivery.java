@@ -39,13 +39,15 @@ final class EventDelivery {
     this.delivered = lock.newCondition();
   }
 
-  // ---- the lock is held
+  // ---- what waits for delivery
 
   void add(LinkStream stream) {
+    assert lock.isHeldByCurrentThread();
     streams.put(stream.state(), stream);
   }
 
   void add(LinkEvent event, LinkState state) {
+    assert lock.isHeldByCurrentThread();
     switch (event) {
       case LinkEvent.OfLink _ -> pendingStates++;
       case LinkEvent.Opened(var stream, _) -> signal(stream);
@@ -61,26 +63,30 @@ final class EventDelivery {
   }
 
   boolean isEmpty() {
+    assert lock.isHeldByCurrentThread();
     return pending.isEmpty();
   }
 
   /** Whether the listener was not called yet for some state, or is being called now. */
   boolean hasPendingState() {
+    assert lock.isHeldByCurrentThread();
     return pendingStates > 0;
   }
 
   /** Whether the watching thread has something to deliver. */
   boolean isStateNext() {
+    assert lock.isHeldByCurrentThread();
     return deliverer.isEmpty()
         && !pending.isEmpty()
         && pending.element().event() instanceof LinkEvent.OfLink;
   }
 
   /**
-   * What to call next, without the lock; {@link #deliverFrom} does that. Waits while another thread
-   * delivers, if {@code all} is set.
+   * The next call, which {@link #deliverFrom} makes. Waits while another thread delivers, if {@code
+   * all} is set.
    */
   Optional<Runnable> claim(boolean all) {
+    assert lock.isHeldByCurrentThread();
     while (deliverer.isPresent()) {
       if (!all || deliverer.orElseThrow().equals(Thread.currentThread())) {
         return Optional.empty();
@@ -108,7 +114,7 @@ final class EventDelivery {
     return Optional.empty();
   }
 
-  // ---- without the lock
+  // ---- calling users, without the lock
 
   /** For the reading thread, and at the end of the link. */
   void deliverAll() {

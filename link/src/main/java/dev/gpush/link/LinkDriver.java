@@ -29,7 +29,8 @@ import java.util.function.LongConsumer;
  * <p>Threads: one reads ({@link PipeReader}), one writes to each pipe ({@link PipeWriter}), one
  * watches the time, and one opens a pipe ({@link PipeOpening}). Every call of the machine is made with
  * the lock held and followed by {@link #settle}, or by {@link #workIsDue} where it concerns streams
- * only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock.
+ * only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock. Methods
+ * that need the lock assert it.
  */
 final class LinkDriver {
   private static final System.Logger LOG = System.getLogger("gpush.link");
@@ -88,21 +89,21 @@ final class LinkDriver {
     return clock.nanos();
   }
 
-  /** The lock is held. */
   LinkState state() {
+    assert lock.isHeldByCurrentThread();
     return state;
   }
 
-  /** The lock is held. */
   void add(LinkStream stream) {
     delivery.add(stream);
   }
 
   /**
    * After a request that concerns streams only, which makes no events and no commands: what is to
-   * be written goes. The lock is held.
+   * be written goes.
    */
   void workIsDue() {
+    assert lock.isHeldByCurrentThread();
     writer.ifPresent(PipeWriter::workIsDue);
   }
 
@@ -158,10 +159,11 @@ final class LinkDriver {
     delivery.deliverAll();
   }
 
-  // ---- after each call of the machine; the lock is held
+  // ---- after each call of the machine
 
   /** Takes the machine's events and commands, and sees that what is due is written. */
   private void settle() {
+    assert lock.isHeldByCurrentThread();
     while (machine.hasEvents()) {
       LinkEvent event = machine.nextEvent().orElseThrow();
       if (event instanceof LinkEvent.OfLink ofLink) {
@@ -191,8 +193,9 @@ final class LinkDriver {
     };
   }
 
-  /** The listener was called. The lock is held. */
+  /** The listener was called. */
   void delivered(LinkEvent.OfLink event, LinkState then) {
+    assert lock.isHeldByCurrentThread();
     switch (event) {
       case LinkEvent.Up(var welcome, _) -> first.complete(welcome);
       case LinkEvent.Cut _ -> {}
@@ -240,8 +243,9 @@ final class LinkDriver {
     }
   }
 
-  /** The lock is held: once the link is over there may be no threads. */
+  /** Starts no thread once the link is over: its group of threads may have ended. */
   private void open(int number, boolean isFirst) {
+    assert lock.isHeldByCurrentThread();
     if (machine.isOver()) {
       return;
     }
@@ -275,8 +279,8 @@ final class LinkDriver {
         });
   }
 
-  /** The lock is held. */
   private void endByBug(Throwable bug) {
+    assert lock.isHeldByCurrentThread();
     LOG.log(System.Logger.Level.ERROR, "the link ends by a bug, node=" + node(), bug);
     first.completeExceptionally(bug);
     machine.finish("internal error");

@@ -186,14 +186,15 @@ public final class LinkStream {
     }
   }
 
-  // ---- for the driver; the lock is held unless said otherwise
+  // ---- for the driver
 
   StreamState state() {
     return state;
   }
 
-  /** Set before the first event of the stream is delivered. */
+  /** Before the first event of the stream is delivered. */
   void receiver(StreamReceiver made) {
+    assert lock.isHeldByCurrentThread();
     receiver = Optional.of(made);
   }
 
@@ -204,6 +205,7 @@ public final class LinkStream {
 
   /** Threads that wait in {@link #send} look again. */
   void signal() {
+    assert lock.isHeldByCurrentThread();
     changed.signalAll();
   }
 

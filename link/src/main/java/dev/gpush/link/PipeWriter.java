@@ -57,10 +57,11 @@ final class PipeWriter {
     }
   }
 
-  // ---- the driver's lock is held
+  // ---- what the driver calls with its lock
 
   /** Waits for something to write; false when nothing more may be written. */
   boolean await(List<Frame> batch) throws InterruptedException {
+    assert driver.lock().isHeldByCurrentThread();
     while (true) {
       if (!left.isEmpty()) {
         batch.addAll(left);
@@ -88,10 +89,11 @@ final class PipeWriter {
   /**
    * There may be something to write, now or later. A keystroke, credit and the like are written by
    * the thread that brings them, if the pipe takes them at once: waking the writer takes longer
-   * than all else that happens to them here. The writer waits and the lock is held, so it cannot
-   * begin meanwhile.
+   * than all else that happens to them here. Meanwhile the writer cannot begin, because it needs the
+   * lock.
    */
   void workIsDue() {
+    assert driver.lock().isHeldByCurrentThread();
     if (!isWaiting) {
       return;
     }

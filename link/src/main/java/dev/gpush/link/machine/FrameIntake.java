@@ -69,9 +69,8 @@ final class FrameIntake {
   private void credit(Frame frame) throws ProtocolException {
     Optional<StreamState> found = streams.find(frame.stream());
     if (found.isEmpty()) {
-      // Unsequenced, so it may be about a stream whose last frames crossed it; agents of release
-      // 0.1
-      // also send it for a stream of theirs whose OPEN is still behind it in a replay.
+      // It has no number, so the stream may have ended while it was under way. Agents of release
+      // 0.1 also send it for a stream of theirs before they send its OPEN once more.
       if (frame.stream() <= 0 || frame.stream() % 2 == 1) {
         requireKnown(frame);
       }

@@ -96,7 +96,7 @@ public final class LinkMachine {
    * Whether frames of streams go through this pipe: the agent answered HELLO and neither side sent
    * BYE.
    */
-  public boolean isWriting(int pipe) {
+  boolean isWriting(int pipe) {
     return output.isWriting(pipe);
   }
 

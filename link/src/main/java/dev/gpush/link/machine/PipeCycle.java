@@ -106,10 +106,6 @@ final class PipeCycle {
     return isGreeting;
   }
 
-  boolean isConnecting() {
-    return isConnecting;
-  }
-
   boolean holdsBack() {
     return holdsBack;
   }

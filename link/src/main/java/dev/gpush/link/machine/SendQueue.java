@@ -40,7 +40,7 @@ final class SendQueue {
   private long bytes;
   private int keptOthers;
   private int smallInARow;
-  private long delayedNanos; // since when the first of them waits
+  private long delayedNanos; // since when the first of the delayed waits
 
   /**
    * @param pool how much is kept before bulk waits
@@ -284,15 +284,10 @@ final class SendQueue {
     return bytes >= pool;
   }
 
-  /** Whether the peer has left more of our answers than it may: see {@link Limits}. */
+  /** See {@link LinkLimits#MAX_UNACKNOWLEDGED}. */
   boolean hasTooManyAnswers() {
     return keptOthers + small.size() + delayed.size() + ready.size()
         > LinkLimits.MAX_UNACKNOWLEDGED;
-  }
-
-  /** How many sequenced frames were written on this conversation. */
-  long lastSequence() {
-    return nextSequence - 1;
   }
 
   /** The last number that the peer has acknowledged. */

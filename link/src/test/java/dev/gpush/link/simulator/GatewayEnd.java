@@ -51,19 +51,9 @@ final class GatewayEnd {
   private LinkMachine newMachine() {
     sim.gateways++;
     Json.Obj identity =
-        Json.object(
-            "version",
-            1,
-            "minor",
-            0,
-            "holder",
-            "me",
-            "term",
-            1,
-            "incarnation",
-            String.format("%032x", sim.gateways),
-            "capabilities",
-            List.of());
+        Json.object("version", 1, "minor", 0, "holder", "me", "term", 1)
+            .with("incarnation", String.format("%032x", sim.gateways))
+            .with("capabilities", List.of());
     var made = new LinkMachine(identity, WAITS, sim.random, sim.poolHere, sim.now);
     made.connect(sim.now);
     return made;

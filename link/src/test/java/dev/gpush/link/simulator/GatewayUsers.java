@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The users of streams at the gateway: what they do, and what they must be told. A sender that
- * finds no room does nothing until the machine says that its stream may be written.
+ * The users of streams at the gateway: what they do, and which events they must get. A sender that
+ * finds no room does nothing until an event says that its stream may be written.
  */
 final class GatewayUsers {
   private static final int MOST_STREAMS = 12;
@@ -20,13 +20,14 @@ final class GatewayUsers {
   /** One schedule of so many has more streams than that. */
   private static final int CROWD = 25;
 
-  /** More than go in a row on the fast lane. */
   private static final int MOST_CROWD = 150;
 
+  /** More than go in a row on the fast lane. */
   private static final int FIRST_CROWD = 100;
+
   private static final int MOST_BULK = 600_000;
 
-  /** Some times what is read ahead in such a schedule. */
+  /** Four times what is read ahead in such a schedule. */
   private static final int MOST_OUTPUT = 20_000;
 
   /** A user that sends many urgent messages at once sends up to so many. */
@@ -153,7 +154,7 @@ final class GatewayUsers {
   private void send(SimulatedStream stream, StreamState state, int channel) {
     if (stream.isWaiting[channel]) {
       Simulation.require(
-          !sim.machine().isWritable(state), () -> "a sender waits and was not told: " + stream);
+          !sim.machine().isWritable(state), () -> "a sender waits and got no event: " + stream);
       return;
     }
     if (stream.up.left(channel) == 0) {
@@ -217,7 +218,7 @@ final class GatewayUsers {
     }
   }
 
-  // ---- what users are told
+  // ---- events for users
 
   void offered(LinkEvent.Offered offered) {
     SimulatedStream stream = sim.byId(offered.request());

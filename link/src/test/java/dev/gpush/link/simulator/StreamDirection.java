@@ -144,7 +144,7 @@ final class StreamDirection {
     }
   }
 
-  /** The sender's CLOSE came, and nobody had closed before it. */
+  /** The sender's CLOSE came, and the receiver had not closed before. */
   void isComplete() {
     require(got[0] == sent[0] && got[1] == sent[1], "CLOSE before data");
     require(normal.isEmpty() && urgent.isEmpty(), "CLOSE before a message");

@@ -123,24 +123,17 @@ public final class ModelAgent implements AgentSide {
     incarnation = from;
     saidAt = at;
     pipe.greeted = true;
-    Json.Obj welcome =
-        Json.object(
-            "version",
-            1,
-            "minor",
-            0,
-            "agent",
-            identity,
-            "resumed",
-            resumed,
-            "last",
-            resumed ? link.lastIn : 0,
-            "term",
-            1);
-    write(pipe, Frame.ofJson(FrameKind.WELCOME, 0, 0, welcome));
+    write(pipe, Frame.ofJson(FrameKind.WELCOME, 0, 0, welcome(resumed)));
     if (resumed) {
       link.resume(last);
     }
+  }
+
+  private Json.Obj welcome(boolean resumed) {
+    return Json.object("version", 1, "minor", 0, "agent", identity)
+        .with("resumed", resumed)
+        .with("last", resumed ? link.lastIn : 0)
+        .with("term", 1);
   }
 
   private void write(Pipe pipe, Frame frame) {

@@ -128,7 +128,22 @@ final class ModelLink {
 
   byte[] take(int limit) {
     var out = new ByteArrayOutputStream();
-    int size = 0;
+    takeControl(out);
+    int size = takeLane(out, limit, takeReplay(out, limit));
+    while (size < limit) {
+      int took = turn(out);
+      if (took == 0) {
+        break;
+      }
+      size += took;
+    }
+    var again = relieved;
+    relieved = new ArrayList<>();
+    again.forEach(ModelStream::callOwnerForRoom);
+    return out.toByteArray();
+  }
+
+  private void takeControl(ByteArrayOutputStream out) {
     if (unackedFrames > 0 && (ackNow() || !lane.isEmpty() || !ring.isEmpty() || !dirty.isEmpty())) {
       control.add(Frame.ofNumber(FrameKind.ACK, 0, lastIn));
       unackedFrames = 0;
@@ -144,6 +159,10 @@ final class ModelLink {
       }
     }
     dirty.clear();
+  }
+
+  private int takeReplay(ByteArrayOutputStream out, int limit) {
+    int size = 0;
     while (!replay.isEmpty() && size < limit) {
       Kept next = replay.remove();
       if (next.sequence() > lastAcked) {
@@ -151,6 +170,11 @@ final class ModelLink {
         size += next.frame().length;
       }
     }
+    return size;
+  }
+
+  private int takeLane(ByteArrayOutputStream out, int limit, int before) {
+    int size = before;
     while (!lane.isEmpty() && size < limit) {
       if (inARow >= LANE_IN_A_ROW) {
         inARow = 0;
@@ -166,17 +190,7 @@ final class ModelLink {
       }
       size += number(next.stream(), next.item(), next.item().length(), out);
     }
-    while (size < limit) {
-      int took = turn(out);
-      if (took == 0) {
-        break;
-      }
-      size += took;
-    }
-    var again = relieved;
-    relieved = new ArrayList<>();
-    again.forEach(ModelStream::callOwnerForRoom);
-    return out.toByteArray();
+    return size;
   }
 
   private byte[] bytes(Frame frame) {
@@ -314,7 +328,7 @@ final class ModelLink {
         }
       }
       case PING -> {
-        control.removeIf(word -> word.kind() == FrameKind.PONG);
+        control.removeIf(waits -> waits.kind() == FrameKind.PONG);
         control.add(Frame.ofNumber(FrameKind.PONG, 0, frame.number()));
       }
       case PONG -> {}
@@ -380,18 +394,20 @@ final class ModelLink {
           call(stream, AgentSide.Kind.MESSAGE, frame.flags(), new byte[0], frame.json());
         }
       }
-      case CLOSE -> {
-        stream.peerClose = true;
-        if (!stream.ownClose) {
-          stream.discard();
-          stream.stopSources();
-          call(stream, AgentSide.Kind.CLOSE, 0, new byte[0], frame.json());
-          stream.close(Json.object());
-        }
-        settle(stream);
-      }
+      case CLOSE -> closed(stream, frame);
       default -> answered(stream, frame);
     }
+  }
+
+  private void closed(ModelStream stream, Frame frame) throws ProtocolException {
+    stream.peerClose = true;
+    if (!stream.ownClose) {
+      stream.discard();
+      stream.stopSources();
+      call(stream, AgentSide.Kind.CLOSE, 0, new byte[0], frame.json());
+      stream.close(Json.object());
+    }
+    settle(stream);
   }
 
   private void data(ModelStream stream, Frame frame) throws ProtocolException {
