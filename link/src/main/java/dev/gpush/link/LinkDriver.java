@@ -27,10 +27,10 @@ import java.util.function.LongConsumer;
  * Owns the {@link LinkMachine} of a link: its lock, its threads, and the pipes.
  *
  * <p>Threads: one reads ({@link PipeReader}), one writes to each pipe ({@link PipeWriter}), one
- * watches the time, and one opens a pipe ({@link PipeOpening}). Every call of the machine is made with
- * the lock held and followed by {@link #settle}, or by {@link #workIsDue} where it concerns streams
- * only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock. Methods
- * that need the lock assert it.
+ * watches the time, and one opens a pipe ({@link PipeOpening}). Every call of the machine is made
+ * with the lock held and followed by {@link #settle}, or by {@link #workIsDue} where it concerns
+ * streams only. Users ({@link EventDelivery}) and {@link Pipe#close} are called without the lock.
+ * Methods that need the lock assert it.
  */
 final class LinkDriver {
   private static final System.Logger LOG = System.getLogger("gpush.link");
@@ -251,7 +251,8 @@ final class LinkDriver {
     }
     var attempt = isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN;
     var result =
-        new PipeOpening.Result(pipe -> opened(number, pipe), failed -> openingFailed(number, failed));
+        new PipeOpening.Result(
+            pipe -> opened(number, pipe), failed -> openingFailed(number, failed));
     openings.put(number, new PipeOpening(tasks, source, attempt, result));
   }
 

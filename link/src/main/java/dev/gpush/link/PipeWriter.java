@@ -89,8 +89,8 @@ final class PipeWriter {
   /**
    * There may be something to write, now or later. A keystroke, credit and the like are written by
    * the thread that brings them, if the pipe takes them at once: waking the writer takes longer
-   * than all else that happens to them here. Meanwhile the writer cannot begin, because it needs the
-   * lock.
+   * than all else that happens to them here. Meanwhile the writer cannot begin, because it needs
+   * the lock.
    */
   void workIsDue() {
     assert driver.lock().isHeldByCurrentThread();

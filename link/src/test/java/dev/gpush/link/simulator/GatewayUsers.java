@@ -193,7 +193,7 @@ final class GatewayUsers {
             && stream.up.isAllSent()
             && stream.up.hasEnded(0)
             && stream.up.hasEnded(1)
-            && (stream.down.hasComeToItsEnd()
+            && (stream.down.hasReceivedBothEnds()
                 || (sim.isHealed && stream.isListener && !hasAccepted()));
     if (isComplete && sim.chance(2) || sim.chanceDuringFaults(150)) {
       stream.closedHere = true;
@@ -249,18 +249,18 @@ final class GatewayUsers {
       case LinkEvent.Data(_, int channel, var bytes) -> {
         Simulation.require(stream.isUsableHere(), () -> "DATA of " + stream);
         boolean isOther = sim.isMutated(Mutation.OTHER_CHANNEL);
-        stream.down.comes(isOther ? 1 - channel : channel, bytes);
+        stream.down.received(isOther ? 1 - channel : channel, bytes);
         if (sim.isMutated(Mutation.REPEAT_DATA)) {
-          stream.down.comes(channel, bytes);
+          stream.down.received(channel, bytes);
         }
       }
       case LinkEvent.Ended(_, int channel) -> {
         Simulation.require(stream.isUsableHere(), () -> "END of " + stream);
-        stream.down.ends(channel);
+        stream.down.receivedEnd(channel);
       }
       case LinkEvent.Message(_, var message) -> {
         Simulation.require(stream.isUsableHere(), () -> "MESSAGE of " + stream);
-        stream.down.comes(message);
+        stream.down.receivedMessage(message);
       }
       case LinkEvent.Closed(_, var reason) -> closed(stream, reason);
       case LinkEvent.Writable _ -> stream.wakeSenders();
@@ -279,7 +279,7 @@ final class GatewayUsers {
     Simulation.require(
         reason.equals(stream.reasonThere), () -> "closed by " + reason.write() + ": " + stream);
     if (!stream.closedHere) {
-      stream.down.isComplete();
+      stream.down.verifyComplete();
     }
   }
 

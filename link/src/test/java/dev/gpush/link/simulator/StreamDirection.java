@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * One direction of one stream: what was sent and what has come. Every byte is checked: it must be
- * the next one of its channel.
+ * One direction of one stream: what was sent and what was received. Every byte is checked: it must
+ * be the next one of its channel.
  */
 final class StreamDirection {
   /** No multiple of it is sent at once, and streams begin at different places of it. */
@@ -21,9 +21,9 @@ final class StreamDirection {
   private final String name;
   private final int[] base = new int[2];
   private final long[] sent = new long[2];
-  private final long[] got = new long[2];
+  private final long[] received = new long[2];
   private final boolean[] ended = new boolean[2];
-  private final boolean[] endGot = new boolean[2];
+  private final boolean[] endReceived = new boolean[2];
   private final long[] left = new long[2];
   private final ArrayDeque<Message> normal = new ArrayDeque<>();
   private final ArrayDeque<Message> urgent = new ArrayDeque<>();
@@ -108,50 +108,51 @@ final class StreamDirection {
 
   // ---- the receiver
 
-  void comes(int channel, ByteBuffer bytes) {
+  void received(int channel, ByteBuffer bytes) {
     int count = bytes.remaining();
-    int from = at(channel, got[channel]);
-    require(!endGot[channel], "DATA after END");
-    require(got[channel] + count <= sent[channel], "more than was sent");
+    int from = at(channel, received[channel]);
+    require(!endReceived[channel], "DATA after END");
+    require(received[channel] + count <= sent[channel], "more than was sent");
     require(
         bytes.equals(ByteBuffer.wrap(BYTES, from, count)),
-        "other bytes than were sent at " + got[channel]);
-    got[channel] += count;
+        "other bytes than were sent at " + received[channel]);
+    received[channel] += count;
     backlog += count;
   }
 
-  void ends(int channel) {
-    require(ended[channel] && !endGot[channel], "END that was not sent, or twice");
-    require(got[channel] == sent[channel], "END before " + (sent[channel] - got[channel]));
-    endGot[channel] = true;
+  void receivedEnd(int channel) {
+    require(ended[channel] && !endReceived[channel], "END that was not sent, or twice");
+    require(
+        received[channel] == sent[channel], "END before " + (sent[channel] - received[channel]));
+    endReceived[channel] = true;
   }
 
-  boolean hasComeToItsEnd() {
-    return endGot[0] && endGot[1];
+  boolean hasReceivedBothEnds() {
+    return endReceived[0] && endReceived[1];
   }
 
-  void comes(Json message) {
+  void receivedMessage(Json message) {
     boolean isUrgent = message.flag("urgent");
     Message wanted = (isUrgent ? urgent : normal).poll();
     require(
         wanted != null && wanted.number() == message.number("n").orElse(-1L),
         "MESSAGE " + message.write() + " instead of " + wanted);
     if (wanted != null) {
-      long came = got[0] + got[1];
+      long before = received[0] + received[1];
       require(
-          isUrgent ? came <= wanted.after() : came == wanted.after(),
-          "MESSAGE after " + came + " bytes, sent after " + wanted.after());
+          isUrgent ? before <= wanted.after() : before == wanted.after(),
+          "MESSAGE after " + before + " bytes, sent after " + wanted.after());
     }
   }
 
   /** The sender's CLOSE came, and the receiver had not closed before. */
-  void isComplete() {
-    require(got[0] == sent[0] && got[1] == sent[1], "CLOSE before data");
+  void verifyComplete() {
+    require(received[0] == sent[0] && received[1] == sent[1], "CLOSE before data");
     require(normal.isEmpty() && urgent.isEmpty(), "CLOSE before a message");
-    require(endGot[0] == ended[0] && endGot[1] == ended[1], "CLOSE before END");
+    require(endReceived[0] == ended[0] && endReceived[1] == ended[1], "CLOSE before END");
   }
 
-  /** What came and is not consumed. */
+  /** Bytes that were received and not consumed. */
   long backlog() {
     return backlog;
   }

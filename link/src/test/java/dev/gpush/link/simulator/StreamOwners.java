@@ -58,10 +58,10 @@ final class StreamOwners {
     switch (event.kind()) {
       case DATA -> {
         Simulation.require(stream.isUsableThere(), () -> "DATA there of " + stream);
-        stream.up.comes(event.channel(), ByteBuffer.wrap(event.bytes()));
+        stream.up.received(event.channel(), ByteBuffer.wrap(event.bytes()));
       }
-      case END -> stream.up.ends(event.channel());
-      case MESSAGE -> stream.up.comes(event.json());
+      case END -> stream.up.receivedEnd(event.channel());
+      case MESSAGE -> stream.up.receivedMessage(event.json());
       case OPENED -> {
         Simulation.require(!stream.wasAnswered, () -> "OPENED twice there of " + stream);
         stream.wasAnswered = true;
@@ -75,7 +75,7 @@ final class StreamOwners {
         Simulation.require(
             event.json().equals(stream.reasonHere), () -> "another reason: " + stream);
         stream.closeCameThere = true;
-        stream.up.isComplete();
+        stream.up.verifyComplete();
       }
       case CUT -> {
         Simulation.require(stream.isGoneThere || !stream.isKnownHere, () -> "cut there: " + stream);
