@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What goes through an open ssh connection to a local node, against OpenSSH's own sshd, in one run.
+"""What goes through an open ssh connection to a local node, against OpenSSH's own sshd or another build of gpush, in one run.
 
     bulk down, bulk up          from the first byte to the last, without the time to connect
     one byte and its echo       in a terminal, until it is back; medians
 
-Usage: bench/through_ssh.py [--bulk MIB] [--rounds 5] [--echoes 2000]      needs ssh, sshd and a built gpush
+Usage: bench/through_ssh.py [--bulk MIB] [--rounds 5] [--echoes 2000] [--against OTHER/gpush]      needs ssh, sshd and a built gpush
 Rivals are interleaved (ABAB). The first rounds are for the JVM and are dropped.
 """
 import argparse
@@ -84,43 +84,68 @@ class Terminal:
         os.close(self.master)
 
 
+class Gpush:
+    """A gateway of its own with a session on this machine, by this build of gpush."""
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+        self.project = os.path.join(folder, "proj")
+        os.makedirs(self.project)
+        open(os.path.join(self.project, "gpush.yaml"), "w").close()
+        self.env = dict(os.environ, GPUSH_HOME=os.path.join(folder, "home"))
+        self.run("up", check=True)
+        self.ssh = ["ssh", "-F", os.path.join(folder, "home", "ssh_config"), "devbox"]
+
+    def run(self, *words, check=False):
+        subprocess.run((self.program,) + words, cwd=self.project, env=self.env, check=check, stdin=subprocess.DEVNULL)
+
+    def close(self):
+        self.run("down", "--discard")
+        self.run("gateway", "stop")
+
+
+class Rival:
+    def __init__(self, folder):
+        os.makedirs(folder, mode=0o700)
+        self.sshd = Sshd(folder)
+        self.ssh = ["ssh", "-F", os.path.join(folder, "ssh_config"), "rival"]
+
+    def close(self):
+        self.sshd.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bulk", type=int, default=512, help="MiB")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--echoes", type=int, default=2000)
+    parser.add_argument("--against", help="the gpush of another build, in place of sshd")
     options = parser.parse_args()
     base = tempfile.mkdtemp(prefix="gpush-bench-")
-    project = os.path.join(base, "proj")
-    os.makedirs(project)
-    open(os.path.join(project, "gpush.yaml"), "w").close()
-    env = dict(os.environ, GPUSH_HOME=os.path.join(base, "home"))
-    folder = os.path.join(base, "sshd")
-    os.makedirs(folder, mode=0o700)
-    sshd = None
+    open_ones = []
     try:
-        subprocess.run([GPUSH, "up"], cwd=project, env=env, check=True, stdin=subprocess.DEVNULL)
-        sshd = Sshd(folder)
-        ours = ["ssh", "-F", os.path.join(base, "home", "ssh_config"), "devbox"]
-        rival = ["ssh", "-F", os.path.join(folder, "ssh_config"), "rival"]
+        open_ones.append(Gpush(GPUSH, os.path.join(base, "ours")))
+        rival = os.path.join(base, "rival")
+        open_ones.append(Gpush(options.against, rival) if options.against else Rival(rival))
+        ours, other = (each.ssh for each in open_ones)
+        name = "other" if options.against else "sshd"
         print("machine: %d cores, %s, load %.1f\n" % (os.cpu_count(), os.uname().release, os.getloadavg()[0]))
-        print("| what | gpush | sshd | gpush / sshd |\n|---|---|---|---|")
+        print("| what | gpush | %s | gpush / %s |\n|---|---|---|---|" % (name, name))
         size = options.bulk << 20
-        for name, way in (("bulk down", down), ("bulk up", up)):
-            rates = [(way(ours, size), way(rival, size)) for _ in range(WARM + options.rounds)][WARM:]
+        for what, way in (("bulk down", down), ("bulk up", up)):
+            rates = [(way(ours, size), way(other, size)) for _ in range(WARM + options.rounds)][WARM:]
             a, b = (statistics.median(rate[k] for rate in rates) / 1e6 for k in (0, 1))
-            print("| %s, %d MiB | %.0f MB/s | %.0f MB/s | %.2f |" % (name, options.bulk, a, b, a / b), flush=True)
-        one, two = Terminal(ours), Terminal(rival)
+            print("| %s, %d MiB | %.0f MB/s | %.0f MB/s | %.2f |" % (what, options.bulk, a, b, a / b), flush=True)
+        one, two = Terminal(ours), Terminal(other)
         pairs = [(one.echo(), two.echo()) for _ in range(options.echoes + 500)][500:]
         one.close()
         two.close()
         a, b = (statistics.median(pair[k] for pair in pairs) * 1000 for k in (0, 1))
-        print("| echo of a byte, p50 of %d | %.2f ms | %.2f ms | +%.2f ms |" % (options.echoes, a, b, a - b), flush=True)
+        print("| echo of a byte, p50 of %d | %.2f ms | %.2f ms | %+.2f ms |" % (options.echoes, a, b, a - b), flush=True)
+        print("load %.1f at the end" % os.getloadavg()[0])
     finally:
-        subprocess.run([GPUSH, "down", "--discard"], cwd=project, env=env, check=False, stdin=subprocess.DEVNULL)
-        subprocess.run([GPUSH, "gateway", "stop"], cwd=project, env=env, check=False, stdin=subprocess.DEVNULL)
-        if sshd:
-            sshd.close()
+        for each in open_ones:
+            each.close()
         shutil.rmtree(base, ignore_errors=True)
 
 

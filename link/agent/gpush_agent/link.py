@@ -94,7 +94,8 @@ class Link:
             kind, number, payload = self.control.popleft()
             out.append(frames.header(kind, 0, number, 0, len(payload)) + payload)
         for stream in self.dirty:
-            if not stream.peer_close:
+            # of a stream of ours the peer may not know yet: OPEN, which says the same, may be behind this in a replay
+            if not stream.peer_close and (stream.number & 1 or stream.accepted):
                 out.append(frames.header(CREDIT, 0, stream.number, 0, 8) + frames.NUMBER.pack(stream.granted))
         self.dirty.clear()
         while self.replay and size < limit:
@@ -111,9 +112,8 @@ class Link:
                 continue
             self.in_a_row += 1
             stream, item = self.lane.popleft()
-            if item[0] in (OPEN, OPENED):
-                stream.begins = False
-            elif item[0] == DATA:
+            stream.ahead -= 1
+            if item[0] == DATA:
                 stream.in_lane = False
                 self._count(stream, len(item[2]))
             size += self._number(stream, item[0], item[1], item[2], out)
@@ -145,7 +145,7 @@ class Link:
 
     def _piece(self, stream, out):
         """Numbers the next frame of a stream, or nothing without credit or behind the lane. Returns the bytes."""
-        if stream.begins or stream.in_lane or not stream.queue:
+        if stream.ahead or not stream.queue:
             return 0
         item = stream.queue[0]
         kind, flags, payload = item

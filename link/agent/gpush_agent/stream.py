@@ -40,8 +40,8 @@ class Owner:
 
 class Stream:
     __slots__ = ("link", "number", "owner", "queue", "queued", "sent", "allowed", "window", "received", "consumed_total",
-                 "granted", "mark", "mark_at", "own_close", "peer_close", "answered", "begins", "ended", "in_lane",
-                 "waiting", "starved", "kept", "accepted", "peer_ended")
+                 "granted", "mark", "mark_at", "own_close", "peer_close", "answered", "ended", "in_lane", "ahead", "waiting",
+                 "starved", "kept", "accepted", "peer_ended")
 
     def __init__(self, link, number, owner, allowed, window):
         self.link, self.number, self.owner = link, number, owner
@@ -56,9 +56,9 @@ class Stream:
         self.mark, self.mark_at = 0, None
         self.own_close = self.peer_close = False
         self.answered = False       # OPENED or REFUSED was sent, or it was we who opened it
-        self.begins = False         # its OPEN or OPENED waits in the fast lane: nothing of it goes before that
         self.ended = [False, False]
-        self.in_lane = False        # one frame of ours waits in the fast lane
+        self.in_lane = False        # one frame of DATA of ours waits in the fast lane
+        self.ahead = 0              # all frames of ours in the fast lane; until they are out the queue waits
         self.waiting = False        # we are in the round robin
         self.starved = False        # the owner was told to stop reading; it is owed a call of `room`
         self.kept = 0               # DATA bytes queued or not acknowledged, with their frames' cost
@@ -85,7 +85,7 @@ class Stream:
         item = [DATA, channel, payload]
         if not self.queue and not self.in_lane and len(payload) <= INTERACTIVE and self.sent + len(payload) <= self.allowed:
             self.in_lane = True
-            self.link.lane.append((self, item))
+            self._in_fast_lane(item)
         else:
             self._wait(item)
 
@@ -99,7 +99,7 @@ class Stream:
             return
         item = [MESSAGE, 1 if urgent else 0, frames.pack_json(value)]
         if urgent:
-            self.link.lane.append((self, item))
+            self._in_fast_lane(item)
         else:
             self._wait(item)
 
@@ -112,8 +112,7 @@ class Stream:
 
     def begin(self, kind, value):
         """Sends the first frame of this side."""
-        self.begins = True
-        self.link.lane.append((self, [kind, 0, frames.pack_json(value)]))
+        self._in_fast_lane([kind, 0, frames.pack_json(value)])
 
     def refuse(self, code, facts=None):
         """Answers an OPEN with REFUSED; after OPENED it is a CLOSE with the same content."""
@@ -124,7 +123,7 @@ class Stream:
         if not self.own_close:
             self.answered = True
             self.own_close = self.peer_close = True
-            self.link.lane.append((self, [REFUSED, 0, frames.pack_json(value)]))
+            self._in_fast_lane([REFUSED, 0, frames.pack_json(value)])
             self.link.forget(self)
 
     def close(self, value=None):
@@ -147,6 +146,7 @@ class Stream:
         if self.in_lane:
             self.link.lane = deque(entry for entry in self.link.lane if entry[0] is not self or entry[1][0] != DATA)
             self.in_lane = False
+            self.ahead -= 1
 
     def consumed(self, count):
         """`count` received DATA bytes have reached their end; grants more when half the window was used."""
@@ -170,6 +170,10 @@ class Stream:
                 self.window += more
                 self.link.windows += more
             self.mark, self.mark_at = self.consumed_total, now
+
+    def _in_fast_lane(self, item):
+        self.ahead += 1
+        self.link.lane.append((self, item))
 
     def _wait(self, item):
         self.queue.append(item)

@@ -178,6 +178,20 @@ class StreamTest(unittest.TestCase):
                 self.assertEqual([kind for kind, _, number, _, _ in sent if number == answering.number],
                                  [frames.OPENED, frames.MESSAGE, frames.CLOSE])
 
+    def test_the_end_of_a_stream_does_not_overtake_its_urgent_message(self):
+        for before in range(LANE_IN_A_ROW + 2):
+            with self.subTest(before=before):
+                pair = Pair()
+                busy, _ = pair.stream()
+                near, _ = pair.stream()
+                for _ in range(before):
+                    busy.stream.message({"urgent": True}, urgent=True)
+                near.stream.message({"last": True}, urgent=True)
+                near.stream.close({})
+                sent = frames.Parser().feed(b"".join(pair.near.take(1 << 20)))
+                self.assertEqual([kind for kind, _, number, _, _ in sent if number == near.stream.number],
+                                 [frames.MESSAGE, frames.CLOSE])
+
     def test_a_source_that_found_no_room_is_called_although_another_of_its_stream_found_some(self):
         near, far = self.pair.stream()
         near.room = lambda: near.events.append("room")
@@ -200,6 +214,16 @@ class StreamTest(unittest.TestCase):
         data = b"".join(self.pair.near.take(1 << 20))
         order = [frame[2] for frame in frames.Parser().feed(data) if frame[0] == frames.DATA]
         self.assertEqual(order, [1, 3, 5] * 4)
+
+    def test_no_credit_goes_for_a_stream_of_ours_before_it_was_accepted(self):
+        """Found by the simulator: after a cut it went before the OPEN that was sent again, and the gateway ended the pipe."""
+        self.pair.stream()
+        self.pair.near.open(Recorder(), {"type": "accepted"})
+        self.pair.near.take(1 << 20)        # which is lost
+        self.pair.near.resume(1)
+        data = b"".join(self.pair.near.take(1 << 20))
+        of_two = [frame[0] for frame in frames.Parser().feed(data) if frame[2] == 2]
+        self.assertEqual(of_two, [frames.OPEN])
 
     def test_data_for_a_stream_that_we_closed_is_counted(self):
         near, far = self.pair.stream()

@@ -3,6 +3,8 @@ package dev.gpush.link;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.link.frame.FrameLimits;
+import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -189,7 +191,7 @@ public final class BlockingStream implements AutoCloseable {
     String code = reason.text("code").orElse("closed");
     return new GpushException(
         switch (code) {
-          case Inbox.LINK_OVER, Inbox.AGENT_RESTARTED ->
+          case LinkMachine.LINK_OVER, LinkMachine.AGENT_RESTARTED ->
               new AgentFailure.LinkOver(node, reason.object("facts").text("reason").orElse(code));
           default -> new AgentFailure.Refused(what, code, reason.object("facts"));
         });
@@ -347,7 +349,7 @@ public final class BlockingStream implements AutoCloseable {
       Objects.checkFromIndexSize(offset, length, source.length);
       try {
         for (int done = 0; done < length; ) {
-          var piece = new byte[Math.min(length - done, Limits.PIECE)];
+          var piece = new byte[Math.min(length - done, FrameLimits.PIECE)];
           System.arraycopy(source, offset + done, piece, 0, piece.length);
           stream.send(0, ByteBuffer.wrap(piece));
           done += piece.length;

@@ -3,19 +3,15 @@ package dev.gpush.link;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.machine.LinkLimits;
+import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
@@ -28,23 +24,16 @@ import java.util.random.RandomGenerator;
  * until the agent says that it is released or taken. No byte of a stream is lost or doubled by
  * that. Only when the agent itself is another one than before do streams end.
  *
- * <p>Inside: one lock for the link and all its streams, because a frame always touches both. {@link
- * Connector} has the threads, {@link Inbox} takes frames apart, {@link Outbox} decides what goes
- * next. Users' code is never called with the lock held.
+ * <p>Inside: {@link LinkMachine} is the protocol, {@link LinkDriver} its lock, threads and pipes.
+ * Users' code is never called with the lock held.
  */
 public final class Link implements AutoCloseable {
   private final LinkIdentity identity;
-  private final Tasks tasks;
-  private final Clock clock;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Connector connector;
+  private final LinkDriver driver;
+  private final ReentrantLock lock;
 
-  // guarded by lock: all that follows, and all fields of Inbox, Outbox, Flow and of the streams
-  private final Map<Integer, LinkStream> streams = new TreeMap<>();
-  private final WindowPool pool = new WindowPool();
-  private final Outbox outbox = new Outbox();
-  private final Condition work = lock.newCondition();
-  private int nextNumber = 1;
+  // guarded by lock
+  private final LinkMachine machine;
 
   /**
    * @param tasks the link's threads are a group in it and end with {@link #close}
@@ -71,10 +60,12 @@ public final class Link implements AutoCloseable {
       LinkTiming timing,
       LinkListener listener) {
     this.identity = identity;
-    this.clock = clock;
-    this.tasks = tasks.group("link-" + identity.node());
-    this.connector =
-        new Connector(this, identity, pipes, this.tasks, clock, random, timing, listener);
+    this.machine =
+        new LinkMachine(
+            identity.hello(), timing.waits(), random, LinkLimits.POOL_BYTES, clock.nanos());
+    Tasks threads = tasks.group("link-" + identity.node());
+    this.driver = new LinkDriver(identity, pipes, threads, clock, machine, listener);
+    this.lock = driver.lock();
   }
 
   /**
@@ -85,19 +76,8 @@ public final class Link implements AutoCloseable {
    * @throws IOException the pipe could not be opened or ended too early
    */
   public Json.Obj connect() throws IOException, InterruptedException {
-    var answer = new CompletableFuture<Json.Obj>();
-    Task<Boolean, RuntimeException> running =
-        tasks.forkOnThread("read", () -> connector.run(answer));
-    if (running.isDone()) {
-      // Either it ran and has given its answer, or the link is closed and it never will.
-      answer.completeExceptionally(new IOException("closed"));
-    }
     try {
-      return answer.get();
-    } catch (InterruptedException stop) {
-      running.cancel();
-      connector.renewPipe();
-      throw stop;
+      return driver.connect();
     } catch (ExecutionException failed) {
       switch (failed.getCause()) {
         case IOException broken -> throw broken;
@@ -130,32 +110,30 @@ public final class Link implements AutoCloseable {
     lock.lock();
     try {
       requireNotOver();
-      if (isFull()) {
-        throw refused(request, Json.object("streams", streams.size()));
+      if (machine.isFull()) {
+        throw refused(request, Json.object("streams", machine.openStreams()));
       }
-      var stream = new LinkStream(this, freeNumber(), new Flow(pool, pool.first(window(request))));
-      streams.put(stream.number(), stream);
-      return stream;
+      long window = request.number("credit").orElse((long) LinkLimits.DEFAULT_WINDOW);
+      return new LinkStream(driver, machine.reserve(window));
     } finally {
       lock.unlock();
     }
   }
 
   private void announce(LinkStream stream, Json.Obj request, StreamReceiver receiver) {
-    Json.Obj complete = request.with("credit", stream.flow().granted());
-    Frame open = Frame.ofJson(FrameKind.OPEN, 0, stream.number(), complete);
-    boolean fits = open.length() <= Limits.MAX_PAYLOAD;
     lock.lock();
     try {
-      if (!fits || connector.state().isFinal()) {
-        forget(stream);
+      if (machine.isOver()) {
+        machine.forget(stream.state());
       }
       requireNotOver();
-      if (!fits) {
-        throw refused(request, Json.object("bytes", open.length()));
+      int tooLong = machine.announce(stream.state(), request);
+      if (tooLong > 0) {
+        throw refused(request, Json.object("bytes", tooLong));
       }
       stream.receiver(receiver);
-      enqueue(stream, open);
+      driver.add(stream);
+      driver.workIsDue();
     } finally {
       lock.unlock();
     }
@@ -224,7 +202,7 @@ public final class Link implements AutoCloseable {
   public LinkState state() {
     lock.lock();
     try {
-      return connector.state();
+      return driver.state();
     } finally {
       lock.unlock();
     }
@@ -234,7 +212,7 @@ public final class Link implements AutoCloseable {
   public boolean holdsBack() {
     lock.lock();
     try {
-      return connector.current().map(session -> session.pipe().holdsBack()).orElse(false);
+      return machine.holdsBack();
     } finally {
       lock.unlock();
     }
@@ -245,7 +223,12 @@ public final class Link implements AutoCloseable {
    * {@link #state} says.
    */
   public Duration silence() {
-    return connector.silence();
+    lock.lock();
+    try {
+      return Duration.ofNanos(driver.nanos() - machine.heardNanos());
+    } finally {
+      lock.unlock();
+    }
   }
 
   /**
@@ -253,12 +236,12 @@ public final class Link implements AutoCloseable {
    * for example.
    */
   public void renewPipe() {
-    connector.renewPipe();
+    driver.act(machine::renewPipe);
   }
 
   /** The backend says that the node is gone: all streams end, and no pipe is tried any more. */
   public void gone(String reason) {
-    connector.end(reason);
+    driver.act(_ -> machine.finish(reason));
   }
 
   /**
@@ -266,14 +249,11 @@ public final class Link implements AutoCloseable {
    */
   @Override
   public void close() {
-    connector.sayBye();
-    connector.end("closed");
-    tasks.close();
-    connector.finish(new LinkState.Over("closed"));
+    driver.close();
   }
 
   private void requireNotOver() {
-    switch (connector.state()) {
+    switch (driver.state()) {
       case LinkState.Idle _, LinkState.Up _, LinkState.Cut _ -> {}
       case LinkState.Over(var reason) ->
           throw new GpushException(new AgentFailure.LinkOver(identity.node(), reason));
@@ -281,121 +261,8 @@ public final class Link implements AutoCloseable {
     }
   }
 
-  private static int window(Json request) {
-    long wanted = request.number("credit").orElse((long) Limits.DEFAULT_WINDOW);
-    return Math.clamp(wanted, 1, Limits.MAX_WINDOW);
-  }
-
   private static String what(Json request) {
     String type = request.text("type").orElse("stream");
     return request.text("method").map(method -> type + " " + method).orElse(type);
-  }
-
-  private int freeNumber() {
-    int number = nextNumber;
-    while (streams.containsKey(number)) {
-      number = after(number);
-    }
-    nextNumber = after(number);
-    return number;
-  }
-
-  /** Odd numbers, again from 1 after the last: 4,096 streams leave a free one. */
-  private static int after(int number) {
-    return number >= Integer.MAX_VALUE - 1 ? 1 : number + 2;
-  }
-
-  // ---- for the classes of the link; the lock is held unless said otherwise
-
-  /** Takes the lock. */
-  void lock() {
-    lock.lock();
-  }
-
-  /** Takes the lock. */
-  void lockInterruptibly() throws InterruptedException {
-    lock.lockInterruptibly();
-  }
-
-  void unlock() {
-    lock.unlock();
-  }
-
-  Condition newCondition() {
-    return lock.newCondition();
-  }
-
-  /** Something is to be written, now or by the writer. */
-  void workIsDue() {
-    connector.current().ifPresent(PipeSession::workIsDue);
-  }
-
-  /** What the writer waits for. */
-  Condition work() {
-    return work;
-  }
-
-  Outbox outbox() {
-    return outbox;
-  }
-
-  Optional<LinkStream> stream(int number) {
-    return Optional.ofNullable(streams.get(number));
-  }
-
-  List<LinkStream> streams() {
-    return new ArrayList<>(streams.values());
-  }
-
-  /** Whether a stream of this number can have been opened by us. */
-  boolean wasOpened(int number) {
-    return number % 2 == 1 && number < nextNumber;
-  }
-
-  /** A stream that the agent opens. */
-  LinkStream openedByAgent(int number, Json request) {
-    var stream = new LinkStream(this, number, new Flow(pool, pool.first(Limits.DEFAULT_WINDOW)));
-    stream.flow().allow(request.number("credit").orElse(0L));
-    streams.put(number, stream);
-    return stream;
-  }
-
-  boolean isFull() {
-    return streams.size() >= Limits.MAX_STREAMS;
-  }
-
-  /** How many bytes of this stream may be added to what we keep. */
-  int room(LinkStream stream) {
-    long room = stream.flow().credit();
-    if (outbox.isFull()) {
-      room = Math.min(room, Limits.SMALL_WINDOW - stream.flow().kept());
-    }
-    return Math.clamp(room, 0, Limits.MAX_WINDOW);
-  }
-
-  void enqueue(LinkStream stream, Frame frame) {
-    outbox.add(stream, frame);
-    connector.current().ifPresent(PipeSession::workIsDue);
-  }
-
-  /** The same for a CLOSE that answers the agent's, which may travel with what goes next. */
-  void enqueueLater(LinkStream stream, Frame close) {
-    if (outbox.addLater(stream, close, clock.nanos())) {
-      connector.current().ifPresent(PipeSession::workIsLater);
-    } else {
-      enqueue(stream, close);
-    }
-  }
-
-  void creditIsDue(LinkStream stream) {
-    outbox.addCredit(stream);
-    connector.current().ifPresent(PipeSession::workIsDue);
-  }
-
-  /** Both sides are done with it, or the peer never was: the number is free. */
-  void forget(LinkStream stream) {
-    if (streams.remove(stream.number(), stream)) {
-      stream.flow().end();
-    }
   }
 }

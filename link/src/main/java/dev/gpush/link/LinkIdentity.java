@@ -1,5 +1,6 @@
 package dev.gpush.link;
 
+import dev.gpush.core.json.Json;
 import java.util.List;
 
 /**
@@ -21,5 +22,16 @@ public record LinkIdentity(
     if (term < 0 || node < 0) {
       throw new IllegalArgumentException("term and node count from 0: " + term + ", " + node);
     }
+  }
+
+  /** The fields of HELLO that are the same on every pipe. */
+  Json.Obj hello() {
+    return Json.object(
+        "version", 1,
+        "minor", 0,
+        "holder", holder,
+        "incarnation", incarnation,
+        "term", term,
+        "capabilities", capabilities);
   }
 }

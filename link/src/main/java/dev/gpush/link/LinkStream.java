@@ -1,11 +1,17 @@
 package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.link.frame.Frame;
+import dev.gpush.link.frame.FrameKind;
+import dev.gpush.link.frame.FrameLimits;
+import dev.gpush.link.machine.LinkEvent;
+import dev.gpush.link.machine.LinkMachine;
+import dev.gpush.link.machine.StreamState;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * One stream of a link. Thread-safe; nothing here blocks but {@link #send}.
@@ -15,39 +21,32 @@ import java.util.concurrent.locks.Condition;
  * in order; it waits through a cut link and is bounded by the peer's credit.
  */
 public final class LinkStream {
-  private final Link link;
-  private final int number;
+  private final LinkDriver driver;
+  private final ReentrantLock lock;
   private final Condition changed;
 
-  // guarded by the link's lock, as are the fields of Flow
-  private final Flow flow;
-  private final ArrayDeque<Frame> waiting = new ArrayDeque<>();
+  // guarded by the driver's lock
+  private final LinkMachine machine;
+  private final StreamState state;
   private Optional<StreamReceiver> receiver = Optional.empty();
   private Optional<Runnable> writable = Optional.empty();
-  private boolean opening = true;
-  private boolean openWritten;
-  private boolean isReady;
-  private int smallWaiting;
-  private int endedChannels;
-  private boolean ownClose;
-  private boolean ownCloseWritten;
-  private boolean peerClose;
 
-  LinkStream(Link link, int number, Flow flow) {
-    this.link = link;
-    this.number = number;
-    this.flow = flow;
-    this.changed = link.newCondition();
+  LinkStream(LinkDriver driver, StreamState state) {
+    this.driver = driver;
+    this.lock = driver.lock();
+    this.changed = lock.newCondition();
+    this.machine = driver.machine();
+    this.state = state;
   }
 
   /** The stream's number on this link; for logs and for matching {@code listener}. */
   public int number() {
-    return number;
+    return state.number();
   }
 
   /** The number of the node at the other end. */
   public int node() {
-    return link.node();
+    return driver.node();
   }
 
   /**
@@ -57,14 +56,16 @@ public final class LinkStream {
    */
   public void send(int channel, ByteBuffer bytes) throws IOException, InterruptedException {
     while (bytes.hasRemaining()) {
-      link.lockInterruptibly();
+      lock.lockInterruptibly();
       try {
-        while (!requireSending(channel) || link.room(this) <= 0) {
+        requireSending(channel);
+        while (machine.send(state, channel, bytes) == 0) {
           changed.await();
+          requireSending(channel);
         }
-        enqueue(channel, bytes);
+        driver.workIsDue();
       } finally {
-        link.unlock();
+        lock.unlock();
       }
     }
   }
@@ -74,15 +75,16 @@ public final class LinkStream {
    * returns their number.
    */
   public int trySend(int channel, ByteBuffer bytes) throws StreamClosedException {
-    link.lock();
+    lock.lock();
     try {
+      requireSending(channel);
       int before = bytes.position();
-      while (requireSending(channel) && bytes.hasRemaining() && link.room(this) > 0) {
-        enqueue(channel, bytes);
+      while (machine.send(state, channel, bytes) > 0) {
+        driver.workIsDue();
       }
       return bytes.position() - before;
     } finally {
-      link.unlock();
+      lock.unlock();
     }
   }
 
@@ -92,14 +94,14 @@ public final class LinkStream {
    * at a time; a later one replaces it.
    */
   public void onWritable(Runnable action) {
-    link.lock();
+    lock.lock();
     try {
-      if (!isWritable()) {
+      if (!machine.isWritable(state)) {
         writable = Optional.of(action);
         return;
       }
     } finally {
-      link.unlock();
+      lock.unlock();
     }
     action.run();
   }
@@ -110,20 +112,19 @@ public final class LinkStream {
    * @throws StreamClosedException also when more messages wait than a peer that reads would leave
    */
   public void message(Json.Obj message, boolean urgent) throws StreamClosedException {
-    Frame frame = Frame.ofJson(FrameKind.MESSAGE, urgent ? 1 : 0, number, message);
-    if (frame.length() > Limits.MAX_MESSAGE) {
+    Frame frame = Frame.ofJson(FrameKind.MESSAGE, urgent ? 1 : 0, number(), message);
+    if (frame.length() > FrameLimits.MAX_MESSAGE) {
       throw new IllegalArgumentException("message of " + frame.length() + " bytes");
     }
-    link.lock();
+    lock.lock();
     try {
       requireOpen();
-      if (flow.waitingMessages() >= Limits.MAX_WAITING_MESSAGES) {
+      if (!machine.message(state, frame)) {
         throw new StreamClosedException("too many messages wait");
       }
-      flow.messageWaits(1);
-      link.enqueue(this, frame);
+      driver.workIsDue();
     } finally {
-      link.unlock();
+      lock.unlock();
     }
   }
 
@@ -132,15 +133,12 @@ public final class LinkStream {
    * already.
    */
   public void end(int channel) {
-    link.lock();
+    lock.lock();
     try {
-      if (ownClose || hasEnded(channel)) {
-        return;
-      }
-      endedChannels |= 1 << channel;
-      link.enqueue(this, new Frame(FrameKind.END, channel, number, 0, ByteBuffer.allocate(0)));
+      machine.end(state, channel);
+      driver.workIsDue();
     } finally {
-      link.unlock();
+      lock.unlock();
     }
   }
 
@@ -151,173 +149,97 @@ public final class LinkStream {
    * @param reason {@code {}} or {@code {code, facts}}
    */
   public void close(Json.Obj reason) {
-    link.lock();
+    lock.lock();
     try {
-      if (ownClose) {
+      if (!machine.close(state, reason, driver.nanos())) {
         return;
       }
-      ownClose = true;
-      Frame close = Frame.ofJson(FrameKind.CLOSE, 0, number, reason);
-      if (peerClose) {
-        link.enqueueLater(this, close);
-      } else {
-        link.enqueue(this, close);
-      }
+      driver.workIsDue();
       changed.signalAll();
     } finally {
-      link.unlock();
+      lock.unlock();
     }
     runWritable();
   }
 
   /** This many received bytes are dealt with: the peer may send as many more. */
   public void consumed(int bytes) {
-    link.lock();
+    lock.lock();
     try {
-      if (flow.consume(bytes) && !ownClose && !peerClose) {
-        link.creditIsDue(this);
-      }
+      machine.consumed(state, bytes);
+      driver.workIsDue();
     } finally {
-      link.unlock();
+      lock.unlock();
     }
   }
 
-  /** Whether {@link #trySend} would take something or throw. */
-  private boolean isWritable() {
-    return ownClose || peerClose || (!opening && link.room(this) > 0);
-  }
-
-  private boolean hasEnded(int channel) {
-    return (endedChannels & 1 << channel) != 0;
-  }
-
-  /** True when data may be sent as far as credit goes; false while the peer has not accepted. */
-  private boolean requireSending(int channel) throws StreamClosedException {
+  private void requireSending(int channel) throws StreamClosedException {
     requireOpen();
-    if (hasEnded(channel)) {
+    if (state.hasEnded(channel)) {
       throw new StreamClosedException("channel " + channel + " has ended");
     }
-    return !opening;
   }
 
   private void requireOpen() throws StreamClosedException {
-    if (ownClose || peerClose) {
+    if (state.isClosed()) {
       throw new StreamClosedException("stream is closed");
     }
   }
 
-  private void enqueue(int channel, ByteBuffer bytes) {
-    int count = Math.min(Math.min(bytes.remaining(), link.room(this)), Limits.PIECE);
-    ByteBuffer piece = bytes.slice(bytes.position(), count);
-    bytes.position(bytes.position() + count);
-    flow.send(count);
-    link.enqueue(this, new Frame(FrameKind.DATA, channel, number, 0, piece));
+  // ---- for the driver
+
+  StreamState state() {
+    return state;
   }
 
-  // ---- for the link, which holds the lock unless said otherwise
-
-  Flow flow() {
-    return flow;
-  }
-
-  ArrayDeque<Frame> waiting() {
-    return waiting;
-  }
-
-  /** Set before the first frame of the stream is looked at. */
+  /** Before the first event of the stream is delivered. */
   void receiver(StreamReceiver made) {
+    assert lock.isHeldByCurrentThread();
     receiver = Optional.of(made);
   }
 
   StreamReceiver receiver() {
     return receiver.orElseThrow(
-        () -> new IllegalStateException("stream " + number + " has no receiver"));
+        () -> new IllegalStateException("stream " + number() + " has no receiver"));
   }
 
-  boolean hasReceiver() {
-    return receiver.isPresent();
-  }
-
-  boolean isOpening() {
-    return opening;
-  }
-
-  void opened() {
-    opening = false;
-  }
-
-  boolean isOpenWritten() {
-    return openWritten;
-  }
-
-  void openIsWritten() {
-    openWritten = true;
-  }
-
-  boolean isReady() {
-    return isReady;
-  }
-
-  void isReady(boolean ready) {
-    isReady = ready;
-  }
-
-  int smallWaiting() {
-    return smallWaiting;
-  }
-
-  void smallWaits(int more) {
-    smallWaiting += more;
-  }
-
-  boolean isOwnClosed() {
-    return ownClose;
-  }
-
-  void closeIsWritten() {
-    ownCloseWritten = true;
-  }
-
-  boolean isOwnCloseWritten() {
-    return ownCloseWritten;
-  }
-
-  boolean isPeerClosed() {
-    return peerClose;
-  }
-
-  /** The peer closed or refused, or nothing can come any more: true the first time. */
-  boolean peerCloses() {
-    boolean first = !peerClose;
-    peerClose = true;
+  /** Threads that wait in {@link #send} look again. */
+  void signal() {
+    assert lock.isHeldByCurrentThread();
     changed.signalAll();
-    return first;
   }
 
-  /** The peer has closed: our CLOSE follows what was queued before. */
-  void answerClose() {
-    if (!ownClose) {
-      ownClose = true;
-      link.enqueueLater(this, Frame.ofJson(FrameKind.CLOSE, 0, number, Json.object()));
+  /** Called without the lock, one event at a time and in order. */
+  void deliver(LinkEvent.OfStream event) {
+    switch (event) {
+      case LinkEvent.Opened(_, var facts) -> {
+        receiver().opened(facts);
+        runWritable();
+      }
+      case LinkEvent.Data(_, int channel, var bytes) -> receiver().data(channel, bytes);
+      case LinkEvent.Ended(_, int channel) -> receiver().end(channel);
+      case LinkEvent.Message(_, var message) -> receiver().message(message);
+      case LinkEvent.Writable _ -> runWritable();
+      case LinkEvent.Closed(_, var reason) -> {
+        receiver().closed(reason);
+        runWritable();
+      }
+      case LinkEvent.Offered _ -> throw new IllegalStateException("not of a known stream");
     }
   }
 
-  void signal() {
-    changed.signalAll();
-  }
-
   /** Called without the lock: runs a waiting {@link #onWritable} action if its time has come. */
-  void runWritable() {
+  private void runWritable() {
     Optional<Runnable> action;
-    link.lock();
+    lock.lock();
     try {
-      if (writable.isEmpty() || !isWritable()) {
+      if (writable.isEmpty() || !machine.isWritable(state)) {
         return;
       }
       action = writable;
       writable = Optional.empty();
     } finally {
-      link.unlock();
+      lock.unlock();
     }
     action.ifPresent(Runnable::run);
   }

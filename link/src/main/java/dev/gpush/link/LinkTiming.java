@@ -1,5 +1,6 @@
 package dev.gpush.link;
 
+import dev.gpush.link.machine.LinkWaits;
 import java.time.Duration;
 
 /**
@@ -21,6 +22,9 @@ public record LinkTiming(
     Duration opening,
     Duration firstPause,
     Duration lastPause) {
+  /** A source has limits of its own, and a node may have to be started for the first pipe. */
+  private static final Duration FIRST_OPENING = Duration.ofMinutes(15);
+
   private static final LinkTiming USUAL =
       new LinkTiming(
           Duration.ofSeconds(5),
@@ -51,6 +55,18 @@ public record LinkTiming(
         opening,
         firstPause,
         lastPause);
+  }
+
+  LinkWaits waits() {
+    return new LinkWaits(
+        ping.toNanos(),
+        contact.toNanos(),
+        wake.toNanos(),
+        greeting.toNanos(),
+        FIRST_OPENING.toNanos(),
+        opening.toNanos(),
+        firstPause.toNanos(),
+        lastPause.toNanos());
   }
 
   private static Duration shorter(Duration one, Duration other) {

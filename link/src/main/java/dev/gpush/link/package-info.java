@@ -2,10 +2,12 @@
  * The link: the framed, multiplexed, resumable conversation between a gateway and the agent on one
  * node, as docs/technical/link.md specifies it. {@link dev.gpush.link.Link} owns one conversation,
  * {@link dev.gpush.link.LinkStream} one stream in it, {@link dev.gpush.link.AgentImage} starts the
- * agent. The frames ({@link dev.gpush.link.Frame}) know nothing of either.
+ * agent. The protocol itself is {@link dev.gpush.link.machine}, the format of frames {@link
+ * dev.gpush.link.frame}.
  *
- * <p>Threads: a link has one thread that connects and reads and one that writes. Receivers are
- * called on the first and must not block.
+ * <p>Threads: a link has one thread that reads pipe after pipe, one that writes, one that watches
+ * the time and one that opens a pipe ({@code LinkDriver}). Receivers are called on the first, the
+ * listener on the first or the third; neither may block.
  */
 @NullMarked
 package dev.gpush.link;

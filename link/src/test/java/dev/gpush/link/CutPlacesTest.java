@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.FaultyPipe.End;
+import dev.gpush.link.frame.FrameLimits;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -31,7 +32,7 @@ final class CutPlacesTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 
   /** In front of a frame, in its header, behind its header. */
-  private static final List<Integer> PARTS = List.of(0, 7, Limits.HEADER_BYTES);
+  private static final List<Integer> PARTS = List.of(0, 7, FrameLimits.HEADER_BYTES);
 
   private static final int LATE_PIPES = LONG ? 200 : 12;
 

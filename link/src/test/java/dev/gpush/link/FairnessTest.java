@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.link.machine.LinkLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -71,7 +72,7 @@ class FairnessTest {
       }
       beside = Math.min(beside, nanosOfBulk());
       for (BlockingStream stream : stopped) {
-        assertTrue(stream.output(0).available() <= Limits.MAX_WINDOW);
+        assertTrue(stream.output(0).available() <= LinkLimits.MAX_WINDOW);
         stream.close();
       }
       stopped.clear();

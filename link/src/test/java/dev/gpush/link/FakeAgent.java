@@ -3,6 +3,11 @@ package dev.gpush.link;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.link.frame.Frame;
+import dev.gpush.link.frame.FrameKind;
+import dev.gpush.link.frame.FrameReader;
+import dev.gpush.link.frame.FrameWriter;
+import dev.gpush.link.machine.LinkLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -28,7 +33,7 @@ final class FakeAgent implements PipeSource {
       int cutsAfterSent,
       int window) {
     static Habits good() {
-      return new Habits(false, -1, -1, -1, Limits.DEFAULT_WINDOW);
+      return new Habits(false, -1, -1, -1, LinkLimits.DEFAULT_WINDOW);
     }
 
     Habits cutAfterReceived(int frames) {

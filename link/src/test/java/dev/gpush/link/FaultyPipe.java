@@ -1,6 +1,8 @@
 package dev.gpush.link;
 
 import dev.gpush.core.backend.Pipe;
+import dev.gpush.link.frame.FrameKind;
+import dev.gpush.link.frame.FrameLimits;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -58,7 +60,7 @@ final class FaultyPipe implements Pipe {
     // guarded by lock
     private boolean frozen;
     private boolean closed;
-    private final ByteBuffer header = ByteBuffer.allocate(Limits.HEADER_BYTES);
+    private final ByteBuffer header = ByteBuffer.allocate(FrameLimits.HEADER_BYTES);
     private final List<Passed> passed = new ArrayList<>();
     private long left;
     private long afterFrames;

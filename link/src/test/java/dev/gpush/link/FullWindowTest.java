@@ -7,6 +7,7 @@ import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.machine.LinkLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -130,7 +131,7 @@ final class FullWindowTest {
         // Our windows may be large from the start; the agent's are earned.
         var source =
             link.open(
-                Json.object("type", "exec", "stdin", true, "credit", Limits.MAX_WINDOW)
+                Json.object("type", "exec", "stdin", true, "credit", LinkLimits.MAX_WINDOW)
                     .with("command", "read go; head -c " + REST + " /dev/zero"));
         source.awaitOpened();
         down.add(source);
@@ -179,8 +180,8 @@ final class FullWindowTest {
           STREAMS, kept >> 20, heapMore >> 20, agentMore >> 20);
 
       assertTrue(work.stream().noneMatch(Task::isDone), "writers and readers wait");
-      assertTrue(kept <= Limits.POOL_BYTES + STREAMS * Limits.SMALL_WINDOW, "kept " + kept);
-      assertTrue(heapMore <= 2 * Limits.POOL_BYTES + SLACK, "heap grew by " + heapMore);
+      assertTrue(kept <= LinkLimits.POOL_BYTES + STREAMS * LinkLimits.SMALL_WINDOW, "kept " + kept);
+      assertTrue(heapMore <= 2 * LinkLimits.POOL_BYTES + SLACK, "heap grew by " + heapMore);
       assertTrue(agentMore >= AGENT_POOL / 2, "the agent kept little: " + agentMore);
       assertTrue(
           agentMore <= AGENT_OVERHEAD * AGENT_POOL + SLACK, "the agent grew by " + agentMore);
@@ -221,10 +222,10 @@ final class FullWindowTest {
       keys.awaitOpened();
       pipe.freezeUp(true);
       int sent = 0;
-      for (int i = 0; i < 3 * Limits.MAX_UNACKNOWLEDGED; i++) {
+      for (int i = 0; i < 3 * LinkLimits.MAX_UNACKNOWLEDGED; i++) {
         sent += keys.stream().trySend(0, ByteBuffer.wrap(new byte[] {'k'}));
       }
-      assertTrue(sent > 0 && sent <= Limits.MAX_WINDOW, "sent " + sent);
+      assertTrue(sent > 0 && sent <= LinkLimits.MAX_WINDOW, "sent " + sent);
 
       pipe.freezeUp(false);
       keys.input().close();

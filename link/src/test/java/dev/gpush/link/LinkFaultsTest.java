@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -315,7 +316,7 @@ class LinkFaultsTest {
         taken += count;
         most = Math.max(most, count);
       }
-      assertTrue(taken > 0 && taken <= Limits.MAX_WINDOW, "kept " + taken);
+      assertTrue(taken > 0 && taken <= LinkLimits.MAX_WINDOW, "kept " + taken);
       assertTrue(most > 0);
 
       pipe.freezeUp(false);

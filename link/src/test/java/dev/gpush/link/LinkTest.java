@@ -11,6 +11,10 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.frame.Frame;
+import dev.gpush.link.frame.FrameKind;
+import dev.gpush.link.frame.FrameWriter;
+import dev.gpush.link.machine.LinkLimits;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -245,7 +249,7 @@ class LinkTest {
 
     echoesAll(agent, link, 2_000_000, 9);
 
-    assertTrue(unread.output(0).available() <= Limits.DEFAULT_WINDOW);
+    assertTrue(unread.output(0).available() <= LinkLimits.DEFAULT_WINDOW);
     assertEquals(64_000, unread.output(0).readNBytes(64_000).length);
   }
 
@@ -347,7 +351,7 @@ class LinkTest {
   @Test
   void aLinkHasALimitOfStreams() throws Exception {
     Link link = connected(new FakeAgent(tasks, GOOD));
-    for (int i = 0; i < Limits.MAX_STREAMS; i++) {
+    for (int i = 0; i < LinkLimits.MAX_STREAMS; i++) {
       link.open(ECHO);
     }
 
@@ -360,7 +364,7 @@ class LinkTest {
   void numbersAreFreeAgainWhenBothSidesHaveClosed() throws Exception {
     Link link = connected(new FakeAgent(tasks, GOOD));
 
-    for (int i = 0; i < 2 * Limits.MAX_STREAMS; i++) {
+    for (int i = 0; i < 2 * LinkLimits.MAX_STREAMS; i++) {
       var stream = link.open(ECHO);
       stream.close();
       stream.awaitClose();
@@ -462,7 +466,7 @@ class LinkTest {
     agent.next(FakePipe.holdingBack());
     Link link = connected(agent);
 
-    var stream = link.open(ECHO.with("long", "x".repeat(Limits.ONE_PIECE)));
+    var stream = link.open(ECHO.with("long", "x".repeat(LinkLimits.ONE_PIECE)));
     stream.awaitOpened();
     stream.input().close();
     stream.awaitClose();

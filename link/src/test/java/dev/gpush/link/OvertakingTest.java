@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.frame.FrameLimits;
+import dev.gpush.link.machine.LinkLimits;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +30,7 @@ final class OvertakingTest {
   private static final int STREAMS = 4;
 
   /** What has been taken to be written when the keystroke comes cannot be overtaken any more. */
-  private static final int IN_HAND = 2 * Limits.MAX_PIECE;
+  private static final int IN_HAND = 2 * FrameLimits.MAX_PIECE;
 
   /** The agent's burst, its socket, the relay's buffer and the two pipes of the relay. */
   private static final int ON_THE_WAY = 6 * 128 << 10;
@@ -112,7 +114,8 @@ final class OvertakingTest {
           "enough waits",
           () -> {
             for (BlockingStream stream : bulk) {
-              sent.addAndGet(stream.stream().trySend(0, ByteBuffer.allocate(Limits.MAX_WINDOW)));
+              sent.addAndGet(
+                  stream.stream().trySend(0, ByteBuffer.allocate(LinkLimits.MAX_WINDOW)));
             }
             return sent.get() > 8 * IN_HAND;
           });

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.PipeAround;
 import dev.gpush.core.json.Json;
+import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.tunnel.NodeTunnel;
 import dev.gpush.link.tunnel.TunnelCertificate;
 import java.io.IOException;
@@ -175,7 +176,7 @@ class TunnelTest {
       untaken.awaitOpened();
       long size = fill(untaken);
 
-      assertTrue(size >= Limits.DEFAULT_WINDOW, "it took " + size);
+      assertTrue(size >= LinkLimits.DEFAULT_WINDOW, "it took " + size);
       for (Link link : java.util.List.of(second, third, first)) {
         assertEquals("here\n", said(link, "echo here"));
       }
@@ -186,12 +187,12 @@ class TunnelTest {
 
   /** Until nothing more is taken. */
   private static long fill(BlockingStream stream) throws Exception {
-    var bytes = java.nio.ByteBuffer.allocate(2 * Limits.MAX_WINDOW);
+    var bytes = java.nio.ByteBuffer.allocate(2 * LinkLimits.MAX_WINDOW);
     Recorder.until(
         "it is full",
         () -> {
           stream.stream().trySend(0, bytes);
-          return bytes.position() >= Limits.DEFAULT_WINDOW;
+          return bytes.position() >= LinkLimits.DEFAULT_WINDOW;
         });
     return bytes.position();
   }

@@ -300,6 +300,8 @@ public record LedgerEntry(
   }
 
   /**
+   * Reads what {@link #json} wrote, also by earlier releases.
+   *
    * @throws IllegalArgumentException when a field is missing or wrong; the ledger puts such a file
    *     aside
    */
