@@ -2,17 +2,12 @@ package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
-import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
-import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
-import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
@@ -26,7 +21,6 @@ import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.Adoption;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
-import dev.gpush.gateway.session.lifecycle.PythonChange;
 import dev.gpush.gateway.session.lifecycle.RequestFollowing;
 import dev.gpush.gateway.session.lifecycle.SessionEndings;
 import dev.gpush.gateway.session.lifecycle.UnknownGangs;
@@ -46,7 +40,6 @@ import dev.gpush.gateway.session.placement.RequestBuilder;
 import dev.gpush.gateway.session.placement.ResolvedUp;
 import dev.gpush.gateway.session.views.Doctor;
 import dev.gpush.gateway.session.views.SessionViews;
-import dev.gpush.link.LinkState;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -63,7 +56,6 @@ import java.util.function.Predicate;
  * told.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
-  private final GatewayIdentity identity;
   private final Ledger ledger;
   private final Backends backends;
   private final Configs configs;
@@ -74,6 +66,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Placement placement;
   private final PendingReleases leftovers;
   private final SessionEndings endings;
+  private final SessionReuse reuse;
   private final UnreportedFailures ended;
   private final PendingRequests pending;
   private final RequestFollowing following;
@@ -99,7 +92,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       SecureRandom random,
       Tasks tasks,
       Runnable changed) {
-    this.identity = identity;
     this.ledger = ledger;
     this.backends = backends;
     this.configs = configs;
@@ -131,6 +123,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.strangers = new UnknownGangs(identity, ledger, backends, configs);
     this.adoption = new Adoption(identity, strangers, backends, book, ledger, requests, linker);
     this.changed = changed;
+    this.reuse = new SessionReuse(identity, requests, placement, endings, linker, changed);
   }
 
   @Override
@@ -177,10 +170,11 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
           continue;
         }
         session.requireUsable();
-        if (wentAway(session, request, talk) || replaced(session, request, config, wish, talk)) {
+        if (reuse.hasEnded(session, request, talk)
+            || reuse.isReplaced(session, request, config, wish, talk)) {
           continue;
         }
-        attach(session, request, wish, talk);
+        reuse.attach(session, request, wish, talk);
         return views.of(session, false);
       }
     }
@@ -203,7 +197,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (pending.isEmpty()) {
       return false;
     }
-    if (differs(session, request, config, wish)) {
+    if (reuse.differs(session, request, config, wish)) {
       RequestFollowing.giveUp(session, pending.get(), talk);
       return false;
     }
@@ -211,98 +205,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       following.sayWaited(session, talk);
     }
     return !following.follow(session, pending.get(), !request.attachOnly(), talk, isEnough);
-  }
-
-  /**
-   * A gang that is not there any more is cleaned up and made again, because somebody asks; one that
-   * is half there only if it may be replaced.
-   */
-  private boolean wentAway(LiveSession session, UpRequest request, Talk talk)
-      throws InterruptedException {
-    if (session.allUp()) {
-      return false;
-    }
-    return switch (session.backend().observe(session.whateverIsThere())) {
-      case Observation.Gone(var why) -> {
-        talk.say(session.name() + " was gone: " + why);
-        endings.giveBack(session, why, talk);
-        yield true;
-      }
-      case Observation.Partly partly -> {
-        session.lose(partly);
-        if (!request.replace()) {
-          session.requireWhole();
-        }
-        replace(session, partly.reason(), request, talk);
-        yield true;
-      }
-      case Observation.Exists _, Observation.CannotTell _ -> false;
-    };
-  }
-
-  /** Gives back what differs, if that was asked for. */
-  private boolean replaced(
-      LiveSession session, UpRequest request, Config config, ResolvedUp wish, Talk talk)
-      throws InterruptedException {
-    if (!differs(session, request, config, wish)) {
-      return false;
-    }
-    replace(session, "", request, talk);
-    return true;
-  }
-
-  /**
-   * Whether something else was asked for than the session is.
-   *
-   * @throws GpushException unless it may be replaced by what can be had
-   */
-  private boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
-      throws InterruptedException {
-    List<SessionFailure.Difference> differences =
-        request.attachOnly() ? List.of() : wish.differences(session.entry(), request.natives());
-    if (differences.isEmpty()) {
-      return false;
-    }
-    if (!request.replace()) {
-      throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
-    }
-    placement.requireSense(intent(session.name(), config, wish, request), request, config, wish);
-    return true;
-  }
-
-  private void replace(LiveSession session, String reason, UpRequest request, Talk talk)
-      throws InterruptedException {
-    endings
-        .giveBackAsked(session, reason, request.discard(), talk)
-        .kept()
-        .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
-  }
-
-  private void attach(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk)
-      throws InterruptedException {
-    if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
-      // The gang is there and this link is not: a new one is made.
-      session.unlink();
-    }
-    Optional<AgentFailure.Superseded> other = session.superseded();
-    if (other.isPresent() && !request.attachOnly()) {
-      String holder = new Holder(other.get().holder()).words();
-      talk.say("taking " + session.name() + " over from " + holder);
-      session.takeFrom(other.get(), identity.holder());
-    }
-    linker.ensure(session, talk);
-    if (session.entry().state() != SessionState.READY) {
-      session.move(session.entry().in(SessionState.READY, ""));
-      changed.run();
-    }
-    // A script says how long a gang is to be when it is made, each time that it is read.
-    boolean isScripts = request.natives().stream().anyMatch(each -> each.startsWith("--time="));
-    Optional<Duration> end = request.hardEnd().filter(_ -> !isScripts);
-    if (end.isPresent() || request.idle().isPresent()) {
-      renew(session, end, request.idle());
-    }
-    PythonChange.apply(session, request, wish, talk);
-    session.work().push(false, talk);
   }
 
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
@@ -313,16 +215,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         config.root(),
         name ->
             new LiveSession(
-                intent(name, config, wish, request),
+                requests.intent(name, config, wish, request),
                 requests.candidates(config, wish).getFirst(),
                 ledger),
         talk);
-  }
-
-  /** At the first backend that may be asked; which one it is to be is found out later. */
-  private LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, UpRequest request) {
-    Backend first = requests.candidates(config, wish).getFirst();
-    return requests.intent(name, config, wish, first, request);
   }
 
   @Override
@@ -331,7 +227,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     ConfiguredOutputs.requireSupported(config);
     ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
-    return placement.outlook(intent(name, config, wish, request), request, config, wish);
+    return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
   }
 
   @Override
@@ -414,24 +310,13 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     session.requireNodes();
     try (TurnQueue.Turn _ = session.begin("extend", Talk.silent())) {
       session.requireUsable();
-      renew(session, fromNow, Optional.empty());
+      SessionReuse.renew(session, fromNow, Optional.empty());
       return views.of(session, false);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new GpushException(
           new SessionFailure.NotReached(name.text(), 0, session.entry().state().word()), stop);
     }
-  }
-
-  /** What is not said stays as it is. */
-  private static void renew(
-      LiveSession session, Optional<Duration> hardEnd, Optional<Duration> idle) {
-    Duration newIdle = idle.orElse(session.entry().idle());
-    LeaseTerms change =
-        hardEnd.isPresent() ? new LeaseTerms(hardEnd, newIdle) : LeaseTerms.ofIdleTime(newIdle);
-    session.backend().renew(session.gang(), change);
-    LedgerEntry entry = session.entry();
-    session.move(entry.leased(new LeaseTerms(hardEnd.or(entry::hardEnd), newIdle)));
   }
 
   @Override

@@ -52,6 +52,11 @@ public final class RequestBuilder {
     return intent(name, config, wish, backend, inherit, request.natives());
   }
 
+  /** At the first backend that may be asked; which one it will be is decided later. */
+  public LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, UpRequest request) {
+    return intent(name, config, wish, candidates(config, wish).getFirst(), request);
+  }
+
   private LedgerEntry intent(
       SessionName name,
       Config config,

@@ -1,0 +1,155 @@
+package dev.gpush.gateway.session;
+
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.ledger.GatewayIdentity;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.lifecycle.PythonChange;
+import dev.gpush.gateway.session.lifecycle.SessionEndings;
+import dev.gpush.gateway.session.links.SessionLinks;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.placement.Placement;
+import dev.gpush.gateway.session.placement.RequestBuilder;
+import dev.gpush.gateway.session.placement.ResolvedUp;
+import dev.gpush.link.LinkState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What {@code up} does with a session that exists: attaches to it, replaces it, or says how it
+ * differs from what was asked for. The caller has the session's turn.
+ */
+final class SessionReuse {
+  private final GatewayIdentity identity;
+  private final RequestBuilder requests;
+  private final Placement placement;
+  private final SessionEndings endings;
+  private final SessionLinks linker;
+  private final Runnable changed;
+
+  SessionReuse(
+      GatewayIdentity identity,
+      RequestBuilder requests,
+      Placement placement,
+      SessionEndings endings,
+      SessionLinks linker,
+      Runnable changed) {
+    this.identity = identity;
+    this.requests = requests;
+    this.placement = placement;
+    this.endings = endings;
+    this.linker = linker;
+    this.changed = changed;
+  }
+
+  /**
+   * A gang that is not there any more is cleaned up and made again, because somebody asks; one that
+   * is half there only if it may be replaced.
+   */
+  boolean hasEnded(LiveSession session, UpRequest request, Talk talk) throws InterruptedException {
+    if (session.allUp()) {
+      return false;
+    }
+    return switch (session.backend().observe(session.whateverIsThere())) {
+      case Observation.Gone(var why) -> {
+        talk.say(session.name() + " was gone: " + why);
+        endings.giveBack(session, why, talk);
+        yield true;
+      }
+      case Observation.Partly partly -> {
+        session.lose(partly);
+        if (!request.replace()) {
+          session.requireWhole();
+        }
+        replace(session, partly.reason(), request, talk);
+        yield true;
+      }
+      case Observation.Exists _, Observation.CannotTell _ -> false;
+    };
+  }
+
+  /** Gives back what differs, if that was asked for. */
+  boolean isReplaced(
+      LiveSession session, UpRequest request, Config config, ResolvedUp wish, Talk talk)
+      throws InterruptedException {
+    if (!differs(session, request, config, wish)) {
+      return false;
+    }
+    replace(session, "", request, talk);
+    return true;
+  }
+
+  /**
+   * Whether something else was asked for than the session is.
+   *
+   * @throws GpushException unless it may be replaced by what can be had
+   */
+  boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
+      throws InterruptedException {
+    List<SessionFailure.Difference> differences =
+        request.attachOnly() ? List.of() : wish.differences(session.entry(), request.natives());
+    if (differences.isEmpty()) {
+      return false;
+    }
+    if (!request.replace()) {
+      throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
+    }
+    LedgerEntry asked = requests.intent(session.name(), config, wish, request);
+    placement.requireSense(asked, request, config, wish);
+    return true;
+  }
+
+  private void replace(LiveSession session, String reason, UpRequest request, Talk talk)
+      throws InterruptedException {
+    endings
+        .giveBackAsked(session, reason, request.discard(), talk)
+        .kept()
+        .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
+  }
+
+  void attach(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk)
+      throws InterruptedException {
+    if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
+      // The gang is there and this link is not: a new one is made.
+      session.unlink();
+    }
+    Optional<AgentFailure.Superseded> other = session.superseded();
+    if (other.isPresent() && !request.attachOnly()) {
+      String holder = new Holder(other.get().holder()).words();
+      talk.say("taking " + session.name() + " over from " + holder);
+      session.takeFrom(other.get(), identity.holder());
+    }
+    linker.ensure(session, talk);
+    if (session.entry().state() != SessionState.READY) {
+      session.move(session.entry().in(SessionState.READY, ""));
+      changed.run();
+    }
+    // A script says how long a gang is to be when it is made, each time that it is read.
+    boolean isScripts = request.natives().stream().anyMatch(each -> each.startsWith("--time="));
+    Optional<Duration> end = request.hardEnd().filter(_ -> !isScripts);
+    if (end.isPresent() || request.idle().isPresent()) {
+      renew(session, end, request.idle());
+    }
+    PythonChange.apply(session, request, wish, talk);
+    session.work().push(false, talk);
+  }
+
+  /** What is not said stays as it is. */
+  static void renew(LiveSession session, Optional<Duration> hardEnd, Optional<Duration> idle) {
+    Duration newIdle = idle.orElse(session.entry().idle());
+    LeaseTerms change =
+        hardEnd.isPresent() ? new LeaseTerms(hardEnd, newIdle) : LeaseTerms.ofIdleTime(newIdle);
+    session.backend().renew(session.gang(), change);
+    LedgerEntry entry = session.entry();
+    session.move(entry.leased(new LeaseTerms(hardEnd.or(entry::hardEnd), newIdle)));
+  }
+}
