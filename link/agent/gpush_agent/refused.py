@@ -14,8 +14,8 @@ def of_os_error(error, path=None):
     code = {errno.ENOENT: "not-found", errno.ENOTDIR: "not-found", errno.EACCES: "denied", errno.EPERM: "denied",
             errno.EROFS: "denied", errno.ENOSPC: "no-space", errno.EDQUOT: "no-space", errno.EMFILE: "limit",
             errno.ENFILE: "limit", errno.EAGAIN: "limit", errno.ENOMEM: "limit", errno.E2BIG: "limit",
-            errno.ECONNREFUSED: "refused", errno.ETIMEDOUT: "timeout", errno.EHOSTUNREACH: "unreachable",
-            errno.ENETUNREACH: "unreachable"}.get(error.errno, "failed")
+            errno.ECONNREFUSED: "refused", errno.ECONNRESET: "refused", errno.ETIMEDOUT: "timeout",
+            errno.EHOSTUNREACH: "unreachable", errno.ENETUNREACH: "unreachable"}.get(error.errno, "failed")
     facts = {"errno": errno.errorcode.get(error.errno, str(error.errno))}
     if path is not None:
         facts["path"] = path

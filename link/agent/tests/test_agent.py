@@ -1,14 +1,18 @@
 """A real agent behind a real pipe: starting, streams, calls."""
+import errno
 import hashlib
 import json
 import os
+import select
 import shutil
 import signal
 import socket
+import struct
 import sys
 import unittest
 
 from client import DEADLINE, Client, Cut, after_preamble, spawn, text, until
+from gpush_agent import refused
 from node import NodeTest, alive
 
 
@@ -391,6 +395,19 @@ class DialTest(NodeTest):
         path = os.path.join(self.base, "s")
         server = self.serve(socket.AF_UNIX, path)
         self.exchange(client, server, client.open({"type": "unix", "path": path}).accepted())
+
+    def test_a_connection_that_is_reset_before_anything_came_is_refused(self):
+        """As the system tells it when whoever listened has gone between the two steps of connecting."""
+        server = self.serve(socket.AF_INET, ("127.0.0.1", 0))
+        with socket.socket() as dialled:
+            dialled.connect(server.getsockname())
+            peer = server.accept()[0]
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            peer.close()
+            until(lambda: select.select([dialled], [], [], 0)[0])
+            code = dialled.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        self.assertEqual(code, errno.ECONNRESET)
+        self.assertEqual(refused.of_os_error(OSError(code, "reset")).code, "refused")
 
     def test_refusals(self):
         client = self.client()
