@@ -108,13 +108,13 @@ final class ArchitectureTest {
 
   @Test
   void backendsDoNotSeeEachOther() {
-    DescribedPredicate<JavaClass> floor = in("backends.transport").or(in("backends.floor"));
+    DescribedPredicate<JavaClass> shared = in("backends.transport").or(in("backends.remote"));
     check(
         slices()
             .matching(ROOT + ".backends.(*)..")
             .should()
             .notDependOnEachOther()
-            .ignoreDependency(not(floor), floor));
+            .ignoreDependency(not(shared), shared));
   }
 
   @Test

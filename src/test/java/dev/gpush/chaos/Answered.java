@@ -1,6 +1,6 @@
 package dev.gpush.chaos;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 
 /** The answer has come, and whoever asked may die before it is read. */
 record Answered(Pipe pipe, Life life) implements PipeAround {

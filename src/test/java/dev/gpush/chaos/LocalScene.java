@@ -7,7 +7,7 @@ import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,11 +1,11 @@
 package dev.gpush.chaos;
 
-import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.Access;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -18,20 +18,20 @@ import java.util.Optional;
 record WatchedServer(ApiServer real, Life life) implements ApiServer {
   @FunctionalInterface
   private interface Question<T> {
-    T ask() throws InterruptedException, NotTold, ApiRefusal;
+    T ask() throws InterruptedException, Unanswered, ApiRefusal;
   }
 
-  private <T> T asked(Question<T> question) throws InterruptedException, NotTold, ApiRefusal {
+  private <T> T asked(Question<T> question) throws InterruptedException, Unanswered, ApiRefusal {
     life.moment();
     T answer = question.ask();
     life.moment();
     return answer;
   }
 
-  private <T> T changed(Question<T> question) throws InterruptedException, NotTold, ApiRefusal {
+  private <T> T changed(Question<T> question) throws InterruptedException, Unanswered, ApiRefusal {
     T answer = asked(question);
     if (life.losesNow()) {
-      throw new NotTold("the connection was lost", null);
+      throw new Unanswered("the connection was lost", null);
     }
     return answer;
   }
@@ -52,27 +52,29 @@ record WatchedServer(ApiServer real, Life life) implements ApiServer {
   }
 
   @Override
-  public Json get(String path) throws InterruptedException, NotTold, ApiRefusal {
+  public Json get(String path) throws InterruptedException, Unanswered, ApiRefusal {
     return asked(() -> real.get(path));
   }
 
   @Override
-  public Json create(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+  public Json create(String path, Json object) throws InterruptedException, Unanswered, ApiRefusal {
     return changed(() -> real.create(path, object));
   }
 
   @Override
-  public Json replace(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+  public Json replace(String path, Json object)
+      throws InterruptedException, Unanswered, ApiRefusal {
     return changed(() -> real.replace(path, object));
   }
 
   @Override
-  public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
+  public Json change(String path, Json change) throws InterruptedException, Unanswered, ApiRefusal {
     return changed(() -> real.change(path, change));
   }
 
   @Override
-  public void delete(String path, Json options) throws InterruptedException, NotTold, ApiRefusal {
+  public void delete(String path, Json options)
+      throws InterruptedException, Unanswered, ApiRefusal {
     changed(
         () -> {
           real.delete(path, options);
@@ -81,18 +83,18 @@ record WatchedServer(ApiServer real, Life life) implements ApiServer {
   }
 
   @Override
-  public Instant time() throws InterruptedException, NotTold {
+  public Instant time() throws InterruptedException, Unanswered {
     return real.time();
   }
 
   @Override
-  public Json version() throws InterruptedException, NotTold {
+  public Json version() throws InterruptedException, Unanswered {
     return real.version();
   }
 
   @Override
   public String log(String namespace, String pod, String container)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     return real.log(namespace, pod, container);
   }
 

@@ -2,8 +2,8 @@ package dev.gpush.app;
 
 import dev.gpush.backends.local.LocalHost;
 import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkTiming;

@@ -20,7 +20,7 @@ import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.link.AgentImage;
 import dev.gpush.shell.command.Services;
 import dev.gpush.shell.command.ShellHandler;
-import dev.gpush.shell.render.Ticker;
+import dev.gpush.shell.console.Ticker;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package dev.gpush.launch;
 
 import dev.gpush.core.backend.NodeInfo;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -13,8 +13,8 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
-import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -152,7 +152,7 @@ final class AgentGang implements AutoCloseable {
   }
 
   private Pipe spawn() throws IOException {
-    return ProcessPipe.start(image.arguments(Interpreters.inOrder()));
+    return ChildPipe.start(image.arguments(Interpreters.inOrder()));
   }
 
   @Override

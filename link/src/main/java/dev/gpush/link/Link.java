@@ -208,7 +208,7 @@ public final class Link implements AutoCloseable {
     }
   }
 
-  /** Whether the pipe that is there now does: {@link dev.gpush.core.backend.Pipe#holdsBack}. */
+  /** Whether the pipe that is there now does: {@link dev.gpush.core.machine.Pipe#holdsBack}. */
   public boolean holdsBack() {
     lock.lock();
     try {

@@ -1,9 +1,9 @@
 package dev.gpush.link;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;

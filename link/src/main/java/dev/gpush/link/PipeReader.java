@@ -1,7 +1,7 @@
 package dev.gpush.link;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameKind;

@@ -3,7 +3,7 @@ package dev.gpush.link;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.testkit.fake.ProcessPipe;
+import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,8 +84,8 @@ final class AgentGang implements AutoCloseable {
         "start", place(node));
   }
 
-  private ProcessPipe spawn() throws IOException {
-    return ProcessPipe.start(image.arguments(AgentNode.PYTHONS));
+  private ChildPipe spawn() throws IOException {
+    return ChildPipe.start(image.arguments(AgentNode.PYTHONS));
   }
 
   Tasks tasks() {
@@ -98,8 +98,8 @@ final class AgentGang implements AutoCloseable {
   }
 
   /** A relay of its own, as where every node has one. */
-  ProcessPipe relay(int node) throws IOException {
-    ProcessPipe pipe = spawn();
+  ChildPipe relay(int node) throws IOException {
+    ChildPipe pipe = spawn();
     image.begin(pipe, header("attach", node));
     return pipe;
   }

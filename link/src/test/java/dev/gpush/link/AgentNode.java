@@ -1,11 +1,11 @@
 package dev.gpush.link;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.testkit.fake.ProcessPipe;
-import dev.gpush.testkit.fake.SocketPipe;
+import dev.gpush.testkit.fake.ChildPipe;
+import dev.gpush.testkit.fake.ConnectedPipe;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -104,12 +104,12 @@ final class AgentNode implements AutoCloseable {
         "request", Json.object("gpus", 0));
   }
 
-  ProcessPipe spawn() throws IOException {
+  ChildPipe spawn() throws IOException {
     return spawn(PYTHONS);
   }
 
-  ProcessPipe spawn(List<String> interpreters) throws IOException {
-    return ProcessPipe.start(image.arguments(interpreters));
+  ChildPipe spawn(List<String> interpreters) throws IOException {
+    return ChildPipe.start(image.arguments(interpreters));
   }
 
   Json control(Json.Obj control) throws IOException {
@@ -175,7 +175,7 @@ final class AgentNode implements AutoCloseable {
       Json.Obj header = header("start", Json.object());
       image.ask(spawn(), header.with("start", start().with("hold_only", true)));
     }
-    return SocketPipe.to(
+    return ConnectedPipe.to(
         socket().orElseThrow(() -> new IOException("no agent's socket in " + folder)));
   }
 

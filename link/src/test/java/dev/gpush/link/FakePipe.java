@@ -1,6 +1,6 @@
 package dev.gpush.link;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -1,6 +1,6 @@
 package dev.gpush.link;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.link.frame.FrameKind;
 import dev.gpush.link.frame.FrameLimits;
 import java.io.EOFException;

@@ -3,8 +3,8 @@ package dev.gpush.link;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;

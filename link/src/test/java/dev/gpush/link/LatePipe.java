@@ -1,6 +1,6 @@
 package dev.gpush.link;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

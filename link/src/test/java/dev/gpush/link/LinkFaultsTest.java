@@ -3,11 +3,11 @@ package dev.gpush.link;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;
-import dev.gpush.testkit.fake.ProcessPipe;
+import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -158,7 +158,7 @@ class LinkFaultsTest {
 
   /** The relay itself stands still, as a stopped ssh does; without one, both ways do. */
   private FaultyPipe laterStopped(Pipe pipe, long millis) {
-    if (!(pipe instanceof ProcessPipe)) {
+    if (!(pipe instanceof ChildPipe)) {
       return laterStill(new FaultyPipe(pipe), millis, true, true);
     }
     node.tasks()
@@ -173,7 +173,7 @@ class LinkFaultsTest {
 
   private static void signal(Pipe relay, String name) {
     try {
-      long pid = ((ProcessPipe) relay).pid();
+      long pid = ((ChildPipe) relay).pid();
       new ProcessBuilder("kill", "-" + name, Long.toString(pid)).start().waitFor();
     } catch (java.io.IOException broken) {
       throw new IllegalStateException(broken);

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Pipe;
-import dev.gpush.core.backend.PipeAround;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.PipeAround;
 import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.tunnel.NodeTunnel;
 import dev.gpush.link.tunnel.TunnelCertificate;

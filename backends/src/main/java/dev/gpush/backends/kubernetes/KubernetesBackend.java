@@ -1,11 +1,33 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.floor.AgentAnswer;
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.GpuKind;
+import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
+import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.kubernetes.gangs.GangSystem;
+import dev.gpush.backends.kubernetes.gangs.GangSystems;
+import dev.gpush.backends.kubernetes.gangs.PlainGang;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.objects.PythonInitContainer;
+import dev.gpush.backends.kubernetes.pods.AgentArrivals;
+import dev.gpush.backends.kubernetes.pods.AttachedGangs;
+import dev.gpush.backends.kubernetes.pods.AttachedPods;
+import dev.gpush.backends.kubernetes.pods.GrantedPods;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.PodAgents;
+import dev.gpush.backends.kubernetes.pods.PodFailure;
+import dev.gpush.backends.kubernetes.pods.PodHistory;
+import dev.gpush.backends.kubernetes.pods.PodNames;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.kubernetes.pods.WaitingPipes;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Anew;
 import dev.gpush.core.backend.Backend;
@@ -18,13 +40,13 @@ import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Loan;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
@@ -45,24 +67,24 @@ public final class KubernetesBackend implements Backend {
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Json.Obj STATUS = Json.object("do", "status");
 
-  private final Place place;
+  private final Namespace place;
   private final AgentProgram agent;
   private final PodAgents agents;
-  private final PastPods past;
+  private final PodHistory past;
   private final PodNames names;
   private final WaitingPipes pipes;
-  private final Loans loans;
+  private final AttachedGangs loans;
   private final Tasks tasks;
   private final SecureRandom random;
 
-  private KubernetesBackend(Place place, AgentProgram agent, Tasks tasks, SecureRandom random) {
+  private KubernetesBackend(Namespace place, AgentProgram agent, Tasks tasks, SecureRandom random) {
     this.place = place;
     this.agent = agent;
     this.pipes = new WaitingPipes(place.time());
     this.agents = new PodAgents(place, agent, pipes, tasks);
-    this.past = new PastPods();
+    this.past = new PodHistory();
     this.names = new PodNames(place, past);
-    this.loans = new Loans(place, agents, tasks, random);
+    this.loans = new AttachedGangs(place, agents, tasks, random);
     this.tasks = tasks;
     this.random = random;
   }
@@ -75,7 +97,7 @@ public final class KubernetesBackend implements Backend {
     this.agents = agents;
     this.past = same.past;
     this.names = same.names;
-    this.loans = new Loans(place, agents, same.tasks, same.random);
+    this.loans = new AttachedGangs(place, agents, same.tasks, same.random);
     this.tasks = same.tasks;
     this.random = same.random;
   }
@@ -105,7 +127,10 @@ public final class KubernetesBackend implements Backend {
       Clock clock,
       SecureRandom random) {
     return new KubernetesBackend(
-        new Place(config.name(), KubernetesSettings.of(config), api, clock), agent, tasks, random);
+        new Namespace(config.name(), KubernetesSettings.of(config), api, clock),
+        agent,
+        tasks,
+        random);
   }
 
   @Override
@@ -141,31 +166,31 @@ public final class KubernetesBackend implements Backend {
         });
   }
 
-  private static String there(Room room) {
+  private static String there(ClusterRoom room) {
     if (room.nodes().isEmpty()) {
       return "you may not list its nodes";
     }
-    List<ClusterNode> nodes = room.nodes().get();
-    long in = nodes.stream().filter(ClusterNode::isIn).count();
+    List<KubernetesNode> nodes = room.nodes().get();
+    long in = nodes.stream().filter(KubernetesNode::isIn).count();
     long gpus = 0;
     long free = 0;
-    for (ClusterNode node : nodes) {
+    for (KubernetesNode node : nodes) {
       Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isIn());
       gpus += resource.map(node::has).orElse(0L);
       free += resource.map(node::free).orElse(0L);
     }
     return in
         + " of "
-        + Text.count(nodes.size(), "node")
+        + ClusterText.count(nodes.size(), "node")
         + ", "
         + (room.pods().isPresent() ? free + " of " : "")
-        + Text.count(Math.toIntExact(gpus), "GPU")
+        + ClusterText.count(Math.toIntExact(gpus), "GPU")
         + (room.pods().isPresent() ? " free" : "");
   }
 
   @Override
   public List<String> explain() {
-    return told(() -> new Rights(place).lines());
+    return told(() -> new AccessCheck(place).lines());
   }
 
   @Override
@@ -177,7 +202,7 @@ public final class KubernetesBackend implements Backend {
 
   private static String words(Loan loan) {
     return loan.gpus().isNone()
-        ? Text.count(loan.nodes(), "pod")
+        ? ClusterText.count(loan.nodes(), "pod")
         : loan.nodes() + " × " + loan.gpus().count() + " " + loan.gpus().model().orElse("GPU");
   }
 
@@ -227,7 +252,7 @@ public final class KubernetesBackend implements Backend {
   public Observation observe(Gang gang) {
     try {
       return gang.isBorrowed() ? loans.observe(gang) : look(gang);
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       return new Observation.CannotTell(unknown.words());
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -235,7 +260,7 @@ public final class KubernetesBackend implements Backend {
     }
   }
 
-  private Observation look(Gang gang) throws InterruptedException, NotTold {
+  private Observation look(Gang gang) throws InterruptedException, Unanswered {
     Optional<Json> job = place.job(gang.id());
     Optional<String> end = job.map(Jobs::end).orElse(Optional.of("its job is not there any more"));
     if (end.isPresent()) {
@@ -261,11 +286,12 @@ public final class KubernetesBackend implements Backend {
     return gang.isBorrowed() ? Backend.super.anew(gang, node) : told(() -> successor(gang, node));
   }
 
-  private Anew successor(Gang gang, int node) throws InterruptedException, NotTold {
+  private Anew successor(Gang gang, int node) throws InterruptedException, Unanswered {
     Pods pods = Pods.of(place, gang.id());
     past.seen(gang.id(), pods);
     Json pod = pods.byNode().getOrDefault(node, Json.object());
-    String why = Fate.before(pod).or(() -> past.why(gang.id(), node, Pods.name(pod))).orElse("");
+    String why =
+        PodFailure.before(pod).or(() -> past.why(gang.id(), node, Pods.name(pod))).orElse("");
     NodeInfo before = gang.nodes().get(node);
     Optional<Json> job = place.job(gang.id());
     Map<Integer, Json> said =
@@ -275,7 +301,8 @@ public final class KubernetesBackend implements Backend {
       return new Anew(why, before);
     }
     return new Anew(
-        why, new Grant(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
+        why,
+        new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
 
   /** The deadline is counted from when the pods began, by the server's clock alone. */
@@ -304,18 +331,18 @@ public final class KubernetesBackend implements Backend {
                   terms.json().with("do", "renew"),
                   STATUS_LIMIT);
           if (AgentAnswer.said(answers).isEmpty()) {
-            throw new NotTold(AgentAnswer.silent(answers), null);
+            throw new Unanswered(AgentAnswer.silent(answers), null);
           }
           return true;
         });
   }
 
   private void setDeadline(Json job, Optional<Duration> hardEnd)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     Optional<Instant> start = Jobs.start(job);
     Duration age =
         start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
-    Optional<Long> deadline = hardEnd.map(end -> age.plus(end).plus(Manifest.SLACK).toSeconds());
+    Optional<Long> deadline = hardEnd.map(end -> age.plus(end).plus(GangObjects.SLACK).toSeconds());
     try {
       place
           .api()
@@ -339,7 +366,7 @@ public final class KubernetesBackend implements Backend {
         () -> {
           var found = new ArrayList<Discovered>();
           for (Json job : ours()) {
-            Optional<Tag> tag = Tag.of(job);
+            Optional<PodTag> tag = PodTag.of(job);
             if (tag.isPresent()
                 && !owner.isEmpty()
                 && tag.get().owner().equals(owner)
@@ -352,20 +379,20 @@ public final class KubernetesBackend implements Backend {
         });
   }
 
-  private List<Json> ours() throws InterruptedException, NotTold {
+  private List<Json> ours() throws InterruptedException, Unanswered {
     try {
-      return place.list(Jobs.GROUP, "jobs", Tag.MANAGER_LABEL + "=" + Tag.MANAGER);
+      return place.list(Jobs.GROUP, "jobs", PodTag.MANAGER_LABEL + "=" + PodTag.MANAGER);
     } catch (ApiRefusal refusal) {
       throw place.notAllowed("list jobs", refusal);
     }
   }
 
-  private Discovered discovered(Json job, Tag tag) throws InterruptedException, NotTold {
+  private Discovered discovered(Json job, PodTag tag) throws InterruptedException, Unanswered {
     var id = new GangId(tag.gang());
     Pods pods = Pods.of(place, id);
     if (Jobs.isSuspended(job) || pods.placed() < tag.nodes() - Jobs.ended(job).size()) {
       return new Discovered(
-          new Gang(id, name(), List.of(), Grant.detail(place, job)),
+          new Gang(id, name(), List.of(), GrantedPods.detail(place, job)),
           tag.session(),
           tag.owner(),
           tag.holder(),
@@ -380,7 +407,7 @@ public final class KubernetesBackend implements Backend {
             .filter(now -> !now.isEmpty())
             .orElse(tag.holder());
     return new Discovered(
-        new Grant(place, job).gang(pods, said, place.nodes(pods)),
+        new GrantedPods(place, job).gang(pods, said, place.nodes(pods)),
         tag.session(),
         tag.owner(),
         holder,
@@ -395,7 +422,7 @@ public final class KubernetesBackend implements Backend {
     Json pod;
     try {
       pod = pod(gang, node);
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       throw new IOException(unknown.words(), unknown);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -405,9 +432,11 @@ public final class KubernetesBackend implements Backend {
       throw new IOException("it has no pod now");
     }
     if (!Pods.isRunning(pod)) {
-      throw new IOException("pod " + Pods.name(pod) + ": " + Fate.of(pod).words());
+      throw new IOException("pod " + Pods.name(pod) + ": " + PodFailure.of(pod).words());
     }
-    return place.api().exec(place.namespace(), Pods.name(pod), Lent.container(pod), arguments);
+    return place
+        .api()
+        .exec(place.namespace(), Pods.name(pod), AttachedPods.container(pod), arguments);
   }
 
   /** The pipe on which the agent has answered when its pod started, or a command that it takes. */
@@ -423,7 +452,7 @@ public final class KubernetesBackend implements Backend {
   }
 
   /** An empty object where a node has none now. */
-  private Json pod(Gang gang, int node) throws InterruptedException, NotTold {
+  private Json pod(Gang gang, int node) throws InterruptedException, Unanswered {
     return gang.isBorrowed()
         ? loans.pod(gang.nodes().get(node)).orElse(Json.object())
         : names.pod(gang.id(), node);
@@ -435,17 +464,17 @@ public final class KubernetesBackend implements Backend {
     try {
       Json pod = gang.isBorrowed() ? Json.object() : names.pod(gang.id(), 0);
       return Pods.name(pod).isEmpty()
-          ? OwnPython.interpreters(isBrought)
-          : OwnPython.interpreters(pod);
-    } catch (NotTold unknown) {
-      return OwnPython.interpreters(isBrought);
+          ? PythonInitContainer.interpreters(isBrought)
+          : PythonInitContainer.interpreters(pod);
+    } catch (Unanswered unknown) {
+      return PythonInitContainer.interpreters(isBrought);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-      return OwnPython.interpreters(isBrought);
+      return PythonInitContainer.interpreters(isBrought);
     }
   }
 
-  private <T> T told(NotTold.Question<T> question) {
-    return NotTold.answer(name(), place.settings().access().kubectl() + " version", question);
+  private <T> T told(Unanswered.Question<T> question) {
+    return Unanswered.answer(name(), place.settings().access().kubectl() + " version", question);
   }
 }

@@ -1,8 +1,13 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
+import dev.gpush.backends.kubernetes.cluster.PodShape;
+import dev.gpush.backends.kubernetes.objects.PodShaping;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.json.Json;
@@ -14,24 +19,25 @@ import java.util.Optional;
 final class KubernetesPlan {
   private static final int MOST_HOLDERS = 8;
 
-  private final Place place;
+  private final Namespace place;
   private final GangRequest request;
 
-  KubernetesPlan(Place place, GangRequest request) {
+  KubernetesPlan(Namespace place, GangRequest request) {
     this.place = place;
     this.request = request;
   }
 
-  Plan plan() throws InterruptedException, NotTold {
-    Room room = place.room();
-    return switch (new Shaping(request, place.settings(), room).result()) {
-      case Shaping.Result.Hopeless(var reason, var works) -> new Plan.Never(reason, works);
-      case Shaping.Result.Fits fits -> of(fits, room);
+  Plan plan() throws InterruptedException, Unanswered {
+    ClusterRoom room = place.room();
+    return switch (new PodShaping(request, place.settings(), room).result()) {
+      case PodShaping.Result.Hopeless(var reason, var works) -> new Plan.Never(reason, works);
+      case PodShaping.Result.Fits fits -> of(fits, room);
     };
   }
 
-  private Plan of(Shaping.Result.Fits fits, Room room) throws InterruptedException, NotTold {
-    Shape shape = fits.shape();
+  private Plan of(PodShaping.Result.Fits fits, ClusterRoom room)
+      throws InterruptedException, Unanswered {
+    PodShape shape = fits.shape();
     Optional<Plan> quota = quota(shape);
     if (quota.isPresent()) {
       return quota.get();
@@ -39,25 +45,25 @@ final class KubernetesPlan {
     Optional<Long> places = fits.places();
     if (places.isPresent() && places.get() < request.nodes()) {
       return new Plan.Later(
-          "there is room for " + places.get() + " of " + Text.count(request.nodes(), "node"),
+          "there is room for " + places.get() + " of " + ClusterText.count(request.nodes(), "node"),
           Optional.empty(),
-          room.holders(shape.resource().orElse(ClusterNode.CPU)).stream()
+          room.holders(shape.resource().orElse(KubernetesNode.CPU)).stream()
               .limit(MOST_HOLDERS)
               .toList());
     }
     return new Plan.Now(what(shape) + (places.isEmpty() ? ", if the scheduler has room" : ""));
   }
 
-  private String what(Shape shape) {
+  private String what(PodShape shape) {
     String gpus =
         shape.resource().isEmpty()
-            ? Text.count(request.nodes(), "CPU node")
+            ? ClusterText.count(request.nodes(), "CPU node")
             : request.nodes() + " × " + shape.gpus() + " " + shape.gpuModel();
-    return gpus + ", " + Text.count(shape.cpus(), "CPU") + " each";
+    return gpus + ", " + ClusterText.count(shape.cpus(), "CPU") + " each";
   }
 
   /** A namespace may have less than the cluster has. */
-  Optional<Plan> quota(Shape shape) throws InterruptedException, NotTold {
+  Optional<Plan> quota(PodShape shape) throws InterruptedException, Unanswered {
     if (shape.resource().isEmpty()) {
       return Optional.empty();
     }
@@ -70,8 +76,8 @@ final class KubernetesPlan {
     }
     long wanted = (long) shape.gpus() * request.nodes();
     for (Json quota : quotas) {
-      Map<String, Long> hard = ClusterNode.amounts(quota.object("status").object("hard"));
-      Map<String, Long> used = ClusterNode.amounts(quota.object("status").object("used"));
+      Map<String, Long> hard = KubernetesNode.amounts(quota.object("status").object("hard"));
+      Map<String, Long> used = KubernetesNode.amounts(quota.object("status").object("used"));
       long most = hard.getOrDefault(name, Long.MAX_VALUE);
       String words =
           "the quota of the namespace "

@@ -1,10 +1,16 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.floor.AgentAnswer;
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Pause;
-import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.pods.AttachedGangs;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.PodAgents;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.kubernetes.pods.WaitingPipes;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.NodeInfo;
@@ -40,12 +46,12 @@ final class KubernetesRelease {
   /** Deletions that wait for an answer of the API server. */
   private static final int AT_ONCE = 16;
 
-  private final Place place;
+  private final Namespace place;
   private final PodAgents agents;
   private final WaitingPipes pipes;
   private final Tasks tasks;
 
-  KubernetesRelease(Place place, PodAgents agents, WaitingPipes pipes, Tasks tasks) {
+  KubernetesRelease(Namespace place, PodAgents agents, WaitingPipes pipes, Tasks tasks) {
     this.place = place;
     this.agents = agents;
     this.pipes = pipes;
@@ -74,7 +80,7 @@ final class KubernetesRelease {
       return tasks.within(limit, "release", () -> release(gang, limit, grace, left));
     } catch (TimeoutException late) {
       why = "after " + DurationText.of(limit) + " " + left.get();
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       why = unknown.words();
     }
     throw new GpushException(new BackendFailure.NotReleased(place.name(), gang.id().text(), why));
@@ -82,7 +88,7 @@ final class KubernetesRelease {
 
   private List<String> release(
       Gang gang, Duration limit, Duration grace, AtomicReference<String> left)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     var kept = new ArrayList<String>();
     Optional<Json> job = place.job(gang.id());
     if (job.isPresent() && !Jobs.isBeingDeleted(job.get())) {
@@ -94,7 +100,7 @@ final class KubernetesRelease {
     return List.copyOf(kept);
   }
 
-  private List<String> letGo(Gang gang, Duration limit) throws InterruptedException, NotTold {
+  private List<String> letGo(Gang gang, Duration limit) throws InterruptedException, Unanswered {
     Json.Obj release = Json.object("do", "release");
     Map<Integer, AgentAnswer> answers =
         gang.nodes().isEmpty()
@@ -105,10 +111,10 @@ final class KubernetesRelease {
                 nodes -> Pods.of(place, gang.id()).byNode(nodes),
                 release,
                 limit);
-    return Loans.kept(gang, AgentAnswer.said(answers));
+    return AttachedGangs.kept(gang, AgentAnswer.said(answers));
   }
 
-  private void delete(Json job) throws InterruptedException, NotTold {
+  private void delete(Json job) throws InterruptedException, Unanswered {
     try {
       place
           .api()
@@ -124,18 +130,18 @@ final class KubernetesRelease {
    * Its pods go with the Job, but only one after the other, and after their own long grace; without
    * the right to delete them, so be it.
    */
-  private void hurry(GangId gang, Duration grace) throws InterruptedException, NotTold {
+  private void hurry(GangId gang, Duration grace) throws InterruptedException, Unanswered {
     var turns = new Semaphore(AT_ONCE);
-    List<Work<Boolean, NotTold>> deletions =
+    List<Work<Boolean, Unanswered>> deletions =
         Pods.of(place, gang).all().stream()
             .filter(pod -> !Pods.isEnding(pod))
-            .<Work<Boolean, NotTold>>map(pod -> () -> delete(pod, grace, turns))
+            .<Work<Boolean, Unanswered>>map(pod -> () -> delete(pod, grace, turns))
             .toList();
     tasks.all("delete-pod", deletions);
   }
 
   private boolean delete(Json pod, Duration grace, Semaphore turns)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     turns.acquire();
     try {
       place
@@ -152,7 +158,7 @@ final class KubernetesRelease {
   }
 
   private void awaitEnd(GangId gang, AtomicReference<String> left)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     var pause = new Pause();
     while (true) {
       Optional<Json> job = place.job(gang);
@@ -175,6 +181,6 @@ final class KubernetesRelease {
         + Pods.name(pod)
         + on
         + " is still there; if that node is off for good: "
-        + Text.clean(place.kubectl("delete pod " + Pods.name(pod) + " --force"));
+        + ClusterText.clean(place.kubectl("delete pod " + Pods.name(pod) + " --force"));
   }
 }

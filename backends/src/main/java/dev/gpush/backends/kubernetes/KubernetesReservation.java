@@ -1,10 +1,27 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.floor.AgentAnswer;
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Pause;
-import dev.gpush.backends.floor.Text;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.Topology;
+import dev.gpush.backends.kubernetes.gangs.Assembly;
+import dev.gpush.backends.kubernetes.gangs.GangSystem;
+import dev.gpush.backends.kubernetes.gangs.GangSystems;
+import dev.gpush.backends.kubernetes.gangs.QueueReturn;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.objects.PodShaping;
+import dev.gpush.backends.kubernetes.objects.PythonInitContainer;
+import dev.gpush.backends.kubernetes.pods.AgentArrivals;
+import dev.gpush.backends.kubernetes.pods.GrantedPods;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.PodFailure;
+import dev.gpush.backends.kubernetes.pods.PodRefusals;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.kubernetes.pods.StartupEvents;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
@@ -48,7 +65,7 @@ final class KubernetesReservation {
   private static final int TRIES = 3;
   private static final int HOLDER_BYTES = 8;
 
-  private final Place place;
+  private final Namespace place;
   private final AgentProgram agent;
   private final AgentArrivals arrivals;
   private final SecureRandom random;
@@ -56,12 +73,12 @@ final class KubernetesReservation {
   private final GangRequest request;
   private final Waiter waiter;
   private final Assembly assembly;
-  private final Troubles troubles;
+  private final StartupEvents troubles;
   private int badLooks;
   private long reminded;
 
   KubernetesReservation(
-      Place place,
+      Namespace place,
       AgentProgram agent,
       AgentArrivals arrivals,
       SecureRandom random,
@@ -76,7 +93,7 @@ final class KubernetesReservation {
     this.request = request;
     this.waiter = waiter;
     this.reminded = place.time().nanos();
-    this.troubles = new Troubles(place);
+    this.troubles = new StartupEvents(place);
     var id = new byte[HOLDER_BYTES];
     random.nextBytes(id);
     this.assembly =
@@ -99,7 +116,7 @@ final class KubernetesReservation {
       Gang gang = granted(source);
       stays = true;
       return gang;
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       stays = isResumed;
       throw isResumed ? unreachable(unknown) : place.failed(unknown);
     } catch (InterruptedException stop) {
@@ -118,7 +135,7 @@ final class KubernetesReservation {
     }
   }
 
-  private GpushException unreachable(NotTold unknown) {
+  private GpushException unreachable(Unanswered unknown) {
     return unknown
         .known()
         .orElseGet(
@@ -135,16 +152,16 @@ final class KubernetesReservation {
   /** Where the Job comes from. */
   @FunctionalInterface
   private interface JobSource {
-    Json job(Manifest manifest, GangSystem system) throws InterruptedException, NotTold;
+    Json job(GangObjects manifest, GangSystem system) throws InterruptedException, Unanswered;
   }
 
-  private Gang granted(JobSource source) throws InterruptedException, NotTold {
-    Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
+  private Gang granted(JobSource source) throws InterruptedException, Unanswered {
+    PodShaping.Result.Fits fits = shaped(place.roomAsPlanned());
     quota(fits);
-    new Rights(place).requireCommands();
+    new AccessCheck(place).requireCommands();
     GangSystem system = GangSystems.of(place).system();
     var manifest =
-        new Manifest(
+        new GangObjects(
             request,
             place.settings(),
             fits.shape(),
@@ -156,15 +173,16 @@ final class KubernetesReservation {
     return awaitAgents();
   }
 
-  private Shaping.Result.Fits shaped(Room room) {
-    return switch (new Shaping(request, place.settings(), room).result()) {
-      case Shaping.Result.Fits fits -> fits;
-      case Shaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
+  private PodShaping.Result.Fits shaped(ClusterRoom room) {
+    return switch (new PodShaping(request, place.settings(), room).result()) {
+      case PodShaping.Result.Fits fits -> fits;
+      case PodShaping.Result.Hopeless(var reason, var works) -> throw never(reason, works);
     };
   }
 
   /** Why the namespace does not let it begin now, if so. */
-  private Optional<String> quota(Shaping.Result.Fits fits) throws InterruptedException, NotTold {
+  private Optional<String> quota(PodShaping.Result.Fits fits)
+      throws InterruptedException, Unanswered {
     return new KubernetesPlan(place, request)
         .quota(fits.shape())
         .map(
@@ -178,10 +196,12 @@ final class KubernetesReservation {
 
   // ---- the objects
 
-  private Json created(Manifest manifest, GangSystem system) throws InterruptedException, NotTold {
-    List<String> interpreters = OwnPython.interpreters(place.settings().pythonImage().isPresent());
+  private Json created(GangObjects manifest, GangSystem system)
+      throws InterruptedException, Unanswered {
+    List<String> interpreters =
+        PythonInitContainer.interpreters(place.settings().pythonImage().isPresent());
     Json.Obj job =
-        system.marked(manifest.job(agent.commandIn(Manifest.OWN, interpreters)), manifest);
+        system.marked(manifest.job(agent.commandIn(GangObjects.OWN, interpreters)), manifest);
     for (int attempt = 1; attempt <= TRIES; attempt++) {
       Optional<Json> there = whatIsThere();
       if (there.isPresent()) {
@@ -193,24 +213,24 @@ final class KubernetesReservation {
         if (!refusal.alreadyExists()) {
           throw refused(refusal);
         }
-      } catch (NotTold lost) {
+      } catch (Unanswered lost) {
         waiter.waits(lost.words());
       }
     }
     throw place.failed("the API server gave no answer " + TRIES + " times, and there is no job");
   }
 
-  private Json existing() throws InterruptedException, NotTold {
+  private Json existing() throws InterruptedException, Unanswered {
     return whatIsThere().orElseThrow(() -> place.failed("its job is not there any more"));
   }
 
   /** As long as nobody can tell, nothing is created again. */
-  private Optional<Json> whatIsThere() throws InterruptedException, NotTold {
+  private Optional<Json> whatIsThere() throws InterruptedException, Unanswered {
     var pause = new Pause();
     while (true) {
       try {
         return place.job(request.gang());
-      } catch (NotTold unknown) {
+      } catch (Unanswered unknown) {
         if (unknown.known().isPresent()) {
           throw unknown;
         }
@@ -224,13 +244,13 @@ final class KubernetesReservation {
     if (refusal.isForbidden() && refusal.words().contains("cannot create")) {
       return new GpushException(
           new BackendFailure.Unavailable(
-              place.name(), Text.clean(refusal.words()), "gpush backends --explain"));
+              place.name(), ClusterText.clean(refusal.words()), "gpush backends --explain"));
     }
     return never("the cluster refuses it: " + refusal.words(), List.of("gpush backends --explain"));
   }
 
-  private void complete(Json job, Manifest manifest, GangSystem system)
-      throws InterruptedException, NotTold {
+  private void complete(Json job, GangObjects manifest, GangSystem system)
+      throws InterruptedException, Unanswered {
     if (Jobs.end(job).isPresent()) {
       throw place.failed(Jobs.end(job).get());
     }
@@ -243,7 +263,7 @@ final class KubernetesReservation {
 
   /** However often it is asked for: that it is there already is as good. */
   private void there(String group, String kind, Json.Obj object)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     var pause = new Pause();
     for (int attempt = 1; ; attempt++) {
       try {
@@ -254,7 +274,7 @@ final class KubernetesReservation {
           return;
         }
         throw refused(refusal);
-      } catch (NotTold lost) {
+      } catch (Unanswered lost) {
         if (attempt == TRIES || lost.known().isPresent()) {
           throw lost;
         }
@@ -266,12 +286,12 @@ final class KubernetesReservation {
 
   // ---- waiting
 
-  private void awaitPlaces(GangSystem system) throws InterruptedException, NotTold {
+  private void awaitPlaces(GangSystem system) throws InterruptedException, Unanswered {
     var pause = new Pause();
-    Shaping.Result.Fits fits = shaped(place.roomAsPlanned());
+    PodShaping.Result.Fits fits = shaped(place.roomAsPlanned());
     boolean begun = false;
     boolean isFirst = true;
-    var returning = new Returning(place, system, random);
+    var returning = new QueueReturn(place, system, random);
     try {
       while (true) {
         try {
@@ -289,7 +309,7 @@ final class KubernetesReservation {
           } else {
             waiter.waits(words(system, returning, job, pods, fits));
           }
-        } catch (NotTold unknown) {
+        } catch (Unanswered unknown) {
           waiter.waits("nobody can tell: " + unknown.words());
         }
         pause.await();
@@ -300,11 +320,11 @@ final class KubernetesReservation {
   }
 
   private String words(
-      GangSystem system, Returning returning, Json job, Pods pods, Shaping.Result.Fits fits)
-      throws InterruptedException, NotTold {
-    Optional<String> refused = Refusals.of(place, job);
+      GangSystem system, QueueReturn returning, Json job, Pods pods, PodShaping.Result.Fits fits)
+      throws InterruptedException, Unanswered {
+    Optional<String> refused = PodRefusals.of(place, job);
     if (refused.isPresent() && pods.living().size() < request.nodes()) {
-      if (++badLooks >= BAD_LOOKS && Refusals.isHopeless(refused.get(), request.nodes())) {
+      if (++badLooks >= BAD_LOOKS && PodRefusals.isHopeless(refused.get(), request.nodes())) {
         throw never(
             "the cluster refuses its pods: " + refused.get(),
             List.of(place.kubectl("describe resourcequota,limitrange")));
@@ -334,7 +354,7 @@ final class KubernetesReservation {
         .orElse("its pods are being placed");
   }
 
-  private void remind(GangSystem system, Json job) throws InterruptedException, NotTold {
+  private void remind(GangSystem system, Json job) throws InterruptedException, Unanswered {
     if (place.time().nanos() - reminded > REMINDER.toNanos()) {
       reminded = place.time().nanos();
       system.remind(place, job);
@@ -347,7 +367,7 @@ final class KubernetesReservation {
     }
   }
 
-  private void begin(Json job) throws InterruptedException, NotTold {
+  private void begin(Json job) throws InterruptedException, Unanswered {
     try {
       place
           .api()
@@ -359,7 +379,7 @@ final class KubernetesReservation {
     }
   }
 
-  private Json living() throws InterruptedException, NotTold {
+  private Json living() throws InterruptedException, Unanswered {
     Json job =
         place
             .job(request.gang())
@@ -379,7 +399,7 @@ final class KubernetesReservation {
    * Images may take long; what will never run is found out. The agent of each pod is asked as soon
    * as its container runs, and the gang is granted when all have answered.
    */
-  private Gang awaitAgents() throws InterruptedException, NotTold {
+  private Gang awaitAgents() throws InterruptedException, Unanswered {
     var pause = new Pause();
     badLooks = 0;
     OptionalLong end = OptionalLong.empty();
@@ -392,7 +412,7 @@ final class KubernetesReservation {
           Map<Integer, AgentAnswer> answers = arrivals.await(pods, LOOK);
           Map<Integer, Json> said = AgentAnswer.said(answers);
           if (said.size() == request.nodes()) {
-            return new Grant(place, job).gang(pods, said, place.nodes(pods));
+            return new GrantedPods(place, job).gang(pods, said, place.nodes(pods));
           }
           end = OptionalLong.of(end.orElse(place.time().nanos() + AGENTS_LIMIT.toNanos()));
           // Pods that run cost money, whether anybody gets to them or not.
@@ -404,22 +424,22 @@ final class KubernetesReservation {
         } else {
           waiter.waits(starting(pods));
         }
-      } catch (NotTold unknown) {
+      } catch (Unanswered unknown) {
         waiter.waits("nobody can tell: " + unknown.words());
       }
       pause.await();
     }
   }
 
-  private String starting(Pods pods) throws InterruptedException, NotTold {
+  private String starting(Pods pods) throws InterruptedException, Unanswered {
     Optional<String> bad = Optional.empty();
     String words = "its pods are being made";
-    Map<String, Troubles.Trouble> troubled = troubles.of(pods.starting());
+    Map<String, StartupEvents.Trouble> troubled = troubles.of(pods.starting());
     for (var each : pods.byNode().entrySet()) {
       if (Pods.isRunning(each.getValue())) {
         continue;
       }
-      Fate fate = Fate.of(each.getValue());
+      PodFailure fate = PodFailure.of(each.getValue());
       String of = "node " + each.getKey() + ": " + fate.words();
       switch (fate.kind()) {
         case NO_PYTHON ->
@@ -439,8 +459,8 @@ final class KubernetesReservation {
     return bad.orElse(words);
   }
 
-  private String trouble(Map<String, Troubles.Trouble> troubled, Json pod, String of) {
-    Troubles.Trouble trouble = troubled.get(Pods.name(pod));
+  private String trouble(Map<String, StartupEvents.Trouble> troubled, Json pod, String of) {
+    StartupEvents.Trouble trouble = troubled.get(Pods.name(pod));
     if (trouble == null) {
       return "";
     }
@@ -452,14 +472,14 @@ final class KubernetesReservation {
 
   /** What a container that ended has written last; empty where that may not be asked. */
   private String log(Json pod) throws InterruptedException {
-    Optional<String> speaker = Fate.speaker(pod);
+    Optional<String> speaker = PodFailure.speaker(pod);
     if (speaker.isEmpty()) {
       return "";
     }
     try {
       String said = place.api().log(place.namespace(), Pods.name(pod), speaker.get());
-      return said.isBlank() ? "" : "; it wrote: " + Text.clean(said);
-    } catch (NotTold unknown) {
+      return said.isBlank() ? "" : "; it wrote: " + ClusterText.clean(said);
+    } catch (Unanswered unknown) {
       return "";
     }
   }

@@ -1,6 +1,6 @@
 package dev.gpush.backends.local;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;

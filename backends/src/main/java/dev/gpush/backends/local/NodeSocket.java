@@ -2,9 +2,9 @@ package dev.gpush.backends.local;
 
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.machine.Pipe;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;

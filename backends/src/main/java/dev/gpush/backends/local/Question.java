@@ -1,6 +1,6 @@
 package dev.gpush.backends.local;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;

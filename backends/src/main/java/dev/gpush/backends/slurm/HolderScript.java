@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm;
 
+import dev.gpush.backends.slurm.request.Container;
 import dev.gpush.core.machine.ShellQuote;
 import java.util.ArrayList;
 import java.util.Base64;

@@ -1,7 +1,10 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
+import dev.gpush.backends.slurm.cluster.WaitReason;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.time.LocalDateTime;
@@ -25,11 +28,13 @@ final class Prospect {
     this.nextLook = site.time().nanos();
   }
 
-  String words(Job job, WaitReason reason) throws InterruptedException, NotTold {
+  String words(SlurmJob job, WaitReason reason) throws InterruptedException, Unanswered {
     if (!job.isWaiting()) {
       return job.state().equals("CONFIGURING")
           ? "granted; its nodes are booting"
-          : job.words() + " is " + Text.clean(job.state()).toLowerCase(java.util.Locale.ROOT);
+          : job.words()
+              + " is "
+              + ClusterText.clean(job.state()).toLowerCase(java.util.Locale.ROOT);
     }
     if (site.time().nanos() - nextLook >= 0) {
       look(job);
@@ -45,9 +50,9 @@ final class Prospect {
     return job.words() + " waits" + place + estimate + " · " + reason.words();
   }
 
-  private void look(Job job) throws InterruptedException, NotTold {
-    List<Job> all = site.queue().everybody(job.partition());
-    List<Job> waiting = all.stream().filter(Job::isWaiting).toList();
+  private void look(SlurmJob job) throws InterruptedException, Unanswered {
+    List<SlurmJob> all = site.queue().everybody(job.partition());
+    List<SlurmJob> waiting = all.stream().filter(SlurmJob::isWaiting).toList();
     long before =
         waiting.stream()
             .filter(

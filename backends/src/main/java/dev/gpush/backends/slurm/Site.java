@@ -1,10 +1,23 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.floor.NotTold;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.Partition;
+import dev.gpush.backends.slurm.cluster.SlurmNode;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
+import dev.gpush.backends.slurm.command.ClusterMachine;
+import dev.gpush.backends.slurm.command.LoginNode;
+import dev.gpush.backends.slurm.command.SlurmCommands;
+import dev.gpush.backends.slurm.command.SlurmQueue;
+import dev.gpush.backends.slurm.request.Container;
+import dev.gpush.backends.slurm.request.JobShaping;
+import dev.gpush.backends.slurm.request.SlurmSettings;
+import dev.gpush.backends.slurm.step.GangAgents;
+import dev.gpush.backends.slurm.step.Steps;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.Gate;
+import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -35,8 +48,8 @@ final class Site {
   private final SlurmSettings settings;
   private final Clock clock;
   private final SlurmCommands commands;
-  private final Login login;
-  private final Queue queue;
+  private final LoginNode login;
+  private final SlurmQueue queue;
   private final Steps steps;
   private final GangAgents agents;
   private final AtomicReference<Optional<Cluster>> cluster =
@@ -57,13 +70,13 @@ final class Site {
     this.settings = settings;
     this.clock = clock;
     this.commands = new SlurmCommands(machine, tasks);
-    this.login = new Login(name, commands);
-    this.queue = new Queue(commands, login);
+    this.login = new LoginNode(name, commands);
+    this.queue = new SlurmQueue(commands, login);
     this.steps = new Steps(machine, clock);
     this.agents = new GangAgents(steps, agent, tasks);
   }
 
-  private record Cluster(List<Partition> partitions, List<ClusterNode> nodes, long nanos) {}
+  private record Cluster(List<Partition> partitions, List<SlurmNode> nodes, long nanos) {}
 
   String name() {
     return name;
@@ -86,11 +99,11 @@ final class Site {
     return commands;
   }
 
-  Login login() {
+  LoginNode login() {
     return login;
   }
 
-  Queue queue() {
+  SlurmQueue queue() {
     return queue;
   }
 
@@ -102,20 +115,20 @@ final class Site {
     return agents;
   }
 
-  List<Partition> partitions() throws InterruptedException, NotTold {
+  List<Partition> partitions() throws InterruptedException, Unanswered {
     return Partition.parse(commands.read(List.of("scontrol", "show", "partition", "-o")));
   }
 
-  List<ClusterNode> nodes() throws InterruptedException, NotTold {
-    return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o")));
+  List<SlurmNode> nodes() throws InterruptedException, Unanswered {
+    return SlurmNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o")));
   }
 
   /**
    * @param hosts as Slurm lists them
    */
-  List<ClusterNode> nodes(String hosts) throws InterruptedException, NotTold {
+  List<SlurmNode> nodes(String hosts) throws InterruptedException, Unanswered {
     Set<String> names = Set.copyOf(HostList.expand(hosts));
-    List<ClusterNode> planned =
+    List<SlurmNode> planned =
         fresh().stream()
             .flatMap(now -> now.nodes().stream())
             .filter(node -> names.contains(node.name()))
@@ -123,27 +136,27 @@ final class Site {
     if (planned.size() == names.size()) {
       return planned;
     }
-    return ClusterNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
+    return SlurmNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
   }
 
   /** What the request looks like there, by what the cluster is now. */
-  Shaping.Result shape(GangRequest request) throws InterruptedException, NotTold {
+  JobShaping.Result shape(GangRequest request) throws InterruptedException, Unanswered {
     String text = commands.read("scontrol", List.of("/bin/sh", "-c", CLUSTER));
     int middle = text.indexOf(BETWEEN);
     if (middle < 0) {
-      throw new NotTold("scontrol on " + machine() + " says nothing of its nodes", null);
+      throw new Unanswered("scontrol on " + machine() + " says nothing of its nodes", null);
     }
     var now =
         new Cluster(
             Partition.parse(text.substring(0, middle)),
-            ClusterNode.parse(text.substring(middle + BETWEEN.length())),
+            SlurmNode.parse(text.substring(middle + BETWEEN.length())),
             clock.nanos());
     cluster.set(Optional.of(now));
     return shape(request, now);
   }
 
   /** The same by what a plan has just seen: whoever asks plans first. */
-  Shaping.Result shapeAsPlanned(GangRequest request) throws InterruptedException, NotTold {
+  JobShaping.Result shapeAsPlanned(GangRequest request) throws InterruptedException, Unanswered {
     Optional<Cluster> seen = fresh();
     return seen.isPresent() ? shape(request, seen.get()) : shape(request);
   }
@@ -152,12 +165,12 @@ final class Site {
     return cluster.get().filter(seen -> clock.nanos() - seen.nanos() < FRESH.toNanos());
   }
 
-  private Shaping.Result shape(GangRequest request, Cluster of)
-      throws InterruptedException, NotTold {
+  private JobShaping.Result shape(GangRequest request, Cluster of)
+      throws InterruptedException, Unanswered {
     if (settings.with(request).container().isPresent() && !login.facts().hasContainers()) {
       return Container.missing();
     }
-    return new Shaping(request, settings.with(request), of.partitions(), of.nodes()).result();
+    return new JobShaping(request, settings.with(request), of.partitions(), of.nodes()).result();
   }
 
   /** Commands of the login node as they are typed here. */
@@ -177,12 +190,12 @@ final class Site {
   }
 
   /** The cluster's time of day. */
-  Optional<LocalDateTime> clock() throws InterruptedException, NotTold {
+  Optional<LocalDateTime> clock() throws InterruptedException, Unanswered {
     return SlurmTime.moment(commands.read(List.of("date", "+%Y-%m-%dT%H:%M:%S")));
   }
 
   /** Of the job's log, on the file system that login and nodes share. */
-  String folder(Login.Facts facts, GangId gang) {
+  String folder(LoginNode.Facts facts, GangId gang) {
     return facts.home() + "/gpush/" + gang.text();
   }
 }

@@ -1,8 +1,21 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.floor.AgentAnswer;
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.Gres;
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.Partition;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.SlurmNode;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
+import dev.gpush.backends.slurm.command.LoginNode;
+import dev.gpush.backends.slurm.command.SlurmCommands;
+import dev.gpush.backends.slurm.command.SlurmQueue;
+import dev.gpush.backends.slurm.request.JobShaping;
+import dev.gpush.backends.slurm.request.JobTag;
+import dev.gpush.backends.slurm.request.SlurmSettings;
+import dev.gpush.backends.slurm.step.GangAgents;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
@@ -10,11 +23,9 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
@@ -22,8 +33,10 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.core.time.DurationText;
@@ -134,18 +147,18 @@ public final class SlurmBackend implements Backend {
   public String describe() {
     return told(
         () -> {
-          Login.Facts login = site.login().facts();
+          LoginNode.Facts login = site.login().facts();
           List<Partition> partitions = site.partitions();
-          List<ClusterNode> nodes = site.nodes();
-          long in = nodes.stream().filter(ClusterNode::isIn).count();
+          List<SlurmNode> nodes = site.nodes();
+          long in = nodes.stream().filter(SlurmNode::isIn).count();
           int gpus =
               nodes.stream()
-                  .filter(ClusterNode::isIn)
+                  .filter(SlurmNode::isIn)
                   .mapToInt(node -> Gres.total(node.gpus()))
                   .sum();
           int used =
               nodes.stream()
-                  .filter(ClusterNode::isIn)
+                  .filter(SlurmNode::isIn)
                   .mapToInt(node -> Gres.total(node.used()))
                   .sum();
           String cluster = site.settings().cluster();
@@ -158,13 +171,13 @@ public final class SlurmBackend implements Backend {
               + ": "
               + in
               + " of "
-              + Text.count(nodes.size(), "node")
+              + ClusterText.count(nodes.size(), "node")
               + ", "
               + (gpus - used)
               + " of "
-              + Text.count(gpus, "GPU")
+              + ClusterText.count(gpus, "GPU")
               + " free, partitions "
-              + Text.list(partitions.stream().map(Partition::name).toList());
+              + ClusterText.list(partitions.stream().map(Partition::name).toList());
         });
   }
 
@@ -209,7 +222,7 @@ public final class SlurmBackend implements Backend {
   public Observation observe(Gang gang) {
     try {
       return look(gang);
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       return new Observation.CannotTell(unknown.words());
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -217,9 +230,9 @@ public final class SlurmBackend implements Backend {
     }
   }
 
-  private Observation look(Gang gang) throws InterruptedException, NotTold {
-    List<Job> jobs = site.queue().of(gang.id());
-    Optional<Job> living = Queue.living(jobs);
+  private Observation look(Gang gang) throws InterruptedException, Unanswered {
+    List<SlurmJob> jobs = site.queue().of(gang.id());
+    Optional<SlurmJob> living = SlurmQueue.living(jobs);
     if (living.isEmpty()) {
       return new Observation.Gone(
           jobs.isEmpty() ? "its job is not in the queue any more" : jobs.getLast().fate());
@@ -242,7 +255,7 @@ public final class SlurmBackend implements Backend {
         : new Observation.Partly(lost, noAgent(lost));
   }
 
-  private Map<Integer, AgentAnswer> status(GangId gang, Job job, int nodes)
+  private Map<Integer, AgentAnswer> status(GangId gang, SlurmJob job, int nodes)
       throws InterruptedException {
     return site.agents().ask(job.id(), gang, nodes, Json.object("do", "status"), STATUS_LIMIT);
   }
@@ -258,15 +271,15 @@ public final class SlurmBackend implements Backend {
   public void renew(Gang gang, LeaseTerms terms) {
     told(
         () -> {
-          Job job = running(gang);
+          SlurmJob job = running(gang);
           Duration left = SlurmTime.span(job.left()).orElse(Duration.ofDays(365));
           Duration most =
-              left.compareTo(Shaping.SLACK.multipliedBy(2)) < 0
+              left.compareTo(JobShaping.SLACK.multipliedBy(2)) < 0
                   ? left.dividedBy(2)
-                  : left.minus(Shaping.SLACK);
+                  : left.minus(JobShaping.SLACK);
           Optional<Duration> wanted = terms.hardEnd();
           if (wanted.isPresent() && wanted.get().compareTo(most) > 0) {
-            raise(gang, job, wanted.get(), wanted.get().minus(left).plus(Shaping.SLACK));
+            raise(gang, job, wanted.get(), wanted.get().minus(left).plus(JobShaping.SLACK));
             most = wanted.get();
           }
           Json.Obj kept = terms.json().with("do", "renew");
@@ -277,14 +290,14 @@ public final class SlurmBackend implements Backend {
           Map<Integer, AgentAnswer> answers =
               site.agents().asking(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
           if (AgentAnswer.said(answers).isEmpty()) {
-            throw new NotTold(AgentAnswer.silent(answers), null);
+            throw new Unanswered(AgentAnswer.silent(answers), null);
           }
           return true;
         });
   }
 
-  private void raise(Gang gang, Job job, Duration wanted, Duration more)
-      throws InterruptedException, NotTold {
+  private void raise(Gang gang, SlurmJob job, Duration wanted, Duration more)
+      throws InterruptedException, Unanswered {
     Inquiry.Answer answer =
         site.commands()
             .ask(
@@ -296,7 +309,7 @@ public final class SlurmBackend implements Backend {
                 "",
                 SlurmCommands.LIMIT);
     if (!answer.succeeded()) {
-      String session = Tag.parse(job.comment()).map(Tag::session).orElse(gang.id().text());
+      String session = JobTag.parse(job.comment()).map(JobTag::session).orElse(gang.id().text());
       throw new GpushException(
           new SessionFailure.CannotExtend(
               session,
@@ -304,7 +317,7 @@ public final class SlurmBackend implements Backend {
                   + " ends in "
                   + DurationText.coarse(SlurmTime.span(job.left()).orElse(Duration.ZERO))
                   + ", and Slurm lets only an administrator raise that ("
-                  + Text.clean(answer.errors())
+                  + ClusterText.clean(answer.errors())
                   + "); one can: "
                   + site.there(
                       "scontrol update JobId=" + job.id() + " TimeLimit=+" + SlurmTime.limit(more)),
@@ -316,9 +329,9 @@ public final class SlurmBackend implements Backend {
     }
   }
 
-  private Job running(Gang gang) throws InterruptedException, NotTold {
-    return Queue.living(site.queue().of(gang.id()))
-        .filter(Job::isRunning)
+  private SlurmJob running(Gang gang) throws InterruptedException, Unanswered {
+    return SlurmQueue.living(site.queue().of(gang.id()))
+        .filter(SlurmJob::isRunning)
         .orElseThrow(() -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
   }
 
@@ -336,8 +349,8 @@ public final class SlurmBackend implements Backend {
     return told(
         () -> {
           var found = new ArrayList<Discovered>();
-          for (Job job : site.queue().all()) {
-            Optional<Tag> tag = Tag.parse(job.comment());
+          for (SlurmJob job : site.queue().all()) {
+            Optional<JobTag> tag = JobTag.parse(job.comment());
             if (tag.isPresent() && tag.get().owner().equals(owner) && !owner.isEmpty()) {
               found.add(discovered(job, tag.get()));
             }
@@ -346,8 +359,8 @@ public final class SlurmBackend implements Backend {
         });
   }
 
-  private Discovered discovered(Job job, Tag tag) throws InterruptedException, NotTold {
-    var id = new GangId(job.name().substring(Queue.PREFIX.length()));
+  private Discovered discovered(SlurmJob job, JobTag tag) throws InterruptedException, Unanswered {
+    var id = new GangId(job.name().substring(SlurmQueue.PREFIX.length()));
     if (!job.isRunning()) {
       return new Discovered(
           new Gang(id, name(), List.of(), job.words()),
@@ -363,7 +376,7 @@ public final class SlurmBackend implements Backend {
             .text("holder")
             .filter(now -> !now.isEmpty())
             .orElse(tag.holder());
-    Gang gang = new Grant(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
+    Gang gang = new GrantedJob(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
     return new Discovered(gang, tag.session(), tag.owner(), holder, said.size() == tag.nodes());
   }
 
@@ -383,7 +396,7 @@ public final class SlurmBackend implements Backend {
     }
     try {
       return running(gang).id();
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       throw new IOException(unknown.words(), unknown);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -417,7 +430,7 @@ public final class SlurmBackend implements Backend {
     return GangAgents.INTERPRETERS;
   }
 
-  private <T> T told(NotTold.Question<T> question) {
-    return NotTold.answer(name(), "gpush backends", question);
+  private <T> T told(Unanswered.Question<T> question) {
+    return Unanswered.answer(name(), "gpush backends", question);
   }
 }

@@ -1,7 +1,14 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.SlurmNode;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
+import dev.gpush.backends.slurm.command.SbatchRefusal;
+import dev.gpush.backends.slurm.command.SlurmCommands;
+import dev.gpush.backends.slurm.request.JobShape;
+import dev.gpush.backends.slurm.request.JobShaping;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.machine.Inquiry;
@@ -35,27 +42,27 @@ final class SlurmPlan {
     this.site = site;
   }
 
-  Plan of(GangRequest request) throws InterruptedException, NotTold {
+  Plan of(GangRequest request) throws InterruptedException, Unanswered {
     return switch (site.shape(request)) {
-      case Shaping.Result.Hopeless(var reason, var works) ->
+      case JobShaping.Result.Hopeless(var reason, var works) ->
           new Plan.Never(reason, site.typed(works));
-      case Shaping.Result.Fits(var shape) -> of(request, shape);
+      case JobShaping.Result.Fits(var shape) -> of(request, shape);
     };
   }
 
-  private Plan of(GangRequest request, Shape shape) throws InterruptedException, NotTold {
+  private Plan of(GangRequest request, JobShape shape) throws InterruptedException, Unanswered {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", TEST, "sh", "--test-only"));
     command.addAll(shape.options());
     Inquiry.Answer answer = site.commands().ask(command, SCRIPT, SlurmCommands.LIMIT);
     if (!answer.succeeded()) {
-      Refusal refusal = Refusal.of(answer.errors());
+      SbatchRefusal refusal = SbatchRefusal.of(answer.errors());
       if (refusal.mayHaveArrived()) {
-        throw new NotTold(refusal.words(), null);
+        throw new Unanswered(refusal.words(), null);
       }
       // Slurm says of nodes that are down what it says of nodes that do not exist.
       boolean mayComeBack =
           refusal.isAboutNodes()
-              && shape.fitting().stream().filter(ClusterNode::isIn).count() < request.nodes();
+              && shape.fitting().stream().filter(SlurmNode::isIn).count() < request.nodes();
       return refusal.isHopeless() && !mayComeBack
           ? new Plan.Never(refusal.words(), site.typed(refusal.works()))
           : later(mayComeBack ? busy(shape) : refusal.words(), Optional.empty(), shape);
@@ -76,35 +83,41 @@ final class SlurmPlan {
     return later(busy(shape), wait, shape);
   }
 
-  private static String what(GangRequest request, Shape shape) {
+  private static String what(GangRequest request, JobShape shape) {
     String gpus =
         request.gpus().isNone()
-            ? Text.count(request.nodes(), "CPU node")
+            ? ClusterText.count(request.nodes(), "CPU node")
             : request.nodes() + " × " + request.gpus().count() + " " + shape.gpuModel();
     return gpus
         + ", "
-        + Text.count(shape.cpus(), "CPU")
+        + ClusterText.count(shape.cpus(), "CPU")
         + " each, for "
         + dev.gpush.core.time.DurationText.of(shape.hardEnd());
   }
 
-  private static String busy(Shape shape) {
+  private static String busy(JobShape shape) {
     List<String> out =
-        shape.fitting().stream().filter(node -> !node.isIn()).map(ClusterNode::name).toList();
-    String nodes = Text.count(shape.fitting().size(), "node") + " there could take it";
+        shape.fitting().stream().filter(node -> !node.isIn()).map(SlurmNode::name).toList();
+    String nodes = ClusterText.count(shape.fitting().size(), "node") + " there could take it";
     return out.isEmpty()
         ? "all of the " + nodes + " are too full"
-        : "of the " + nodes + " " + Text.list(out) + " are down or drained, the others too full";
+        : "of the "
+            + nodes
+            + " "
+            + ClusterText.list(out)
+            + " are down or drained, the others too full";
   }
 
-  private Plan later(String reason, Optional<Duration> wait, Shape shape)
-      throws InterruptedException, NotTold {
-    List<String> hosts = shape.fitting().stream().map(ClusterNode::name).toList();
+  private Plan later(String reason, Optional<Duration> wait, JobShape shape)
+      throws InterruptedException, Unanswered {
+    List<String> hosts = shape.fitting().stream().map(SlurmNode::name).toList();
     List<String> holders =
         site.queue().everybody(shape.partitions()).stream()
             .filter(job -> !job.isWaiting())
             .filter(job -> HostList.expand(job.nodes()).stream().anyMatch(hosts::contains))
-            .map(job -> job.user() + " (" + Text.clean(job.name()) + ", job " + job.id() + ")")
+            .map(
+                job ->
+                    job.user() + " (" + ClusterText.clean(job.name()) + ", job " + job.id() + ")")
             .distinct()
             .limit(8)
             .toList();

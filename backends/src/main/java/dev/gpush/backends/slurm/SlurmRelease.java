@@ -1,20 +1,26 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.floor.AgentAnswer;
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.command.LoginNode;
+import dev.gpush.backends.slurm.command.SlurmCommands;
+import dev.gpush.backends.slurm.request.JobTag;
+import dev.gpush.backends.slurm.step.GangAgents;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.backend.NodeInfo;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
@@ -81,17 +87,17 @@ final class SlurmRelease {
       return tasks.within(limit, "release", () -> release(gang, limit));
     } catch (TimeoutException late) {
       why = "its job has not ended within " + DurationText.of(limit);
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       why = unknown.words();
     }
     throw new GpushException(new BackendFailure.NotReleased(site.name(), gang.id().text(), why));
   }
 
-  private List<String> release(Gang gang, Duration limit) throws InterruptedException, NotTold {
-    List<Job> jobs = site.queue().of(gang.id());
+  private List<String> release(Gang gang, Duration limit) throws InterruptedException, Unanswered {
+    List<SlurmJob> jobs = site.queue().of(gang.id());
     String under = under(gang, jobs);
     var kept = new ArrayList<String>();
-    for (Job job : jobs) {
+    for (SlurmJob job : jobs) {
       if (job.isRunning()) {
         kept.addAll(letGo(gang, job, limit));
       } else if (!job.hasEnded()) {
@@ -104,26 +110,26 @@ final class SlurmRelease {
   }
 
   /** Where the nodes' folders are: as the grant has it, as the job says, as we would make it. */
-  private String under(Gang gang, List<Job> jobs) throws InterruptedException, NotTold {
+  private String under(Gang gang, List<SlurmJob> jobs) throws InterruptedException, Unanswered {
     if (!gang.nodes().isEmpty()) {
       return gang.nodes().getFirst().workspace().replaceFirst("/[^/]+/[^/]+$", "");
     }
-    Login.Facts login = site.login().facts();
+    LoginNode.Facts login = site.login().facts();
     return jobs.stream()
-        .flatMap(job -> Tag.parse(job.comment()).stream())
-        .map(Tag::under)
+        .flatMap(job -> JobTag.parse(job.comment()).stream())
+        .map(JobTag::under)
         .findFirst()
         .orElseGet(() -> site.settings().under(login, gang.id().text()));
   }
 
-  private List<String> letGo(Gang gang, Job job, Duration limit) throws InterruptedException {
+  private List<String> letGo(Gang gang, SlurmJob job, Duration limit) throws InterruptedException {
     int nodes = HostList.expand(job.nodes()).size();
     Map<Integer, AgentAnswer> answers =
         site.agents()
             .asking(linked)
             .ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
     var kept = new ArrayList<String>();
-    Tag tag = Tag.parse(job.comment()).orElse(null);
+    JobTag tag = JobTag.parse(job.comment()).orElse(null);
     AgentAnswer.said(answers)
         .forEach(
             (node, said) -> {
@@ -140,15 +146,16 @@ final class SlurmRelease {
     return "node " + node + ": " + (path.startsWith("/") ? path : workspace + "/" + path);
   }
 
-  private void awaitEnd(GangId gang) throws InterruptedException, NotTold {
+  private void awaitEnd(GangId gang) throws InterruptedException, Unanswered {
     long cancelAt = site.time().nanos() + OWN_END.toNanos();
     Set<Long> cancelled = new TreeSet<>();
     while (true) {
-      List<Job> living = site.queue().of(gang).stream().filter(job -> !job.hasEnded()).toList();
+      List<SlurmJob> living =
+          site.queue().of(gang).stream().filter(job -> !job.hasEnded()).toList();
       if (living.isEmpty()) {
         return;
       }
-      for (Job job : living) {
+      for (SlurmJob job : living) {
         // A job that is ending needs no telling; that it does not end, the limit will say.
         if (site.time().nanos() - cancelAt > 0
             && !job.state().equals("COMPLETING")
@@ -161,21 +168,21 @@ final class SlurmRelease {
   }
 
   /** That it has ended already is as good. */
-  void cancel(Job job) throws InterruptedException, NotTold {
+  void cancel(SlurmJob job) throws InterruptedException, Unanswered {
     Inquiry.Answer answer =
         site.commands().ask(List.of("scancel", Long.toString(job.id())), "", SlurmCommands.LIMIT);
     String said = answer.errors();
     if (!answer.succeeded()
         && !said.contains("Invalid job id")
         && !said.contains("already completing or completed")) {
-      throw new NotTold(SlurmCommands.problem("scancel", answer), null);
+      throw new Unanswered(SlurmCommands.problem("scancel", answer), null);
     }
   }
 
   // ---- from the login node
 
   private List<String> cleanFromLogin(GangId gang, String under)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     Inquiry.Answer left =
         site.commands().ask(List.of("/bin/sh", "-c", LEFT, "sh", under), "", SlurmCommands.LIMIT);
     var kept = new ArrayList<String>();
@@ -188,7 +195,7 @@ final class SlurmRelease {
         }
       }
     } catch (IOException broken) {
-      throw new NotTold(Text.clean(String.valueOf(broken.getMessage())), broken);
+      throw new Unanswered(ClusterText.clean(String.valueOf(broken.getMessage())), broken);
     }
     String folder = site.folder(site.login().facts(), gang);
     site.commands()

@@ -1,9 +1,20 @@
 package dev.gpush.backends.slurm;
 
-import dev.gpush.backends.floor.AgentAnswer;
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Pause;
-import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Pause;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.WaitReason;
+import dev.gpush.backends.slurm.command.LoginNode;
+import dev.gpush.backends.slurm.command.SbatchRefusal;
+import dev.gpush.backends.slurm.command.SlurmCommands;
+import dev.gpush.backends.slurm.command.SlurmQueue;
+import dev.gpush.backends.slurm.request.Container;
+import dev.gpush.backends.slurm.request.JobShape;
+import dev.gpush.backends.slurm.request.JobShaping;
+import dev.gpush.backends.slurm.request.JobTag;
+import dev.gpush.backends.slurm.step.GangAgents;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
@@ -115,7 +126,7 @@ final class SlurmReservation {
       Gang gang = linked(awaitNodes());
       stays = true;
       return gang;
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       stays = isResumed;
       throw unknown
           .known()
@@ -148,10 +159,10 @@ final class SlurmReservation {
   // ---- the job
 
   /** On return there is a job of this gang, or was: one that has ended is not submitted again. */
-  private void submit() throws InterruptedException, NotTold {
+  private void submit() throws InterruptedException, Unanswered {
     switch (site.shapeAsPlanned(request)) {
-      case Shaping.Result.Fits(var shape) -> submit(shape);
-      case Shaping.Result.Hopeless(var reason, var works) -> {
+      case JobShaping.Result.Fits(var shape) -> submit(shape);
+      case JobShaping.Result.Hopeless(var reason, var works) -> {
         if (site.queue().of(request.gang()).isEmpty()) {
           throw never(reason, works);
         }
@@ -159,11 +170,11 @@ final class SlurmReservation {
     }
   }
 
-  private void submit(Shape shape) throws InterruptedException, NotTold {
-    Login.Facts login = site.login().facts();
+  private void submit(JobShape shape) throws InterruptedException, Unanswered {
+    LoginNode.Facts login = site.login().facts();
     String folder = site.folder(login, request.gang());
-    Tag tag = Tag.of(request, shape, site.settings().under(login, request.gang().text()));
-    String name = Queue.name(request.gang());
+    JobTag tag = JobTag.of(request, shape, site.settings().under(login, request.gang().text()));
+    String name = SlurmQueue.name(request.gang());
     var command =
         new ArrayList<>(
             List.of("/bin/sh", "-c", SUBMIT, "sh", login.user(), name, folder, "--parsable"));
@@ -191,7 +202,7 @@ final class SlurmReservation {
     return new GpushException(new BackendFailure.NeverFits(site.name(), reason, site.typed(works)));
   }
 
-  private String script(Shape shape, Tag tag, String folder) {
+  private String script(JobShape shape, JobTag tag, String folder) {
     Json.Obj start =
         AgentStart.of(request)
             .with("under", tag.under())
@@ -229,7 +240,7 @@ final class SlurmReservation {
     Inquiry.Answer answer;
     try {
       answer = site.commands().ask(command, script, SUBMIT_LIMIT);
-    } catch (NotTold lost) {
+    } catch (Unanswered lost) {
       waiter.waits(lost.words());
       return false;
     }
@@ -240,9 +251,10 @@ final class SlurmReservation {
     }
     if (answer.status() == 73) {
       throw new GpushException(
-          new AgentFailure.CannotWrite(site.machine() + ":~/gpush", Text.clean(answer.errors())));
+          new AgentFailure.CannotWrite(
+              site.machine() + ":~/gpush", ClusterText.clean(answer.errors())));
     }
-    Refusal refusal = Refusal.of(answer.errors());
+    SbatchRefusal refusal = SbatchRefusal.of(answer.errors());
     if (refusal.isHopeless()) {
       throw never(refusal.words(), refusal.works());
     }
@@ -261,7 +273,7 @@ final class SlurmReservation {
         if (!site.queue().of(request.gang()).isEmpty()) {
           return true;
         }
-      } catch (NotTold unknown) {
+      } catch (Unanswered unknown) {
         // As long as nobody can tell, nothing is submitted again.
         look--;
         waiter.waits(unknown.words());
@@ -270,17 +282,17 @@ final class SlurmReservation {
     return false;
   }
 
-  private Job awaitNodes() throws InterruptedException {
+  private SlurmJob awaitNodes() throws InterruptedException {
     var pause = new Pause();
     var prospect = new Prospect(site);
     int misses = 0;
     int hopeless = 0;
     while (true) {
       try {
-        List<Job> jobs = site.queue().of(request.gang());
-        Optional<Job> living = Queue.living(jobs);
+        List<SlurmJob> jobs = site.queue().of(request.gang());
+        Optional<SlurmJob> living = SlurmQueue.living(jobs);
         if (living.isPresent()) {
-          Job job = living.get();
+          SlurmJob job = living.get();
           cancelOthers(jobs, job);
           if (job.isRunning()) {
             return job;
@@ -297,15 +309,16 @@ final class SlurmReservation {
         } else if (++misses == MISSES) {
           throw failed("its job is not in the queue any more");
         }
-      } catch (NotTold unknown) {
+      } catch (Unanswered unknown) {
         waiter.waits("nobody can tell: " + unknown.words());
       }
       pause.await();
     }
   }
 
-  private void cancelOthers(List<Job> jobs, Job stays) throws InterruptedException, NotTold {
-    for (Job job : jobs) {
+  private void cancelOthers(List<SlurmJob> jobs, SlurmJob stays)
+      throws InterruptedException, Unanswered {
+    for (SlurmJob job : jobs) {
       if (!job.hasEnded() && job.id() != stays.id()) {
         release.cancel(job);
       }
@@ -314,14 +327,14 @@ final class SlurmReservation {
 
   // ---- the agents
 
-  private Gang linked(Job job) throws InterruptedException, NotTold {
+  private Gang linked(SlurmJob job) throws InterruptedException, Unanswered {
     Optional<Container> container = site.settings().with(request).container();
     waiter.waits(
         "starting agents on "
-            + Text.clean(job.nodes())
+            + ClusterText.clean(job.nodes())
             + container.map(in -> " in " + in.image()).orElse(""));
-    Tag tag = Tag.parse(job.comment()).orElseGet(() -> lostTag(job));
-    Grant grant = new Grant(site.name(), request.gang(), job, tag);
+    JobTag tag = JobTag.parse(job.comment()).orElseGet(() -> lostTag(job));
+    GrantedJob grant = new GrantedJob(site.name(), request.gang(), job, tag);
     Duration most = container.isPresent() ? IMAGE_LIMIT : AGENTS_LIMIT;
     long end = site.time().nanos() + most.toNanos();
     var pause = new Pause();
@@ -331,7 +344,7 @@ final class SlurmReservation {
         if (statuses.isPresent()) {
           return grant.gang(site.nodes(job.nodes()), statuses.get());
         }
-      } catch (NotTold unknown) {
+      } catch (Unanswered unknown) {
         // The connection may come back: a laptop that slept wakes up to a job that runs.
         if (site.time().nanos() - end > 0) {
           throw unknown;
@@ -343,8 +356,8 @@ final class SlurmReservation {
   }
 
   /** What the agents say, once all of them answer. */
-  private Optional<Map<Integer, Json>> statuses(Job job, long end)
-      throws InterruptedException, NotTold {
+  private Optional<Map<Integer, Json>> statuses(SlurmJob job, long end)
+      throws InterruptedException, Unanswered {
     Map<Integer, AgentAnswer> answers =
         site.agents()
             .await(
@@ -363,10 +376,10 @@ final class SlurmReservation {
   }
 
   /** The comment was rewritten by the site: from the request, which is the same. */
-  private Tag lostTag(Job job) {
+  private JobTag lostTag(SlurmJob job) {
     try {
       String under = site.settings().under(site.login().facts(), request.gang().text());
-      return new Tag(
+      return new JobTag(
           request.owner(),
           request.session(),
           request.holder(),
@@ -376,7 +389,7 @@ final class SlurmReservation {
           request.gpus().model().orElse("GPU"),
           1,
           under);
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       throw failed(unknown.words());
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -385,9 +398,9 @@ final class SlurmReservation {
   }
 
   private void requireLiving(Map<Integer, AgentAnswer> answers, long end)
-      throws InterruptedException, NotTold {
-    List<Job> jobs = site.queue().of(request.gang());
-    if (Queue.living(jobs).isEmpty()) {
+      throws InterruptedException, Unanswered {
+    List<SlurmJob> jobs = site.queue().of(request.gang());
+    if (SlurmQueue.living(jobs).isEmpty()) {
       String log = log();
       if (log.contains("no-python")) {
         throw new GpushException(new AgentFailure.NoPython(GangAgents.INTERPRETERS));
@@ -407,8 +420,8 @@ final class SlurmReservation {
           site.commands()
               .ask(List.of("tail", "-c", "1000", file), "", SlurmCommands.LIMIT)
               .output();
-      return said.isBlank() ? "" : "; it wrote: " + Text.clean(said);
-    } catch (NotTold unknown) {
+      return said.isBlank() ? "" : "; it wrote: " + ClusterText.clean(said);
+    } catch (Unanswered unknown) {
       return "";
     }
   }

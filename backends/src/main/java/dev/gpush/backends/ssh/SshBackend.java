@@ -9,11 +9,9 @@ import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
@@ -21,6 +19,8 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Gate;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
@@ -97,7 +97,7 @@ public final class SshBackend implements Backend {
                     .append(survey.host().name())
                     .append(": ")
                     .append(survey.problem()));
-    result.silent().forEach(silent -> words.append("; ").append(Words.of(silent.reason())));
+    result.silent().forEach(silent -> words.append("; ").append(FailureWords.of(silent.reason())));
     return words.toString();
   }
 
@@ -115,7 +115,7 @@ public final class SshBackend implements Backend {
           List.of(
               "--nodes " + hosts + " --gpus " + (request.gpus().isNone() ? "0" : request.gpus())));
     }
-    var choice = new Choice(place.name(), request.nodes(), request.gpus());
+    var choice = new HostChoice(place.name(), request.nodes(), request.gpus());
     Surveys.Result result =
         uninterrupted(
             () ->
@@ -195,7 +195,7 @@ public final class SshBackend implements Backend {
           ? Optional.empty()
           : Optional.of(new Observation.Exists());
     } catch (IOException | GpushException silent) {
-      return Optional.of(new Observation.CannotTell(Words.of(silent)));
+      return Optional.of(new Observation.CannotTell(FailureWords.of(silent)));
     }
   }
 
@@ -232,7 +232,7 @@ public final class SshBackend implements Backend {
     } catch (GpushException failed) {
       return failed.failure() instanceof AgentFailure.NotThere
           ? new Observation.Partly(List.of(node.index()), noAgent(List.of(node.index())))
-          : new Observation.CannotTell("node " + node.index() + ": " + Words.of(failed));
+          : new Observation.CannotTell("node " + node.index() + ": " + FailureWords.of(failed));
     }
   }
 

@@ -52,7 +52,7 @@ final class SshRelease {
     try {
       return tasks.within(limit, "release-" + gang.id(), () -> release(gang));
     } catch (IOException | RuntimeException failed) {
-      throw notReleased(gang, Words.of(failed), failed);
+      throw notReleased(gang, FailureWords.of(failed), failed);
     } catch (TimeoutException hangs) {
       throw notReleased(gang, "it is still there after " + DurationText.of(limit), hangs);
     }

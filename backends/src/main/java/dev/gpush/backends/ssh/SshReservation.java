@@ -1,6 +1,6 @@
 package dev.gpush.backends.ssh;
 
-import dev.gpush.backends.ssh.Choice.Seat;
+import dev.gpush.backends.ssh.HostChoice.Seat;
 import dev.gpush.backends.ssh.Survey.Slot;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
@@ -51,7 +51,7 @@ final class SshReservation {
   private final SecureRandom random;
   private final GangRequest request;
   private final PeerSecret secret;
-  private final Choice choice;
+  private final HostChoice choice;
 
   /** Hosts that could not be asked, and why. */
   private final ConcurrentHashMap<Host, GpushException> silent = new ConcurrentHashMap<>();
@@ -72,7 +72,7 @@ final class SshReservation {
     this.random = random;
     this.request = request;
     this.secret = PeerSecret.random(random);
-    this.choice = new Choice(place.name(), request.nodes(), request.gpus());
+    this.choice = new HostChoice(place.name(), request.nodes(), request.gpus());
   }
 
   Gang take() throws InterruptedException {

@@ -1,6 +1,6 @@
 package dev.gpush.backends.transport;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.gpush.backends.transport;
 
-import dev.gpush.core.backend.Pipe;
-import dev.gpush.core.backend.PipeAround;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.PipeAround;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
 

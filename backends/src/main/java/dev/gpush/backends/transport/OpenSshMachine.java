@@ -1,8 +1,8 @@
 package dev.gpush.backends.transport;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;

@@ -1,6 +1,6 @@
 package dev.gpush.backends.transport;
 
-import dev.gpush.core.backend.Gate;
+import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Machine;
 
 /**

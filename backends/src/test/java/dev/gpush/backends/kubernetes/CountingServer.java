@@ -1,11 +1,11 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.floor.NotTold;
 import dev.gpush.backends.kubernetes.api.Access;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.List;
@@ -46,49 +46,51 @@ record CountingServer(ApiServer real, Queue<String> questions) implements ApiSer
   }
 
   @Override
-  public Json get(String path) throws InterruptedException, NotTold, ApiRefusal {
+  public Json get(String path) throws InterruptedException, Unanswered, ApiRefusal {
     questions.add("GET " + path);
     return real.get(path);
   }
 
   @Override
-  public Json create(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+  public Json create(String path, Json object) throws InterruptedException, Unanswered, ApiRefusal {
     questions.add("CREATE " + path);
     return real.create(path, object);
   }
 
   @Override
-  public Json replace(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+  public Json replace(String path, Json object)
+      throws InterruptedException, Unanswered, ApiRefusal {
     questions.add("REPLACE " + path);
     return real.replace(path, object);
   }
 
   @Override
-  public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
+  public Json change(String path, Json change) throws InterruptedException, Unanswered, ApiRefusal {
     questions.add("CHANGE " + path);
     return real.change(path, change);
   }
 
   @Override
-  public void delete(String path, Json options) throws InterruptedException, NotTold, ApiRefusal {
+  public void delete(String path, Json options)
+      throws InterruptedException, Unanswered, ApiRefusal {
     questions.add("DELETE " + path);
     real.delete(path, options);
   }
 
   @Override
-  public Instant time() throws InterruptedException, NotTold {
+  public Instant time() throws InterruptedException, Unanswered {
     questions.add("GET time");
     return real.time();
   }
 
   @Override
-  public Json version() throws InterruptedException, NotTold {
+  public Json version() throws InterruptedException, Unanswered {
     return real.version();
   }
 
   @Override
   public String log(String namespace, String pod, String container)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     questions.add("LOG " + pod);
     return real.log(namespace, pod, container);
   }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.NodeInfo;
@@ -138,7 +139,7 @@ final class KubernetesGangsTest {
         KubernetesPlace.until(
             () ->
                 place
-                    .kubectl("get", "pods", "-l", Tag.selector(request.gang()), "-o", "name")
+                    .kubectl("get", "pods", "-l", PodTag.selector(request.gang()), "-o", "name")
                     .isEmpty());
       } finally {
         for (String node : closed) {

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.kubernetes.api.Access;
 import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.kubernetes.gangs.PodGroupGang;
+import dev.gpush.backends.kubernetes.objects.Jobs;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -26,7 +30,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /** A fresh namespace of a real cluster; jobs, pods and agents are real. */
-final class KubernetesPlace implements BackendPlace {
+public final class KubernetesPlace implements BackendPlace {
   /** All kinds of objects that are made there. */
   private static final String KINDS = "jobs,pods,services,secrets,leases.coordination.k8s.io";
 
@@ -68,20 +72,20 @@ final class KubernetesPlace implements BackendPlace {
     this.backend = with(Json.object());
   }
 
-  static KubernetesPlace of(String profile) throws Exception {
+  public static KubernetesPlace of(String profile) throws Exception {
     return new KubernetesPlace(KubernetesRig.of(profile), Json.object());
   }
 
-  KubernetesRig rig() {
+  public KubernetesRig rig() {
     return rig;
   }
 
-  String namespace() {
+  public String namespace() {
     return namespace;
   }
 
   /** What must succeed, in this namespace. */
-  String kubectl(String... words) throws Exception {
+  public String kubectl(String... words) throws Exception {
     var all = new String[words.length + 2];
     all[0] = "-n";
     all[1] = namespace;
@@ -182,7 +186,7 @@ final class KubernetesPlace implements BackendPlace {
       answer = ended.toString();
     }
     String said = answer;
-    String job = kubectl("get", "job", "-l", Tag.selector(gang.id()), "-o", "name");
+    String job = kubectl("get", "job", "-l", PodTag.selector(gang.id()), "-o", "name");
     until(
         () -> isOver(job, node, gang.nodes().size()),
         () -> "node " + node + " is still there: " + said);
@@ -194,11 +198,11 @@ final class KubernetesPlace implements BackendPlace {
         && (Jobs.ended(now).size() < nodes || Jobs.end(now).isPresent());
   }
 
-  interface Statement {
+  public interface Statement {
     boolean holds() throws Exception;
   }
 
-  static void until(Statement statement) throws Exception {
+  public static void until(Statement statement) throws Exception {
     until(statement, () -> "never so");
   }
 
@@ -226,7 +230,7 @@ final class KubernetesPlace implements BackendPlace {
   }
 
   List<String> left() throws Exception {
-    return kubectl("get", kinds, "-l", Tag.MANAGER_LABEL, "-o", "name").lines().toList();
+    return kubectl("get", kinds, "-l", PodTag.MANAGER_LABEL, "-o", "name").lines().toList();
   }
 
   @Override

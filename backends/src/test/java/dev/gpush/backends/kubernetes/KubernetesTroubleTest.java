@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -53,7 +54,7 @@ final class KubernetesTroubleTest {
 
   private static List<String> pods(KubernetesPlace place, GangRequest request) throws Exception {
     return place
-        .kubectl("get", "pods", "-l", Tag.selector(request.gang()), "-o", "name")
+        .kubectl("get", "pods", "-l", PodTag.selector(request.gang()), "-o", "name")
         .lines()
         .toList();
   }
@@ -131,7 +132,7 @@ final class KubernetesTroubleTest {
             "get",
             "pods",
             "-l",
-            Tag.selector(gang.id()) + ",batch.kubernetes.io/job-completion-index=1",
+            PodTag.selector(gang.id()) + ",batch.kubernetes.io/job-completion-index=1",
             "-o",
             "jsonpath={.items[*].status.containerStatuses[*].restartCount}");
     return said.matches("[0-9]+") ? Integer.parseInt(said) : -1;
@@ -142,7 +143,7 @@ final class KubernetesTroubleTest {
     try (KubernetesPlace place = place()) {
       Gang gang = place.backend().reserve(place.request(2, LONG));
 
-      place.kubectl("delete", "jobs", "-l", Tag.selector(gang.id()), "--wait=false");
+      place.kubectl("delete", "jobs", "-l", PodTag.selector(gang.id()), "--wait=false");
       KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Gone);
 
       assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
@@ -184,7 +185,7 @@ final class KubernetesTroubleTest {
     try (KubernetesPlace place = place()) {
       var soon = new LeaseTerms(Optional.of(Duration.ofHours(1)), Duration.ofHours(1));
       Gang gang = place.backend().reserve(place.request(1, soon));
-      String job = place.kubectl("get", "jobs", "-l", Tag.selector(gang.id()), "-o", "name");
+      String job = place.kubectl("get", "jobs", "-l", PodTag.selector(gang.id()), "-o", "name");
 
       String deadline = place.kubectl("get", job, "-o", "jsonpath={.spec.activeDeadlineSeconds}");
       assertEquals(3660, Integer.parseInt(deadline));

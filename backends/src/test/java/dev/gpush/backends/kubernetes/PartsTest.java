@@ -6,6 +6,26 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.Fabric;
+import dev.gpush.backends.kubernetes.cluster.GpuKind;
+import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
+import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
+import dev.gpush.backends.kubernetes.cluster.PodShape;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.kubernetes.cluster.Quantity;
+import dev.gpush.backends.kubernetes.cluster.Topology;
+import dev.gpush.backends.kubernetes.gangs.KueueGang;
+import dev.gpush.backends.kubernetes.gangs.PodGroupGang;
+import dev.gpush.backends.kubernetes.gangs.YunikornGang;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.PodPatch;
+import dev.gpush.backends.kubernetes.objects.PodShaping;
+import dev.gpush.backends.kubernetes.pods.AttachedPods;
+import dev.gpush.backends.kubernetes.pods.PodFailure;
+import dev.gpush.backends.kubernetes.pods.PodHistory;
+import dev.gpush.backends.kubernetes.pods.PodRefusals;
+import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
@@ -96,10 +116,10 @@ final class PartsTest {
 
   @Test
   void aGangIsCalledLikeItsSession() {
-    assertTrue(Manifest.name(request("devbox")).matches("devbox-[0-9a-f]{8}"));
-    assertTrue(Manifest.name(request("My_Box.2")).matches("my-box-2-[0-9a-f]{8}"));
-    assertTrue(Manifest.name(request("42")).matches("gang-[0-9a-f]{8}"));
-    assertTrue(Manifest.name(request("x".repeat(99))).length() < 52);
+    assertTrue(GangObjects.name(request("devbox")).matches("devbox-[0-9a-f]{8}"));
+    assertTrue(GangObjects.name(request("My_Box.2")).matches("my-box-2-[0-9a-f]{8}"));
+    assertTrue(GangObjects.name(request("42")).matches("gang-[0-9a-f]{8}"));
+    assertTrue(GangObjects.name(request("x".repeat(99))).length() < 52);
   }
 
   private static GangRequest request(String session) {
@@ -127,14 +147,14 @@ final class PartsTest {
   @Test
   void aQuotaThatIsUsedUpIsWaitedForAndOneThatIsTooSmallIsNot() {
     String small =
-        Refusals.words(
+        PodRefusals.words(
             "Error creating: pods \"a-0-x\" is forbidden: exceeded quota: q, requested:"
                 + " requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=8, limited:"
                 + " requests.nvidia.com/gpu=8");
     assertTrue(small.startsWith("exceeded quota: q"), small);
-    assertTrue(Refusals.isHopeless(small, 2));
-    assertFalse(Refusals.isHopeless(small, 1));
-    assertTrue(Refusals.isHopeless("violates PodSecurity \"restricted:latest\"", 1));
+    assertTrue(PodRefusals.isHopeless(small, 2));
+    assertFalse(PodRefusals.isHopeless(small, 1));
+    assertTrue(PodRefusals.isHopeless("violates PodSecurity \"restricted:latest\"", 1));
   }
 
   @Test
@@ -142,7 +162,7 @@ final class PartsTest {
     assertEquals(
         "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient"
             + " nvidia.com/gpu",
-        Fate.scheduler(
+        PodFailure.scheduler(
             "0/4 nodes are available: 1 node(s) had untolerated taint(s), 3 Insufficient"
                 + " nvidia.com/gpu. no new claims to deallocate, preemption: 0/4 nodes are"
                 + " available"));
@@ -152,17 +172,17 @@ final class PartsTest {
   void namesWhatBecameOfAPod() {
     assertEquals(
         "it was killed because its memory was used up (OOMKilled)",
-        Fate.of(ended("OOMKilled", 137)).words());
-    assertEquals(Fate.Kind.NO_PYTHON, Fate.of(ended("Error", 97)).kind());
+        PodFailure.of(ended("OOMKilled", 137)).words());
+    assertEquals(PodFailure.Kind.NO_PYTHON, PodFailure.of(ended("Error", 97)).kind());
     assertEquals(
         "it was evicted: its node is being drained",
-        Fate.of(disrupted("EvictionByEvictionAPI")).words());
+        PodFailure.of(disrupted("EvictionByEvictionAPI")).words());
     assertEquals(
         "it was preempted by a pod with a higher priority",
-        Fate.of(disrupted("PreemptionByScheduler")).words());
+        PodFailure.of(disrupted("PreemptionByScheduler")).words());
     assertEquals(
         "it was evicted: The node was low on resource: memory.",
-        Fate.of(
+        PodFailure.of(
                 Json.object(
                     "status",
                     Json.object(
@@ -178,7 +198,7 @@ final class PartsTest {
   @Test
   void whatTookAPodAwayIsKnownWhenAnotherHasComeForIt() {
     var gang = new GangId("4f1ac109114f1ac1");
-    var past = new PastPods();
+    var past = new PodHistory();
     Json gone = pod("train-1-aaaaa", 1, Json.object("phase", "Running"), true);
     Json drained =
         pod(
@@ -226,9 +246,10 @@ final class PartsTest {
                         Json.object(
                             "terminated", Json.object("reason", "Error", "exitCode", 3))))));
 
-    assertEquals("its init container fetch: its container ended with 3", Fate.of(failed).words());
-    assertEquals(Fate.Kind.BROKEN, Fate.of(failed).kind());
-    assertEquals(Optional.of("fetch"), Fate.speaker(failed));
+    assertEquals(
+        "its init container fetch: its container ended with 3", PodFailure.of(failed).words());
+    assertEquals(PodFailure.Kind.BROKEN, PodFailure.of(failed).kind());
+    assertEquals(Optional.of("fetch"), PodFailure.speaker(failed));
   }
 
   @Test
@@ -242,8 +263,9 @@ final class PartsTest {
             "spec",
             Json.object("containers", two));
 
-    assertEquals("trainer", Lent.container(named));
-    assertEquals("proxy", Lent.container(Json.object("spec", Json.object("containers", two))));
+    assertEquals("trainer", AttachedPods.container(named));
+    assertEquals(
+        "proxy", AttachedPods.container(Json.object("spec", Json.object("containers", two))));
   }
 
   /**
@@ -251,8 +273,9 @@ final class PartsTest {
    */
   @Test
   void theNetworkIsWhatNodesSayOfIt() {
-    ClusterNode a = at(Map.of("topology.kubernetes.io/zone", "z1", "nvidia.com/gpu.clique", "c1"));
-    ClusterNode b = at(Map.of("topology.kubernetes.io/zone", "z1"));
+    KubernetesNode a =
+        at(Map.of("topology.kubernetes.io/zone", "z1", "nvidia.com/gpu.clique", "c1"));
+    KubernetesNode b = at(Map.of("topology.kubernetes.io/zone", "z1"));
     KubernetesSettings none = settings(Json.object("image", "i"));
     KubernetesSettings racks =
         settings(Json.object("image", "i", "topology", List.of("block", "rack")));
@@ -263,8 +286,8 @@ final class PartsTest {
     assertEquals(List.of("", ""), Topology.of(racks, Optional.of(List.of(a))).of(a));
   }
 
-  private static ClusterNode at(Map<String, String> labels) {
-    return new ClusterNode("n", true, List.of(), labels, Map.of(), Map.of());
+  private static KubernetesNode at(Map<String, String> labels) {
+    return new KubernetesNode("n", true, List.of(), labels, Map.of(), Map.of());
   }
 
   private static Json ended(String reason, int code) {
@@ -275,7 +298,7 @@ final class PartsTest {
             List.of(
                 Json.object(
                     "name",
-                    Manifest.CONTAINER,
+                    GangObjects.CONTAINER,
                     "state",
                     Json.object("terminated", Json.object("reason", reason, "exitCode", code))))));
   }
@@ -374,11 +397,12 @@ final class PartsTest {
 
   @Test
   void whoMayNotSeeNodesNamesModelsByHand() {
-    var blind = new Room(Optional.empty(), Optional.empty());
+    var blind = new ClusterRoom(Optional.empty(), Optional.empty());
     KubernetesSettings none = settings(Json.object("image", "i"));
-    Shaping.Result.Hopeless hopeless =
+    PodShaping.Result.Hopeless hopeless =
         assertInstanceOf(
-            Shaping.Result.Hopeless.class, new Shaping(request("devbox"), none, blind).result());
+            PodShaping.Result.Hopeless.class,
+            new PodShaping(request("devbox"), none, blind).result());
     assertTrue(hopeless.works().get(1).contains("gpus: {names: {H100: LABEL=VALUE}}"));
 
     KubernetesSettings named =
@@ -388,9 +412,10 @@ final class PartsTest {
                 "i",
                 "gpus",
                 Json.object("names", Json.object("H100", "gpu.nvidia.com/class=H100_NVLINK"))));
-    Shape shape =
+    PodShape shape =
         assertInstanceOf(
-                Shaping.Result.Fits.class, new Shaping(request("devbox"), named, blind).result())
+                PodShaping.Result.Fits.class,
+                new PodShaping(request("devbox"), named, blind).result())
             .shape();
     assertEquals(Optional.of("nvidia.com/gpu"), shape.resource());
     assertTrue(shape.terms().getFirst().write().contains("[\"H100_NVLINK\"]"), shape::toString);
@@ -398,13 +423,13 @@ final class PartsTest {
 
   @Test
   void aPlaceWithoutAnImageSaysSo() {
-    Shaping.Result.Hopeless hopeless =
+    PodShaping.Result.Hopeless hopeless =
         assertInstanceOf(
-            Shaping.Result.Hopeless.class,
-            new Shaping(
+            PodShaping.Result.Hopeless.class,
+            new PodShaping(
                     request("devbox"),
                     settings(Json.object()),
-                    new Room(Optional.empty(), Optional.empty()))
+                    new ClusterRoom(Optional.empty(), Optional.empty()))
                 .result());
     assertEquals("its pods need an image", hopeless.reason());
   }
@@ -415,8 +440,8 @@ final class PartsTest {
 
   @Test
   void gangsOfSeveralNodesAskForTheirShareOfTheNetwork() {
-    Room room =
-        new Room(
+    ClusterRoom room =
+        new ClusterRoom(
             Optional.of(
                 List.of(
                     node(Map.of("rdma/ib", 8L, "rdma/hca_shared_devices_a", 63L)),
@@ -438,34 +463,35 @@ final class PartsTest {
 
   @Test
   void podsLockMemoryOnlyWhereTheyMayAndNeedTo() {
-    Shape shape =
-        new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 1, 1, Map.of("rdma/ib", 1L));
+    PodShape shape =
+        new PodShape(
+            Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 1, 1, Map.of("rdma/ib", 1L));
     KubernetesSettings settings = settings(Json.object("image", "i"));
 
     String may =
-        new Manifest(request("a"), settings, shape, true, NOWHERE).job(List.of("a")).write();
+        new GangObjects(request("a"), settings, shape, true, NOWHERE).job(List.of("a")).write();
     assertTrue(may.contains("IPC_LOCK") && may.contains("\"rdma/ib\":\"1\""), may);
     String mayNot =
-        new Manifest(request("a"), settings, shape, false, NOWHERE).job(List.of("a")).write();
+        new GangObjects(request("a"), settings, shape, false, NOWHERE).job(List.of("a")).write();
     assertFalse(mayNot.contains("IPC_LOCK"), mayNot);
     String needNot =
-        new Manifest(request("a"), settings, shape.with(Map.of()), true, NOWHERE)
+        new GangObjects(request("a"), settings, shape.with(Map.of()), true, NOWHERE)
             .job(List.of("a"))
             .write();
     assertFalse(needNot.contains("IPC_LOCK"), needNot);
   }
 
-  private static Map<String, Long> fabric(GangRequest request, Json.Obj values, Room room) {
+  private static Map<String, Long> fabric(GangRequest request, Json.Obj values, ClusterRoom room) {
     return assertInstanceOf(
-            Shaping.Result.Fits.class, new Shaping(request, settings(values), room).result())
+            PodShaping.Result.Fits.class, new PodShaping(request, settings(values), room).result())
         .shape()
         .fabric();
   }
 
-  private static ClusterNode node(Map<String, Long> devices) {
+  private static KubernetesNode node(Map<String, Long> devices) {
     var has = new HashMap<>(devices);
     has.putAll(Map.of("nvidia.com/gpu", 8L, "cpu", 64_000L, "memory", 1L << 40, "pods", 110L));
-    return new ClusterNode(
+    return new KubernetesNode(
         "n", true, List.of(), Map.of("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3"), has, has);
   }
 
@@ -474,10 +500,11 @@ final class PartsTest {
   @Test
   void everySchedulerGetsItsOwnMarks() {
     var manifest =
-        new Manifest(
+        new GangObjects(
             request("devbox"),
             settings(Json.object("image", "i")),
-            new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
+            new PodShape(
+                Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
             true,
             new Topology(List.of("block", "rack")));
     Json.Obj job = manifest.job(List.of("agent"));
@@ -546,10 +573,11 @@ final class PartsTest {
           - {name: side, image: s, resources: {requests: {cpu: 1500m, memory: 1Gi}}}
         """);
     var manifest =
-        new Manifest(
+        new GangObjects(
             request("devbox"),
             settings(Json.object("image", "i", "pod", Json.object("patch", file.toString()))),
-            new Shape(Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
+            new PodShape(
+                Optional.of("nvidia.com/gpu"), 8, List.of(), "H100", 4000, 1 << 30, Map.of()),
             true,
             NOWHERE);
 
@@ -572,8 +600,8 @@ final class PartsTest {
     assertEquals(Map.of("pool", "train"), group.object("nodeSelector").textMap());
     assertEquals(pod(job).get("tolerations"), group.get("tolerations"));
     assertEquals(
-        metadata.object("labels").text(Tag.GANG_LABEL),
-        group.object("labels").text(Tag.GANG_LABEL));
+        metadata.object("labels").text(PodTag.GANG_LABEL),
+        group.object("labels").text(PodTag.GANG_LABEL));
     assertEquals(
         Optional.of("placeholderTimeoutInSeconds=240 gangSchedulingStyle=Hard"),
         metadata.object("annotations").text("yunikorn.apache.org/schedulingPolicyParameters"));

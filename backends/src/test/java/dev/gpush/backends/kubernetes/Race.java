@@ -3,6 +3,7 @@ package dev.gpush.backends.kubernetes;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.task.Tasks;
@@ -45,7 +46,7 @@ record Race(KubernetesPlace place, int nodes, String why) {
     GangRequest other = first.id().equals(one.gang()) ? two : one;
     KubernetesPlace.until(
         () -> heard.stream().anyMatch(word -> word.contains(why)), heard::toString);
-    assertEquals("", placed(Tag.GANG_LABEL + "!=" + first.id().text()));
+    assertEquals("", placed(PodTag.GANG_LABEL + "!=" + first.id().text()));
     assertEquals(List.of(), place.backend().release(first, BackendContract.LIMIT));
     Gang second = granted.poll(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS);
 

@@ -3,8 +3,8 @@ package dev.gpush.backends.local;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.contract.BackendContract;
 import java.io.DataInputStream;
 import java.nio.ByteBuffer;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.slurm.cluster.WaitReason;
+import dev.gpush.backends.slurm.command.SbatchRefusal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,7 +37,7 @@ final class GoldenWordsTest {
     same(
         "refusals.txt",
         said -> {
-          Refusal refusal = Refusal.of(said);
+          SbatchRefusal refusal = SbatchRefusal.of(said);
           return (refusal.isHopeless() ? "  never: " : "  fails: ")
               + refusal.words()
               + "\n"

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.util.ArrayList;

@@ -4,7 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.backends.floor.AgentAnswer;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.slurm.cluster.Gres;
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.Partition;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.SlurmNode;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
+import dev.gpush.backends.slurm.cluster.WaitReason;
+import dev.gpush.backends.slurm.command.SbatchRefusal;
+import dev.gpush.backends.slurm.request.JobTag;
+import dev.gpush.backends.slurm.step.GangAgents;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -25,14 +35,14 @@ final class TextFormatsTest {
     }
   }
 
-  static List<Job> jobs(String release) throws Exception {
-    return Job.parse(golden(release).replace("|", "\u001f"));
+  static List<SlurmJob> jobs(String release) throws Exception {
+    return SlurmJob.parse(golden(release).replace("|", "\u001f"));
   }
 
   @Test
   void nodesOfEveryRelease() throws Exception {
-    List<ClusterNode> old = ClusterNode.parse(golden("21.08"));
-    assertEquals(List.of("g01", "g02"), old.stream().map(ClusterNode::name).toList());
+    List<SlurmNode> old = SlurmNode.parse(golden("21.08"));
+    assertEquals(List.of("g01", "g02"), old.stream().map(SlurmNode::name).toList());
     assertEquals("10.0.0.1", old.getFirst().address());
     assertEquals(List.of(new Gres("", 4)), old.getFirst().gpus());
     assertEquals(List.of(new Gres("", 2)), old.getFirst().used());
@@ -43,12 +53,12 @@ final class TextFormatsTest {
     assertFalse(old.getLast().isIn());
     assertTrue(old.getLast().reason().startsWith("Fan = broken"), old.getLast()::reason);
 
-    ClusterNode rig = ClusterNode.parse(golden("22.05")).getFirst();
+    SlurmNode rig = SlurmNode.parse(golden("22.05")).getFirst();
     assertEquals(List.of(new Gres("h100", 8)), rig.gpus());
     assertEquals(List.of(new Gres("h100", 2)), rig.used());
     assertEquals(4, rig.cpusUsed());
 
-    List<ClusterNode> late = ClusterNode.parse(golden("24.11"));
+    List<SlurmNode> late = SlurmNode.parse(golden("24.11"));
     assertEquals(List.of(new Gres("nvidia_h100_80gb_hbm3", 8)), late.getFirst().gpus());
     assertEquals("hgx-001.cluster.internal", late.getFirst().address());
     assertEquals(Set.of("IDLE", "CLOUD", "POWERED_DOWN"), late.getFirst().states());
@@ -91,14 +101,14 @@ final class TextFormatsTest {
 
   @Test
   void jobsOfEveryRelease() throws Exception {
-    Job waits = jobs("21.08").getFirst();
+    SlurmJob waits = jobs("21.08").getFirst();
     assertEquals(4711, waits.id());
     assertTrue(waits.isWaiting());
     assertEquals("ReqNodeNotAvail, UnavailableNodes:g02", waits.reason());
-    Job runs = jobs("22.05").getFirst();
+    SlurmJob runs = jobs("22.05").getFirst();
     assertTrue(runs.isRunning());
     assertEquals(Optional.of(Duration.ofDays(2).minusSeconds(1)), SlurmTime.span(runs.left()));
-    Job boots = jobs("24.11").getFirst();
+    SlurmJob boots = jobs("24.11").getFirst();
     assertFalse(boots.isWaiting() || boots.isRunning() || boots.hasEnded());
     assertEquals(List.of("hgx-001", "hgx-003"), HostList.expand(boots.nodes()));
   }
@@ -107,7 +117,7 @@ final class TextFormatsTest {
   void linesThatAreNoJobsArePassedOver() {
     String array =
         String.join("\u001f", "7_[1-3]", "x", "u", "PENDING", "", "", "", "", "", "", "");
-    assertEquals(List.of(), Job.parse("CLUSTER: a\n\nWelcome to HPC!\n" + array + "\n"));
+    assertEquals(List.of(), SlurmJob.parse("CLUSTER: a\n\nWelcome to HPC!\n" + array + "\n"));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -175,14 +185,14 @@ final class TextFormatsTest {
         text.append(letters.charAt(random.nextInt(letters.length())));
       }
       String noise = text.toString();
-      ClusterNode.parse("NodeName=" + noise);
+      SlurmNode.parse("NodeName=" + noise);
       Partition.parse("PartitionName=" + noise);
-      Job.parse(noise);
+      SlurmJob.parse(noise);
       HostList.expand(noise);
       Gres.parse(noise);
-      Tag.parse(noise);
+      JobTag.parse(noise);
       WaitReason.of(noise);
-      Refusal.of(noise);
+      SbatchRefusal.of(noise);
       GangAgents.answers(noise, 2, "");
     }
   }
@@ -190,14 +200,15 @@ final class TextFormatsTest {
   @Test
   void aTagIsReadAsItWasWritten() {
     var tag =
-        new Tag("ann@lab", "my box", "a b=c%", "prö j", 2, 8, "h100", 16, "/scratch/a b/gpush/1");
+        new JobTag(
+            "ann@lab", "my box", "a b=c%", "prö j", 2, 8, "h100", 16, "/scratch/a b/gpush/1");
 
-    assertEquals(Optional.of(tag), Tag.parse(tag.text()));
+    assertEquals(Optional.of(tag), JobTag.parse(tag.text()));
     assertTrue(tag.text().matches("[\\x20-\\x7e]+"), tag::text);
     assertEquals("/scratch/a b/gpush/1/1/prö j", tag.workspace(1));
-    assertEquals(Optional.empty(), Tag.parse("changed by the site"));
-    assertEquals(Optional.empty(), Tag.parse("gpush/1 owner=x nodes=2 under=relative"));
-    assertEquals(Optional.empty(), Tag.parse("gpush/1 owner=x nodes=99999 under=/x"));
+    assertEquals(Optional.empty(), JobTag.parse("changed by the site"));
+    assertEquals(Optional.empty(), JobTag.parse("gpush/1 owner=x nodes=2 under=relative"));
+    assertEquals(Optional.empty(), JobTag.parse("gpush/1 owner=x nodes=99999 under=/x"));
   }
 
   @Test

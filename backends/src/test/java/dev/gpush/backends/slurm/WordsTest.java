@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.slurm.cluster.GpuName;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.WaitReason;
+import dev.gpush.backends.slurm.command.SbatchRefusal;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -110,8 +114,8 @@ final class WordsTest {
         "Unable to contact slurm controller (connect failure) | false",
       })
   void refusals(String said, boolean isHopeless) {
-    Refusal refusal =
-        Refusal.of("Welcome\nsbatch: error: Batch job submission failed: " + said + "\n");
+    SbatchRefusal refusal =
+        SbatchRefusal.of("Welcome\nsbatch: error: Batch job submission failed: " + said + "\n");
 
     assertEquals(isHopeless, refusal.isHopeless());
     assertFalse(refusal.words().startsWith("sbatch says"), refusal::words);
@@ -131,11 +135,11 @@ final class WordsTest {
             "Access denied to requested reservation",
             "Requested reservation is invalid",
             "User's group not permitted to use this partition")) {
-      assertTrue(seen.add(Refusal.of(said).words()), said);
+      assertTrue(seen.add(SbatchRefusal.of(said).words()), said);
     }
     assertEquals(
-        new Refusal("sbatch says: something new", List.of(), false),
-        Refusal.of("sbatch: error: something new"));
+        new SbatchRefusal("sbatch says: something new", List.of(), false),
+        SbatchRefusal.of("sbatch: error: something new"));
   }
 
   @Test
@@ -152,7 +156,7 @@ final class WordsTest {
             "BOOT_FAIL",
             "OUT_OF_MEMORY",
             "DEADLINE")) {
-      Job job = new Job(7, "", "", state, "", "", "", "", "", 0, "");
+      SlurmJob job = new SlurmJob(7, "", "", state, "", "", "", "", "", 0, "");
       assertTrue(job.hasEnded(), state);
       assertTrue(seen.add(job.fate()), state);
     }

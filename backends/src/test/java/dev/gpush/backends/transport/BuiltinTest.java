@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.transport.builtin.Builtin;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;

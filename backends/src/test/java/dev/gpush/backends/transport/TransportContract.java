@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Work;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SshRig;

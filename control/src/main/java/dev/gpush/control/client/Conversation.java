@@ -1,10 +1,10 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlProtocolException;
 import dev.gpush.control.wire.Fields;
-import dev.gpush.control.wire.Frame;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
-import dev.gpush.control.wire.ProtocolException;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
@@ -41,16 +41,16 @@ final class Conversation {
   }
 
   int carryOut(Request request) throws ClientException {
-    Frame frame = request.frame();
+    ControlFrame frame = request.frame();
     boolean raw = false;
     try (Console.Signals _ = console.listen(this::signal)) {
       visit.writer().write(frame);
       while (true) {
-        Optional<Frame> next = visit.reader().next();
+        Optional<ControlFrame> next = visit.reader().next();
         if (next.isEmpty()) {
           throw lost("it ended without a word");
         }
-        Frame from = next.get();
+        ControlFrame from = next.get();
         switch (from.kind()) {
           case OUTPUT -> {
             if (!print(console.out(), from)) {
@@ -80,7 +80,7 @@ final class Conversation {
           case REFUSED -> {
             throw ClientException.refused(Refusal.of(from));
           }
-          default -> throw new ProtocolException(from + " where a gateway never sends it");
+          default -> throw new ControlProtocolException(from + " where a gateway never sends it");
         }
       }
     } catch (IOException cut) {
@@ -96,7 +96,7 @@ final class Conversation {
     }
   }
 
-  private static boolean print(OutputStream stream, Frame frame) {
+  private static boolean print(OutputStream stream, ControlFrame frame) {
     try {
       stream.write(frame.payload());
       stream.flush();

@@ -2,9 +2,9 @@ package dev.gpush.control.client;
 
 import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.RunFolder;
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.FrameReader;
-import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlFrameReader;
+import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
@@ -133,7 +133,7 @@ final class GatewayDoor {
   boolean handOver(Visit visit, boolean evenInUse) throws ClientException {
     try {
       visit.writer().write(new Payload().flag(evenInUse).frame(Kind.HANDOVER));
-      Optional<Frame> answer = visit.reader().next();
+      Optional<ControlFrame> answer = visit.reader().next();
       // A gateway that ends while we ask has agreed.
       return answer.isEmpty()
           || answer.get().kind() != Kind.HANDED_OVER
@@ -271,12 +271,12 @@ final class GatewayDoor {
   }
 
   private Optional<Visit> greet(SocketChannel channel, Watchdog watchdog) throws ClientException {
-    var reader = new FrameReader(channel);
-    var writer = new FrameWriter(channel);
+    var reader = new ControlFrameReader(channel);
+    var writer = new ControlFrameWriter(channel);
     boolean greeted = false;
     try {
       writer.write(Greeting.of(origin.build(), origin.home().toString(), origin.pid()).frame());
-      Optional<Frame> first = reader.next();
+      Optional<ControlFrame> first = reader.next();
       if (first.isEmpty()) {
         return Optional.empty(); // It is just ending.
       }

@@ -1,6 +1,6 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import java.io.IOException;
@@ -11,7 +11,7 @@ import java.util.Optional;
  * from the first such wish on.
  */
 final class InputPump {
-  private final FrameWriter writer;
+  private final ControlFrameWriter writer;
   private final Console console;
 
   // guarded by this
@@ -22,7 +22,7 @@ final class InputPump {
   private boolean asking;
   private boolean stopped;
 
-  InputPump(FrameWriter writer, Console console) {
+  InputPump(ControlFrameWriter writer, Console console) {
     this.writer = writer;
     this.console = console;
   }

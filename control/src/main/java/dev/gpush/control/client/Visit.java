@@ -1,13 +1,14 @@
 package dev.gpush.control.client;
 
-import dev.gpush.control.wire.FrameReader;
-import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.ControlFrameReader;
+import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Greeting;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 
 /** An open connection to a gateway that has greeted. */
-record Visit(SocketChannel channel, FrameReader reader, FrameWriter writer, Greeting greeting)
+record Visit(
+    SocketChannel channel, ControlFrameReader reader, ControlFrameWriter writer, Greeting greeting)
     implements AutoCloseable {
   @Override
   public void close() {

@@ -1,8 +1,8 @@
 package dev.gpush.control.server;
 
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlProtocolException;
 import dev.gpush.control.wire.Fields;
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.ProtocolException;
 import java.io.IOException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.locks.ReentrantLock;
@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Answers {
   private final Outbox outbox;
   private final ReentrantLock turn = new ReentrantLock();
-  private final SynchronousQueue<Frame> answer = new SynchronousQueue<>();
+  private final SynchronousQueue<ControlFrame> answer = new SynchronousQueue<>();
   private volatile boolean waiting;
 
   Answers(Outbox outbox) {
@@ -19,7 +19,7 @@ final class Answers {
   }
 
   /** Sends the question and waits. */
-  Fields ask(Frame question) throws InterruptedException, IOException {
+  Fields ask(ControlFrame question) throws InterruptedException, IOException {
     turn.lockInterruptibly();
     try {
       waiting = true;
@@ -32,7 +32,7 @@ final class Answers {
   }
 
   /** On the reading thread. An answer that nobody waits for any more is dropped. */
-  void receive(Frame frame) throws ProtocolException, InterruptedException {
+  void receive(ControlFrame frame) throws ControlProtocolException, InterruptedException {
     while (waiting) {
       if (answer.offer(frame, 100, java.util.concurrent.TimeUnit.MILLISECONDS)) {
         return;

@@ -1,8 +1,8 @@
 package dev.gpush.control.server;
 
+import dev.gpush.control.wire.ControlProtocolException;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
-import dev.gpush.control.wire.ProtocolException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -32,11 +32,11 @@ final class ClientInput extends InputStream {
   }
 
   /** Takes what the client sent. */
-  void receive(byte[] bytes) throws ProtocolException {
+  void receive(byte[] bytes) throws ControlProtocolException {
     lock.lock();
     try {
       if (ended || bytes.length > wanted) {
-        throw new ProtocolException("input that was not wanted");
+        throw new ControlProtocolException("input that was not wanted");
       }
       wanted -= bytes.length;
       if (bytes.length > 0) {

@@ -1,6 +1,6 @@
 package dev.gpush.control.server;
 
-import dev.gpush.control.wire.Frame;
+import dev.gpush.control.wire.ControlFrame;
 import dev.gpush.control.wire.Kind;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -34,7 +34,8 @@ final class ClientOutput extends OutputStream {
         throw new IOException("nobody reads this stream any more");
       }
       int count = Math.min(length - done, kind.limit());
-      outbox.put(new Frame(kind, Arrays.copyOfRange(bytes, offset + done, offset + done + count)));
+      outbox.put(
+          new ControlFrame(kind, Arrays.copyOfRange(bytes, offset + done, offset + done + count)));
       done += count;
     }
   }

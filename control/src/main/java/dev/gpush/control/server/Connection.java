@@ -1,14 +1,14 @@
 package dev.gpush.control.server;
 
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlFrameReader;
+import dev.gpush.control.wire.ControlFrameWriter;
+import dev.gpush.control.wire.ControlProtocolException;
 import dev.gpush.control.wire.Facts;
 import dev.gpush.control.wire.Fields;
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.FrameReader;
-import dev.gpush.control.wire.FrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
-import dev.gpush.control.wire.ProtocolException;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.core.task.Tasks;
@@ -38,8 +38,8 @@ final class Connection {
   private final SocketChannel channel;
   private final ControlServer server;
   private final Tasks tasks;
-  private final FrameReader reader;
-  private final FrameWriter writer;
+  private final ControlFrameReader reader;
+  private final ControlFrameWriter writer;
   private final Outbox outbox;
   private final Worker worker = new Worker();
   private final Semaphore signals = new Semaphore(SIGNALS);
@@ -50,8 +50,8 @@ final class Connection {
     this.channel = channel;
     this.server = server;
     this.tasks = tasks;
-    this.reader = new FrameReader(channel);
-    this.writer = new FrameWriter(channel);
+    this.reader = new ControlFrameReader(channel);
+    this.writer = new ControlFrameWriter(channel);
     this.outbox = new Outbox(writer);
   }
 
@@ -95,12 +95,12 @@ final class Connection {
         return;
       }
       writer.write(server.greeting().frame());
-      Optional<Frame> hello = reader.next();
+      Optional<ControlFrame> hello = reader.next();
       if (hello.isEmpty()) {
         return;
       }
       Greeting.of(hello.get());
-      Optional<Frame> first = reader.next();
+      Optional<ControlFrame> first = reader.next();
       while (first.isPresent() && first.get().kind() == Kind.HANDOVER) {
         if (handOver(first.get())) {
           return;
@@ -110,12 +110,12 @@ final class Connection {
       if (first.isPresent()) {
         carryOut(Request.of(first.get()));
       }
-    } catch (ProtocolException wrong) {
+    } catch (ControlProtocolException wrong) {
       server.incidents().refused(wrong.toString());
     }
   }
 
-  private boolean handOver(Frame frame) throws IOException {
+  private boolean handOver(ControlFrame frame) throws IOException {
     boolean evenInUse = frame.fields().flag();
     boolean agreed = server.mayHandOver(evenInUse);
     writer.write(new Payload().flag(agreed).frame(Kind.HANDED_OVER));
@@ -137,13 +137,13 @@ final class Connection {
     try {
       invocation = new ClientInvocation(request, outbox, worker);
     } catch (InvalidPathException strange) {
-      throw new ProtocolException("no folder has this name: " + strange.getMessage());
+      throw new ControlProtocolException("no folder has this name: " + strange.getMessage());
     }
     if (!tasks.start("write", this::write) || !tasks.start("handle", () -> handle(invocation))) {
       return; // The server is closed.
     }
     try {
-      for (Optional<Frame> next = reader.next(); next.isPresent(); next = reader.next()) {
+      for (Optional<ControlFrame> next = reader.next(); next.isPresent(); next = reader.next()) {
         receive(next.get(), invocation);
       }
     } finally {
@@ -205,13 +205,13 @@ final class Connection {
 
   private void say(String line) {
     try {
-      outbox.put(new Frame(Kind.ERROR, line.getBytes(StandardCharsets.UTF_8)));
+      outbox.put(new ControlFrame(Kind.ERROR, line.getBytes(StandardCharsets.UTF_8)));
     } catch (IOException gone) {
       // Nobody is there to be told.
     }
   }
 
-  private void receive(Frame frame, ClientInvocation invocation)
+  private void receive(ControlFrame frame, ClientInvocation invocation)
       throws IOException, InterruptedException {
     switch (frame.kind()) {
       case INPUT -> invocation.input().receive(frame.payload());
@@ -243,19 +243,19 @@ final class Connection {
         int stream = broken.count(2);
         broken.end();
         if (stream == 0) {
-          throw new ProtocolException("only output is broken");
+          throw new ControlProtocolException("only output is broken");
         }
         invocation.breakOutput(stream);
       }
-      default -> throw new ProtocolException(frame + " where a client never sends it");
+      default -> throw new ControlProtocolException(frame + " where a client never sends it");
     }
   }
 
-  private static String name(Fields fields) throws ProtocolException {
+  private static String name(Fields fields) throws ControlProtocolException {
     String name = fields.text();
     fields.end();
     if (!SIGNAL_NAMES.contains(name)) {
-      throw new ProtocolException("no client sends this signal");
+      throw new ControlProtocolException("no client sends this signal");
     }
     return name;
   }

@@ -1,7 +1,7 @@
 package dev.gpush.control.server;
 
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlFrameWriter;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
@@ -18,22 +18,22 @@ final class Outbox {
   /** How far a handler may be ahead of its client. */
   private static final int LIMIT_BYTES = 256 * 1024;
 
-  private final FrameWriter writer;
+  private final ControlFrameWriter writer;
   private final ReentrantLock lock = new ReentrantLock();
 
   // guarded by lock
   private final Condition changed = lock.newCondition();
-  private final ArrayDeque<Frame> frames = new ArrayDeque<>();
+  private final ArrayDeque<ControlFrame> frames = new ArrayDeque<>();
   private long bytes;
   private boolean finished;
   private boolean broken;
 
-  Outbox(FrameWriter writer) {
+  Outbox(ControlFrameWriter writer) {
     this.writer = writer;
   }
 
   /** Waits for room; fails once the client is gone or the last frame is in. */
-  void put(Frame frame) throws IOException {
+  void put(ControlFrame frame) throws IOException {
     lock.lock();
     try {
       while (bytes >= LIMIT_BYTES && !broken && !finished) {
@@ -49,7 +49,7 @@ final class Outbox {
   }
 
   /** Puts the last frame, room or not. */
-  void finish(Frame last) throws IOException {
+  void finish(ControlFrame last) throws IOException {
     lock.lock();
     try {
       add(last);
@@ -75,7 +75,7 @@ final class Outbox {
   void pump() throws IOException, InterruptedException {
     try {
       while (true) {
-        Frame next = take();
+        ControlFrame next = take();
         if (next == null) {
           return;
         }
@@ -87,7 +87,7 @@ final class Outbox {
     }
   }
 
-  private void add(Frame frame) throws IOException {
+  private void add(ControlFrame frame) throws IOException {
     if (broken || finished) {
       throw new IOException("the client is gone");
     }
@@ -96,7 +96,7 @@ final class Outbox {
     changed.signalAll();
   }
 
-  private @Nullable Frame take() throws InterruptedException {
+  private @Nullable ControlFrame take() throws InterruptedException {
     lock.lock();
     try {
       while (frames.isEmpty()) {
@@ -111,7 +111,7 @@ final class Outbox {
     }
   }
 
-  private void written(Frame frame) {
+  private void written(ControlFrame frame) {
     lock.lock();
     try {
       bytes -= frame.payload().length;

@@ -63,7 +63,7 @@ public record Facts(
         .number(colours);
   }
 
-  static Facts read(Fields fields) throws ProtocolException {
+  static Facts read(Fields fields) throws ControlProtocolException {
     return new Facts(
         fields.flag(),
         fields.flag(),

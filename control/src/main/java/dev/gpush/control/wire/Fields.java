@@ -19,46 +19,46 @@ public final class Fields {
     this.bytes = ByteBuffer.wrap(payload);
   }
 
-  public int number() throws ProtocolException {
+  public int number() throws ControlProtocolException {
     try {
       return bytes.getInt();
     } catch (BufferUnderflowException tooShort) {
-      throw new ProtocolException("payload ends inside a number");
+      throw new ControlProtocolException("payload ends inside a number");
     }
   }
 
   /** A number from 0 to this one. */
-  public int count(int most) throws ProtocolException {
+  public int count(int most) throws ControlProtocolException {
     int number = number();
     if (number < 0 || number > most) {
-      throw new ProtocolException(number + " where at most " + most + " can be");
+      throw new ControlProtocolException(number + " where at most " + most + " can be");
     }
     return number;
   }
 
-  public long longNumber() throws ProtocolException {
+  public long longNumber() throws ControlProtocolException {
     try {
       return bytes.getLong();
     } catch (BufferUnderflowException tooShort) {
-      throw new ProtocolException("payload ends inside a number");
+      throw new ControlProtocolException("payload ends inside a number");
     }
   }
 
-  public boolean flag() throws ProtocolException {
+  public boolean flag() throws ControlProtocolException {
     if (!bytes.hasRemaining()) {
-      throw new ProtocolException("payload ends before a flag");
+      throw new ControlProtocolException("payload ends before a flag");
     }
     return switch (bytes.get()) {
       case 0 -> false;
       case 1 -> true;
-      default -> throw new ProtocolException("a flag is 0 or 1");
+      default -> throw new ControlProtocolException("a flag is 0 or 1");
     };
   }
 
-  public String text() throws ProtocolException {
+  public String text() throws ControlProtocolException {
     int length = number();
     if (length < 0 || length > bytes.remaining()) {
-      throw new ProtocolException(
+      throw new ControlProtocolException(
           "text of " + length + " bytes where " + bytes.remaining() + " are left");
     }
     String text = RawText.decode(bytes.array(), bytes.position(), length);
@@ -66,7 +66,7 @@ public final class Fields {
     return text;
   }
 
-  public List<String> texts() throws ProtocolException {
+  public List<String> texts() throws ControlProtocolException {
     int count = count();
     var texts = new ArrayList<String>(count);
     for (int i = 0; i < count; i++) {
@@ -75,7 +75,7 @@ public final class Fields {
     return texts;
   }
 
-  public Map<String, String> map() throws ProtocolException {
+  public Map<String, String> map() throws ControlProtocolException {
     int count = count();
     var map = new LinkedHashMap<String, String>();
     for (int i = 0; i < count; i++) {
@@ -85,17 +85,17 @@ public final class Fields {
   }
 
   /** Says that all was read; more bytes are an error, because nobody would have looked at them. */
-  public void end() throws ProtocolException {
+  public void end() throws ControlProtocolException {
     if (bytes.hasRemaining()) {
-      throw new ProtocolException(bytes.remaining() + " bytes too many");
+      throw new ControlProtocolException(bytes.remaining() + " bytes too many");
     }
   }
 
-  private int count() throws ProtocolException {
+  private int count() throws ControlProtocolException {
     int count = number();
     // The shortest text takes four bytes.
     if (count < 0 || count > bytes.remaining() / Integer.BYTES) {
-      throw new ProtocolException(
+      throw new ControlProtocolException(
           "a list of " + count + " where " + bytes.remaining() + " bytes are left");
     }
     return count;

@@ -19,7 +19,7 @@ public record Greeting(int protocol, String build, String home, long pid) {
     return new Greeting(PROTOCOL, build, home, pid);
   }
 
-  public Frame frame() {
+  public ControlFrame frame() {
     return new Payload()
         .number(MAGIC)
         .number(protocol)
@@ -30,13 +30,13 @@ public record Greeting(int protocol, String build, String home, long pid) {
   }
 
   /** Reads a greeting. Fields that a later protocol adds at the end are left alone. */
-  public static Greeting of(Frame frame) throws ProtocolException {
+  public static Greeting of(ControlFrame frame) throws ControlProtocolException {
     if (frame.kind() != Kind.HELLO) {
-      throw new ProtocolException("a conversation begins with HELLO, not " + frame);
+      throw new ControlProtocolException("a conversation begins with HELLO, not " + frame);
     }
     Fields fields = frame.fields();
     if (fields.number() != MAGIC) {
-      throw new ProtocolException("not a gpush control socket");
+      throw new ControlProtocolException("not a gpush control socket");
     }
     return new Greeting(fields.number(), fields.text(), fields.text(), fields.longNumber());
   }

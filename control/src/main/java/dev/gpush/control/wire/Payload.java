@@ -56,8 +56,8 @@ public final class Payload {
     return this;
   }
 
-  public Frame frame(Kind kind) {
-    return new Frame(kind, Arrays.copyOf(bytes, size));
+  public ControlFrame frame(Kind kind) {
+    return new ControlFrame(kind, Arrays.copyOf(bytes, size));
   }
 
   private void room(int more) {

@@ -23,14 +23,14 @@ public record Request(
    * The request on the wire; {@link IllegalArgumentException} when it is longer than {@link
    * #MAX_BYTES}.
    */
-  public Frame frame() {
+  public ControlFrame frame() {
     Payload payload = new Payload().texts(arguments).text(folder).map(environment);
     return facts.write(payload).longNumber(pid).frame(Kind.REQUEST);
   }
 
-  public static Request of(Frame frame) throws ProtocolException {
+  public static Request of(ControlFrame frame) throws ControlProtocolException {
     if (frame.kind() != Kind.REQUEST) {
-      throw new ProtocolException("expected REQUEST, not " + frame);
+      throw new ControlProtocolException("expected REQUEST, not " + frame);
     }
     Fields fields = frame.fields();
     var request =

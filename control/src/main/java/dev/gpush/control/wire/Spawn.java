@@ -16,17 +16,17 @@ public record Spawn(List<String> command, Map<String, String> environment) {
     }
   }
 
-  public Frame frame() {
+  public ControlFrame frame() {
     return new Payload().texts(command).map(environment).frame(Kind.SPAWN);
   }
 
-  public static Spawn of(Frame frame) throws ProtocolException {
+  public static Spawn of(ControlFrame frame) throws ControlProtocolException {
     Fields fields = frame.fields();
     List<String> command = fields.texts();
     Map<String, String> environment = fields.map();
     fields.end();
     if (command.isEmpty()) {
-      throw new ProtocolException("SPAWN without a command");
+      throw new ControlProtocolException("SPAWN without a command");
     }
     return new Spawn(command, environment);
   }

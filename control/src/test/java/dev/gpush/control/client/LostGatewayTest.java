@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.place.RunFolder;
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.FrameReader;
-import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlFrameReader;
+import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
@@ -181,7 +181,7 @@ class LostGatewayTest {
 
   /** The status at the end of what was said; another number when that is none. */
   private static int exit(byte[] said) throws IOException {
-    var reader = new FrameReader(Channels.newChannel(new ByteArrayInputStream(said)));
+    var reader = new ControlFrameReader(Channels.newChannel(new ByteArrayInputStream(said)));
     for (var next = reader.next(); next.isPresent(); next = reader.next()) {
       if (next.get().kind() == Kind.EXIT) {
         return next.get().fields().number();
@@ -192,10 +192,10 @@ class LostGatewayTest {
 
   private static byte[] disturbed(Random random) throws IOException {
     var bytes = new ByteArrayOutputStream();
-    var writer = new FrameWriter(Channels.newChannel(bytes));
-    writer.write(new Frame(Kind.OUTPUT, "out".getBytes(StandardCharsets.UTF_8)));
+    var writer = new ControlFrameWriter(Channels.newChannel(bytes));
+    writer.write(new ControlFrame(Kind.OUTPUT, "out".getBytes(StandardCharsets.UTF_8)));
     writer.write(new Payload().number(1_000).frame(Kind.WANT));
-    writer.write(new Frame(Kind.ERROR, "what".getBytes(StandardCharsets.UTF_8)));
+    writer.write(new ControlFrame(Kind.ERROR, "what".getBytes(StandardCharsets.UTF_8)));
     writer.write(new Payload().text("sure?").flag(false).frame(Kind.ASK));
     writer.write(new Payload().flag(true).frame(Kind.RAW));
     writer.write(new Payload().number(7).frame(Kind.EXIT));
@@ -293,17 +293,17 @@ class LostGatewayTest {
   }
 
   /** Says one frame, waits for the client's request, and goes. */
-  private void answer(Frame frame) {
+  private void answer(ControlFrame frame) {
     answer(frame, new byte[0]);
   }
 
   /** As well, but says these bytes before it goes. */
-  private CompletableFuture<Void> answer(Frame frame, byte[] then) {
+  private CompletableFuture<Void> answer(ControlFrame frame, byte[] then) {
     return CompletableFuture.runAsync(
         () -> {
           try (SocketChannel client = socket.accept()) {
-            new FrameWriter(client).write(frame);
-            var reader = new FrameReader(client);
+            new ControlFrameWriter(client).write(frame);
+            var reader = new ControlFrameReader(client);
             while (reader.next().filter(next -> next.kind() != Kind.REQUEST).isPresent()) {
               // The greeting.
             }

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Facts;
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.FrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
@@ -84,30 +84,30 @@ final class ControlFuzzTest {
     return channel;
   }
 
-  private static byte[] written(List<Frame> frames) throws IOException {
+  private static byte[] written(List<ControlFrame> frames) throws IOException {
     var bytes = new ByteArrayOutputStream();
-    var writer = new FrameWriter(Channels.newChannel(bytes));
-    for (Frame frame : frames) {
+    var writer = new ControlFrameWriter(Channels.newChannel(bytes));
+    for (ControlFrame frame : frames) {
       writer.write(frame);
     }
     return bytes.toByteArray();
   }
 
-  private static Frame signal(String name) {
+  private static ControlFrame signal(String name) {
     return new Payload().text(name).frame(Kind.SIGNAL);
   }
 
   /** All that a client may say, in an order that it may. */
-  private List<Frame> conversation() {
+  private List<ControlFrame> conversation() {
     String word = List.of("cat", "ask", "spawn", "wait", "ps").get(random.nextInt(5));
-    var said = new ArrayList<Frame>();
+    var said = new ArrayList<ControlFrame>();
     said.add(Greeting.of(TestGateway.BUILD, home.toString(), 1).frame());
     said.add(request(word, "x").frame());
-    said.add(new Frame(Kind.INPUT, new byte[random.nextInt(300)]));
+    said.add(new ControlFrame(Kind.INPUT, new byte[random.nextInt(300)]));
     said.add(new Payload().number(80).number(24).frame(Kind.SIZE));
     said.add(new Payload().flag(true).text("yes").frame(Kind.ANSWER));
     said.add(new Payload().number(0).frame(Kind.SPAWNED));
-    said.add(new Frame(Kind.INPUT_END, new byte[0]));
+    said.add(new ControlFrame(Kind.INPUT_END, new byte[0]));
     said.add(new Payload().number(2).frame(Kind.BROKEN));
     said.add(signal("INT"));
     return said;
@@ -115,7 +115,7 @@ final class ControlFuzzTest {
 
   /** Frames left out, doubled, moved, of other kinds; then bytes changed, lost, or cut off. */
   private byte[] wrong() throws IOException {
-    List<Frame> said = conversation();
+    List<ControlFrame> said = conversation();
     for (int change = random.nextInt(4); change > 0; change--) {
       int at = random.nextInt(said.size());
       switch (random.nextInt(4)) {
@@ -137,11 +137,11 @@ final class ControlFuzzTest {
     return random.nextInt(3) == 0 ? Arrays.copyOf(bytes, random.nextInt(bytes.length + 1)) : bytes;
   }
 
-  private Frame another(Frame frame) {
+  private ControlFrame another(ControlFrame frame) {
     Kind kind = Kind.values()[random.nextInt(Kind.values().length)];
     byte[] payload = frame.payload();
     int length = Math.min(kind.limit(), random.nextInt(payload.length + 20));
-    return new Frame(kind, Arrays.copyOf(payload, length));
+    return new ControlFrame(kind, Arrays.copyOf(payload, length));
   }
 
   /** Says it, hears what comes until the end or as long as something comes, and goes. */
@@ -183,7 +183,7 @@ final class ControlFuzzTest {
   /** Each alone is a reason to end the connection; the handler's wait ends with it. */
   @Test
   void framesThatSayNothingEndTheirConnection() throws IOException {
-    List<Frame> wrong =
+    List<ControlFrame> wrong =
         List.of(
             signal("KILL"),
             signal(""),
@@ -191,14 +191,14 @@ final class ControlFuzzTest {
             new Payload().number(-1).number(24).frame(Kind.SIZE),
             new Payload().number(80).frame(Kind.SIZE),
             new Payload().number(1 << 20).number(24).frame(Kind.SIZE),
-            new Frame(Kind.SPAWNED, new byte[0]),
-            new Frame(Kind.ANSWER, new byte[] {1}),
+            new ControlFrame(Kind.SPAWNED, new byte[0]),
+            new ControlFrame(Kind.ANSWER, new byte[] {1}),
             new Payload().flag(true).text("yes").number(1).frame(Kind.ANSWER),
             new Payload().number(3).frame(Kind.BROKEN),
             new Payload().number(0).frame(Kind.BROKEN),
             request("ps").frame());
     try (var gateway = TestGateway.with(home, ControlFuzzTest::handle)) {
-      for (Frame frame : wrong) {
+      for (ControlFrame frame : wrong) {
         for (String word : List.of("ask", "spawn", "wait")) {
           try (var client = gateway.raw()) {
             client.writer().write(request(word).frame());
@@ -220,17 +220,17 @@ final class ControlFuzzTest {
   /** Frames that are good alone and are never wanted so often. */
   @Test
   void floodsStayWithinTheirBounds() throws Exception {
-    List<Frame> floods =
+    List<ControlFrame> floods =
         List.of(
             signal("INT"),
             new Payload().number(80).number(24).frame(Kind.SIZE),
             new Payload().flag(true).text("yes").frame(Kind.ANSWER),
             new Payload().number(0).frame(Kind.SPAWNED),
             new Payload().number(1).frame(Kind.BROKEN),
-            new Frame(Kind.INPUT, new byte[0]),
-            new Frame(Kind.INPUT_END, new byte[0]));
+            new ControlFrame(Kind.INPUT, new byte[0]),
+            new ControlFrame(Kind.INPUT_END, new byte[0]));
     try (var gateway = TestGateway.with(home, ControlFuzzTest::handle)) {
-      for (Frame frame : floods) {
+      for (ControlFrame frame : floods) {
         long before = heap();
         try (var client = gateway.raw()) {
           client.writer().write(request("wait").frame());

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.FakeConsole;
+import dev.gpush.control.wire.ControlFrame;
+import dev.gpush.control.wire.ControlFrameReader;
 import dev.gpush.control.wire.Facts;
-import dev.gpush.control.wire.Frame;
-import dev.gpush.control.wire.FrameReader;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Request;
@@ -479,7 +479,7 @@ class ControlSocketTest {
     try (var gateway = TestGateway.with(home, call -> 0, limits);
         var client = SocketChannel.open(StandardProtocolFamily.UNIX)) {
       client.connect(UnixDomainSocketAddress.of(gateway.socket()));
-      var reader = new FrameReader(client);
+      var reader = new ControlFrameReader(client);
       while (reader.next().isPresent()) {
         // The greeting, if it comes before the end.
       }
@@ -489,13 +489,13 @@ class ControlSocketTest {
 
   @Test
   void survivesClientsThatDoNotKeepToTheProtocol() throws IOException {
-    List<Frame> wrong =
+    List<ControlFrame> wrong =
         List.of(
             new Payload().number(0).frame(Kind.EXIT),
-            new Frame(Kind.REQUEST, new byte[] {1, 2, 3}),
+            new ControlFrame(Kind.REQUEST, new byte[] {1, 2, 3}),
             new Payload().text("INT").frame(Kind.SIGNAL));
     try (var gateway = TestGateway.with(home, call -> 0)) {
-      for (Frame frame : wrong) {
+      for (ControlFrame frame : wrong) {
         try (var client = gateway.raw()) {
           client.writer().write(frame);
           assertTrue(client.reader().next().isEmpty());
@@ -523,7 +523,7 @@ class ControlSocketTest {
                 });
         var client = gateway.raw()) {
       client.writer().write(request("x").frame());
-      client.writer().write(new Frame(Kind.INPUT, new byte[1]));
+      client.writer().write(new ControlFrame(Kind.INPUT, new byte[1]));
 
       while (client.reader().next().isPresent()) {
         // It may still say that it was interrupted.

@@ -5,8 +5,8 @@ import dev.gpush.control.client.ControlClient;
 import dev.gpush.control.client.FakeConsole;
 import dev.gpush.control.client.Origin;
 import dev.gpush.control.place.RunFolder;
-import dev.gpush.control.wire.FrameReader;
-import dev.gpush.control.wire.FrameWriter;
+import dev.gpush.control.wire.ControlFrameReader;
+import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
@@ -102,10 +102,10 @@ final class TestGateway implements AutoCloseable, Incidents, Handover {
     return raw;
   }
 
-  record Raw(SocketChannel channel, FrameReader reader, FrameWriter writer)
+  record Raw(SocketChannel channel, ControlFrameReader reader, ControlFrameWriter writer)
       implements AutoCloseable {
     Raw(SocketChannel channel) {
-      this(channel, new FrameReader(channel), new FrameWriter(channel));
+      this(channel, new ControlFrameReader(channel), new ControlFrameWriter(channel));
     }
 
     @Override

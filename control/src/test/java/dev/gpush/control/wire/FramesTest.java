@@ -30,7 +30,7 @@ class FramesTest {
     byte[] payload = new byte[kind.limit()];
     new Random(1).nextBytes(payload);
 
-    Frame read = read(written(new Frame(kind, payload))).getFirst();
+    ControlFrame read = read(written(new ControlFrame(kind, payload))).getFirst();
 
     assertEquals(kind, read.kind());
     assertArrayEquals(payload, read.payload());
@@ -42,18 +42,19 @@ class FramesTest {
     byte[] header =
         ByteBuffer.allocate(5).putInt(kind.limit() + 1).put((byte) kind.number()).array();
 
-    assertThrows(ProtocolException.class, () -> read(header));
-    assertThrows(IllegalArgumentException.class, () -> new Frame(kind, new byte[kind.limit() + 1]));
+    assertThrows(ControlProtocolException.class, () -> read(header));
+    assertThrows(
+        IllegalArgumentException.class, () -> new ControlFrame(kind, new byte[kind.limit() + 1]));
   }
 
   @Test
   void refusesUnknownKind() {
-    assertThrows(ProtocolException.class, () -> read(new byte[] {0, 0, 0, 0, 99}));
+    assertThrows(ControlProtocolException.class, () -> read(new byte[] {0, 0, 0, 0, 99}));
   }
 
   @Test
   void refusesNegativeLength() {
-    assertThrows(ProtocolException.class, () -> read(new byte[] {-1, 0, 0, 0, 3}));
+    assertThrows(ControlProtocolException.class, () -> read(new byte[] {-1, 0, 0, 0, 3}));
   }
 
   @Test
@@ -93,7 +94,7 @@ class FramesTest {
     byte[] longer = Arrays.copyOf(ours, ours.length + 7);
     longer[7] = 9;
 
-    Greeting later = Greeting.of(new Frame(Kind.HELLO, longer));
+    Greeting later = Greeting.of(new ControlFrame(Kind.HELLO, longer));
 
     assertEquals(9, later.protocol());
     assertEquals("/h", later.home());
@@ -101,18 +102,18 @@ class FramesTest {
 
   @Test
   void refusesAGreetingThatIsNotOurs() {
-    Frame other = new Payload().number(42).text("x").frame(Kind.HELLO);
+    ControlFrame other = new Payload().number(42).text("x").frame(Kind.HELLO);
 
-    assertThrows(ProtocolException.class, () -> Greeting.of(other));
+    assertThrows(ControlProtocolException.class, () -> Greeting.of(other));
   }
 
   @Test
   void refusesCountsThatCannotBe() {
-    Frame list = new Payload().number(Integer.MAX_VALUE).frame(Kind.SPAWN);
-    Frame text = new Payload().number(1).number(1000).text("x").frame(Kind.SPAWN);
+    ControlFrame list = new Payload().number(Integer.MAX_VALUE).frame(Kind.SPAWN);
+    ControlFrame text = new Payload().number(1).number(1000).text("x").frame(Kind.SPAWN);
 
-    assertThrows(ProtocolException.class, () -> Spawn.of(list));
-    assertThrows(ProtocolException.class, () -> Spawn.of(text));
+    assertThrows(ControlProtocolException.class, () -> Spawn.of(list));
+    assertThrows(ControlProtocolException.class, () -> Spawn.of(text));
   }
 
   @Test
@@ -122,10 +123,10 @@ class FramesTest {
     for (int round = 0; round < ROUNDS; round++) {
       byte[] bytes = disturbed(random);
       try {
-        for (Frame frame : read(bytes)) {
+        for (ControlFrame frame : read(bytes)) {
           decode(frame);
         }
-      } catch (ProtocolException | EOFException expected) {
+      } catch (ControlProtocolException | EOFException expected) {
         // The two answers to bytes that are no conversation.
       } catch (IOException | RuntimeException bug) {
         throw new AssertionError("seed " + seed + ", round " + round, bug);
@@ -141,10 +142,10 @@ class FramesTest {
     random.nextBytes(payload);
     byte[] bytes =
         written(
-            new Frame(Kind.OUTPUT, payload),
+            new ControlFrame(Kind.OUTPUT, payload),
             new Payload().number(1).frame(Kind.WANT),
-            new Frame(Kind.ERROR, Arrays.copyOf(payload, 3)),
-            new Frame(Kind.INPUT_END, new byte[0]));
+            new ControlFrame(Kind.ERROR, Arrays.copyOf(payload, 3)),
+            new ControlFrame(Kind.INPUT_END, new byte[0]));
     var source = new ByteArrayInputStream(bytes);
     var pieces =
         new java.io.FilterInputStream(source) {
@@ -154,7 +155,7 @@ class FramesTest {
           }
         };
 
-    var reader = new FrameReader(Channels.newChannel(pieces));
+    var reader = new ControlFrameReader(Channels.newChannel(pieces));
 
     assertArrayEquals(payload, reader.next().orElseThrow().payload(), "seed " + seed);
     assertEquals(Kind.WANT, reader.next().orElseThrow().kind());
@@ -183,7 +184,7 @@ class FramesTest {
     return bytes;
   }
 
-  private static void decode(Frame frame) throws ProtocolException {
+  private static void decode(ControlFrame frame) throws ControlProtocolException {
     switch (frame.kind()) {
       case HELLO -> Greeting.of(frame);
       case REQUEST -> Request.of(frame);
@@ -193,11 +194,11 @@ class FramesTest {
     }
   }
 
-  private static byte[] written(Frame... frames) {
+  private static byte[] written(ControlFrame... frames) {
     var bytes = new ByteArrayOutputStream();
-    var writer = new FrameWriter(Channels.newChannel(bytes));
+    var writer = new ControlFrameWriter(Channels.newChannel(bytes));
     try {
-      for (Frame frame : frames) {
+      for (ControlFrame frame : frames) {
         writer.write(frame);
       }
     } catch (IOException impossible) {
@@ -206,10 +207,10 @@ class FramesTest {
     return bytes.toByteArray();
   }
 
-  private static List<Frame> read(byte[] bytes) throws IOException {
-    var reader = new FrameReader(Channels.newChannel(new ByteArrayInputStream(bytes)));
-    var frames = new ArrayList<Frame>();
-    for (Optional<Frame> next = reader.next(); next.isPresent(); next = reader.next()) {
+  private static List<ControlFrame> read(byte[] bytes) throws IOException {
+    var reader = new ControlFrameReader(Channels.newChannel(new ByteArrayInputStream(bytes)));
+    var frames = new ArrayList<ControlFrame>();
+    for (Optional<ControlFrame> next = reader.next(); next.isPresent(); next = reader.next()) {
       frames.add(next.get());
     }
     return frames;

@@ -1,8 +1,8 @@
 package dev.gpush.core.agent;
 
 import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

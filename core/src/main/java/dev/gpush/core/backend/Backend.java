@@ -3,6 +3,8 @@ package dev.gpush.core.backend;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Gate;
+import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -1,6 +1,5 @@
 package dev.gpush.core.machine;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import java.io.ByteArrayOutputStream;

@@ -1,6 +1,5 @@
 package dev.gpush.core.machine;
 
-import dev.gpush.core.backend.Pipe;
 import java.io.IOException;
 import java.util.List;
 

@@ -8,8 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gate;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.machine.Gate;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions.Finding;
 import dev.gpush.core.session.UpRequest;

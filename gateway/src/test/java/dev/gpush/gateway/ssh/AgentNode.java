@@ -8,8 +8,8 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.PipeSource;
+import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
-import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,7 +25,7 @@ final class AgentNode implements AutoCloseable {
   private final AgentImage image;
   private final String gang = hex();
   private final Link link;
-  private volatile ProcessPipe last;
+  private volatile ChildPipe last;
 
   AgentNode(Path folder, Tasks tasks) throws IOException, InterruptedException {
     this.folder = folder;
@@ -96,8 +96,8 @@ final class AgentNode implements AutoCloseable {
         "control", control);
   }
 
-  private ProcessPipe spawn() throws IOException {
-    return ProcessPipe.start(image.arguments(Interpreters.inOrder()));
+  private ChildPipe spawn() throws IOException {
+    return ChildPipe.start(image.arguments(Interpreters.inOrder()));
   }
 
   private Link link() {

@@ -1,11 +1,11 @@
 package dev.gpush.link.hub;
 
 import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.BlockingStream;

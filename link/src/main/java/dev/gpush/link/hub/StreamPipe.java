@@ -1,7 +1,7 @@
 package dev.gpush.link.hub;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.link.BlockingStream;
 import java.io.InputStream;
 import java.io.OutputStream;

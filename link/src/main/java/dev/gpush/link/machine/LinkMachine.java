@@ -100,7 +100,7 @@ public final class LinkMachine {
     return output.isWriting(pipe);
   }
 
-  /** Whether there is a pipe in use that does: {@link dev.gpush.core.backend.Pipe#holdsBack}. */
+  /** Whether there is a pipe in use that does: {@link dev.gpush.core.machine.Pipe#holdsBack}. */
   public boolean holdsBack() {
     return pipes.current() != PipeCycle.NONE && pipes.holdsBack();
   }
@@ -317,7 +317,7 @@ public final class LinkMachine {
   /**
    * A pipe that was commanded is open.
    *
-   * @param holdsBack see {@link dev.gpush.core.backend.Pipe#holdsBack}
+   * @param holdsBack see {@link dev.gpush.core.machine.Pipe#holdsBack}
    */
   public void pipeOpened(int pipe, boolean holdsBack, long nanos) {
     pipes.opened(pipe, holdsBack, hello(nanos), nanos);

@@ -1,7 +1,7 @@
 package dev.gpush.link.tunnel;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
 import java.io.IOException;

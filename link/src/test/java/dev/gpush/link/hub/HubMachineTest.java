@@ -4,14 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.AgentImage;
 import dev.gpush.link.LinkTiming;
-import dev.gpush.testkit.fake.ProcessPipe;
+import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -28,7 +28,7 @@ final class HubMachineTest {
 
   private final Tasks tasks = Tasks.named("hub-test", (_, bug) -> bug.printStackTrace());
   private final SecureRandom random = new SecureRandom();
-  private final ConcurrentLinkedQueue<ProcessPipe> pipes = new ConcurrentLinkedQueue<>();
+  private final ConcurrentLinkedQueue<ChildPipe> pipes = new ConcurrentLinkedQueue<>();
   private final HubMachine hub = hub(Duration.ofSeconds(20));
 
   private HubMachine hub(Duration leave) {
@@ -52,7 +52,7 @@ final class HubMachineTest {
 
     @Override
     public Pipe spawn(List<String> arguments) throws IOException {
-      ProcessPipe pipe = ProcessPipe.start(arguments);
+      ChildPipe pipe = ChildPipe.start(arguments);
       pipes.add(pipe);
       return pipe;
     }

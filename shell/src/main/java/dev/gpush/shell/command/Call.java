@@ -4,8 +4,8 @@ import dev.gpush.control.server.Invocation;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.shell.render.Console;
-import dev.gpush.shell.render.ConsoleTalk;
+import dev.gpush.shell.console.CommandConsole;
+import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.render.Table;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -22,7 +22,7 @@ import java.util.Optional;
 record Call(
     Services services,
     Invocation invocation,
-    Console console,
+    CommandConsole console,
     ConsoleTalk talk,
     Common common,
     List<String> words,

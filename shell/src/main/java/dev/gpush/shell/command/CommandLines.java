@@ -2,7 +2,7 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.shell.render.Nearest;
+import dev.gpush.shell.text.Nearest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

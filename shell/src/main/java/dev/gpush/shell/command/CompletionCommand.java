@@ -1,6 +1,6 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.shell.render.Nearest;
+import dev.gpush.shell.text.Nearest;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;

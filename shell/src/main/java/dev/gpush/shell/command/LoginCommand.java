@@ -1,9 +1,9 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gate;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.machine.Gate;
 import dev.gpush.core.talk.Person;
 import dev.gpush.shell.render.Documents;
 import java.util.ArrayList;

@@ -11,7 +11,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.time.DurationText;
-import dev.gpush.shell.render.FailureText;
+import dev.gpush.shell.text.FailureText;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -267,7 +267,7 @@ final class RunCommand implements Action.OfWords {
 
   private static int follow(Call call, SessionName session, int run, Set<Integer> shown)
       throws InterruptedException {
-    Optional<Integer> status = RunFollower.follow(call, session, run, shown);
+    Optional<Integer> status = FollowedRun.follow(call, session, run, shown);
     if (status.isPresent()) {
       return status.get();
     }

@@ -7,7 +7,7 @@ import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.Clock;
-import dev.gpush.shell.render.Ticker;
+import dev.gpush.shell.console.Ticker;
 import java.nio.file.Path;
 
 /**

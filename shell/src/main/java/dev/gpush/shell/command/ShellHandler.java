@@ -7,13 +7,13 @@ import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.shell.render.Asker;
-import dev.gpush.shell.render.Console;
-import dev.gpush.shell.render.ConsoleTalk;
-import dev.gpush.shell.render.FailureText;
-import dev.gpush.shell.render.Look;
-import dev.gpush.shell.render.Nearest;
-import dev.gpush.shell.render.ReaderGone;
+import dev.gpush.shell.console.Asker;
+import dev.gpush.shell.console.CommandConsole;
+import dev.gpush.shell.console.ConsoleTalk;
+import dev.gpush.shell.console.Look;
+import dev.gpush.shell.console.ReaderGone;
+import dev.gpush.shell.text.FailureText;
+import dev.gpush.shell.text.Nearest;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,7 +48,8 @@ public final class ShellHandler implements Handler {
   public int handle(Invocation invocation) {
     List<String> words = verbFirst(invocation.arguments());
     Common common = new Common();
-    Console console = new Console(invocation.out(), invocation.err(), look(invocation));
+    CommandConsole console =
+        new CommandConsole(invocation.out(), invocation.err(), look(invocation));
     Thread self = Thread.currentThread();
     try {
       return carryOut(invocation, console, common, words);
@@ -70,7 +71,8 @@ public final class ShellHandler implements Handler {
     }
   }
 
-  private int carryOut(Invocation invocation, Console console, Common common, List<String> words)
+  private int carryOut(
+      Invocation invocation, CommandConsole console, Common common, List<String> words)
       throws InterruptedException {
     String verb = words.getFirst();
     Action action = verbs.make(verb).orElseThrow(() -> unknown(verb));
@@ -142,7 +144,7 @@ public final class ShellHandler implements Handler {
   }
 
   private static int tell(
-      Console console, Common common, List<String> words, GpushException known) {
+      CommandConsole console, Common common, List<String> words, GpushException known) {
     Failure failure = known.failure();
     String text = new FailureText(words).of(failure).text(console.look());
     if (common.verbose) {
@@ -155,7 +157,7 @@ public final class ShellHandler implements Handler {
     return status(words, failure.exit());
   }
 
-  private int bug(Console console, Common common, List<String> words, Throwable bug) {
+  private int bug(CommandConsole console, Common common, List<String> words, Throwable bug) {
     Path log = services.bugs().report(words.getFirst(), bug);
     String text =
         "gpush: this is a bug in gpush, not your mistake; what happened is in " + log + "\n";
@@ -163,7 +165,7 @@ public final class ShellHandler implements Handler {
     return status(words, ExitStatus.BUG);
   }
 
-  private static void write(Console console, String text) {
+  private static void write(CommandConsole console, String text) {
     console.write(true, text.getBytes(StandardCharsets.UTF_8));
   }
 

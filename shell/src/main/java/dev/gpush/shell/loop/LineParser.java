@@ -1,6 +1,6 @@
 package dev.gpush.shell.loop;
 
-import dev.gpush.shell.render.ShellWords;
+import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
 import org.jline.reader.CompletingParsedLine;

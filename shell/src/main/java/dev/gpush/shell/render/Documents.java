@@ -1,18 +1,19 @@
 package dev.gpush.shell.render;
 
 import dev.gpush.core.backend.BackendView;
-import dev.gpush.core.backend.Gate;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Gate;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
+import dev.gpush.shell.text.FailureText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -5,6 +5,7 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.text.Clean;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,5 +1,6 @@
 package dev.gpush.shell.render;
 
+import dev.gpush.shell.text.Clean;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

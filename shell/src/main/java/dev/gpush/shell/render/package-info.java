@@ -1,9 +1,9 @@
 /**
  * Every sentence and every table that a person reads, and every field that a program reads.
  *
- * <p>{@link dev.gpush.shell.render.FailureText} turns failures into the three-part message, {@link
- * dev.gpush.shell.render.Console} is the one writer to a command's two output streams, {@link
- * dev.gpush.shell.render.ConsoleTalk} shows progress and asks, {@link
+ * <p>{@link dev.gpush.shell.text.FailureText} turns failures into the three-part message, {@link
+ * dev.gpush.shell.console.CommandConsole} is the one writer to a command's two output streams,
+ * {@link dev.gpush.shell.console.ConsoleTalk} shows progress and asks, {@link
  * dev.gpush.shell.render.Documents} is what {@code --json} prints. The writers are thread-safe; the
  * rest is pure.
  */

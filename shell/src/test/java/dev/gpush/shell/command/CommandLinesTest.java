@@ -2,7 +2,7 @@ package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.shell.render.ShellWords;
+import dev.gpush.shell.text.ShellWords;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -15,7 +15,7 @@ import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
-import dev.gpush.shell.render.ShellWords;
+import dev.gpush.shell.text.ShellWords;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
 import dev.gpush.testkit.fake.FakeTrouble;

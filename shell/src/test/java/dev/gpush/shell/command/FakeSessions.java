@@ -15,7 +15,7 @@ import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.time.Clock;
-import dev.gpush.shell.render.Nearest;
+import dev.gpush.shell.text.Nearest;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

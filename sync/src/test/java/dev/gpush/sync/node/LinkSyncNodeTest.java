@@ -3,8 +3,8 @@ package dev.gpush.sync.node;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.backend.NodeInfo;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.AgentImage;
@@ -15,8 +15,8 @@ import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.SyncFixture;
 import dev.gpush.sync.WorkFolder;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
-import dev.gpush.testkit.fake.ProcessPipe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -90,7 +90,7 @@ class LinkSyncNodeTest extends SyncFixture {
   }
 
   private static Pipe spawn(AgentImage image) throws IOException {
-    return ProcessPipe.start(image.arguments(Interpreters.inOrder()));
+    return ChildPipe.start(image.arguments(Interpreters.inOrder()));
   }
 
   private static Json.Obj header(String mode, NodeInfo info, Path folder) {

@@ -1,6 +1,6 @@
 package dev.gpush.testkit.contract;
 
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;

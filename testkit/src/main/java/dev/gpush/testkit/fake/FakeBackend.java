@@ -10,13 +10,13 @@ import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.fake.FakeSite.Holding;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
@@ -428,7 +428,7 @@ public final class FakeBackend implements Backend {
   }
 
   private static Pipe start(List<String> arguments) throws IOException {
-    return ProcessPipe.start(arguments);
+    return ChildPipe.start(arguments);
   }
 
   /** For operations that cannot say that they were interrupted. */

@@ -1,6 +1,6 @@
 package dev.gpush.backends.kubernetes.api;
 
-import dev.gpush.backends.floor.Text;
+import dev.gpush.backends.remote.ClusterText;
 
 /** The API server has understood and says no. */
 public final class ApiRefusal extends Exception {
@@ -17,7 +17,7 @@ public final class ApiRefusal extends Exception {
     super(status + " " + reason + ": " + words);
     this.status = status;
     this.reason = reason;
-    this.words = Text.clean(words);
+    this.words = ClusterText.clean(words);
   }
 
   public boolean isNotFound() {

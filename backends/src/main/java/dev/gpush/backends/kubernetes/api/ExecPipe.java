@@ -1,8 +1,8 @@
 package dev.gpush.backends.kubernetes.api;
 
-import dev.gpush.core.backend.Pipe;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.machine.Pipe;
 import io.fabric8.kubernetes.client.http.WebSocket;
 import java.io.IOException;
 import java.io.InputStream;

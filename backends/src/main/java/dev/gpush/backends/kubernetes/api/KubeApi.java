@@ -1,11 +1,11 @@
 package dev.gpush.backends.kubernetes.api;
 
-import dev.gpush.backends.floor.NotTold;
-import dev.gpush.backends.floor.Text;
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.time.DurationText;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.http.HttpClient;
@@ -76,27 +76,29 @@ public final class KubeApi implements ApiServer {
   // ---- objects
 
   @Override
-  public Json get(String path) throws InterruptedException, NotTold, ApiRefusal {
+  public Json get(String path) throws InterruptedException, Unanswered, ApiRefusal {
     return object(send("GET", path, "", ""));
   }
 
   @Override
-  public Json create(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+  public Json create(String path, Json object) throws InterruptedException, Unanswered, ApiRefusal {
     return object(send("POST", path, "application/json", object.write()));
   }
 
   @Override
-  public Json replace(String path, Json object) throws InterruptedException, NotTold, ApiRefusal {
+  public Json replace(String path, Json object)
+      throws InterruptedException, Unanswered, ApiRefusal {
     return object(send("PUT", path, "application/json", object.write()));
   }
 
   @Override
-  public Json change(String path, Json change) throws InterruptedException, NotTold, ApiRefusal {
+  public Json change(String path, Json change) throws InterruptedException, Unanswered, ApiRefusal {
     return object(send("PATCH", path, "application/merge-patch+json", change.write()));
   }
 
   @Override
-  public void delete(String path, Json options) throws InterruptedException, NotTold, ApiRefusal {
+  public void delete(String path, Json options)
+      throws InterruptedException, Unanswered, ApiRefusal {
     try {
       object(send("DELETE", path, "application/json", options.write()));
     } catch (ApiRefusal refusal) {
@@ -107,21 +109,21 @@ public final class KubeApi implements ApiServer {
   }
 
   @Override
-  public Instant time() throws InterruptedException, NotTold {
+  public Instant time() throws InterruptedException, Unanswered {
     return send("GET", "/version", "", "")
         .at()
-        .orElseThrow(() -> new NotTold(server() + " does not say what time it is", null));
+        .orElseThrow(() -> new Unanswered(server() + " does not say what time it is", null));
   }
 
-  private Json object(Answer answer) throws NotTold, ApiRefusal {
+  private Json object(Answer answer) throws Unanswered, ApiRefusal {
     Json json = parsed(answer.body());
     int status = answer.status();
     if (status >= 200 && status < 300) {
       return json;
     }
-    String message = json.text("message").orElse(Text.clean(answer.body()));
+    String message = json.text("message").orElse(ClusterText.clean(answer.body()));
     if (status == 401) {
-      throw new NotTold(
+      throw new Unanswered(
           "it does not know you any more (401 Unauthorized)",
           access.unavailable(
               server()
@@ -129,7 +131,7 @@ public final class KubeApi implements ApiServer {
               access.kubectl() + " auth whoami"));
     }
     if (status >= 500 || status == 429 || status < 400) {
-      throw new NotTold(server() + " says " + status + ": " + Text.clean(message), null);
+      throw new Unanswered(server() + " says " + status + ": " + ClusterText.clean(message), null);
     }
     throw new ApiRefusal(status, json.text("reason").orElse(""), message);
   }
@@ -143,7 +145,7 @@ public final class KubeApi implements ApiServer {
   }
 
   private Answer send(String method, String path, String type, String body)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     Client now = client();
     HttpRequest.Builder request =
         now.http()
@@ -174,13 +176,13 @@ public final class KubeApi implements ApiServer {
   }
 
   private static <T> T awaited(Future<T> answer, String server)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     try {
       return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      throw new NotTold(server + " gives no answer for " + DurationText.of(LIMIT), late);
+      throw new Unanswered(server + " gives no answer for " + DurationText.of(LIMIT), late);
     } catch (ExecutionException failed) {
-      throw new NotTold(words(server, cause(failed)), failed);
+      throw new Unanswered(words(server, cause(failed)), failed);
     } finally {
       answer.cancel(true);
     }
@@ -195,10 +197,10 @@ public final class KubeApi implements ApiServer {
       case ConnectException _ -> server + " cannot be reached: nothing listens there";
       case UnknownHostException _ -> server + " cannot be reached: its name means nothing here";
       case SSLException untrusted ->
-          server + " is not trusted: " + Text.clean(String.valueOf(untrusted.getMessage()));
+          server + " is not trusted: " + ClusterText.clean(String.valueOf(untrusted.getMessage()));
       case InterruptedIOException late -> server + " gives no answer";
       case Throwable other ->
-          server + " cannot be asked: " + Text.clean(String.valueOf(other.getMessage()));
+          server + " cannot be asked: " + ClusterText.clean(String.valueOf(other.getMessage()));
     };
   }
 
@@ -206,7 +208,7 @@ public final class KubeApi implements ApiServer {
 
   @Override
   public String log(String namespace, String pod, String container)
-      throws InterruptedException, NotTold {
+      throws InterruptedException, Unanswered {
     String query = "?previous=true&tailLines=10&limitBytes=2000&container=" + container;
     Answer answer =
         send("GET", "/api/v1/namespaces/" + namespace + "/pods/" + pod + "/log" + query, "", "");
@@ -248,7 +250,7 @@ public final class KubeApi implements ApiServer {
           pipe.close();
         }
       }
-    } catch (NotTold unknown) {
+    } catch (Unanswered unknown) {
       throw new IOException(unknown.words(), unknown);
     } catch (GpushException noWay) {
       throw new IOException(noWay.failure().toString(), noWay);
@@ -271,12 +273,12 @@ public final class KubeApi implements ApiServer {
     return words(server(), cause);
   }
 
-  private boolean endsInput() throws InterruptedException, NotTold {
+  private boolean endsInput() throws InterruptedException, Unanswered {
     return minor() >= FIRST_WITH_V5;
   }
 
   @Override
-  public Json version() throws InterruptedException, NotTold {
+  public Json version() throws InterruptedException, Unanswered {
     Client now = client();
     Optional<Json> known = now.of().isDone() ? Optional.of(now.of().join()) : Optional.empty();
     if (known.isPresent()) {
@@ -287,7 +289,7 @@ public final class KubeApi implements ApiServer {
       now.of().complete(version);
       return version;
     } catch (ApiRefusal refusal) {
-      throw new NotTold(server() + " does not say its version: " + refusal.words(), refusal);
+      throw new Unanswered(server() + " does not say its version: " + refusal.words(), refusal);
     }
   }
 

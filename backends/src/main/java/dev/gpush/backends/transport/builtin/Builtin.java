@@ -4,6 +4,8 @@ import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.SshSettings;
 import dev.gpush.backends.transport.Transport;
+import dev.gpush.backends.transport.builtin.config.HostConfig;
+import dev.gpush.backends.transport.builtin.config.SshConfig;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import java.nio.charset.StandardCharsets;

@@ -4,9 +4,13 @@ import dev.gpush.backends.transport.CommandText;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.MarkedPipe;
 import dev.gpush.backends.transport.RemoteMachine;
-import dev.gpush.core.backend.Pipe;
+import dev.gpush.backends.transport.builtin.channel.CommandChannel;
+import dev.gpush.backends.transport.builtin.channel.CommandPipe;
+import dev.gpush.backends.transport.builtin.config.HostConfig;
+import dev.gpush.backends.transport.builtin.config.SshConfig;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
@@ -52,7 +56,7 @@ final class BuiltinMachine implements RemoteMachine {
   /** Only who holds it opens connections. */
   private final ReentrantLock opening = new ReentrantLock();
 
-  private final List<Wire> wires = new CopyOnWriteArrayList<>();
+  private final List<SshConnection> wires = new CopyOnWriteArrayList<>();
   private volatile Optional<MachineFailure> closed = Optional.empty();
 
   /** The host that a connection to this one goes through, by its configuration. */
@@ -109,12 +113,12 @@ final class BuiltinMachine implements RemoteMachine {
     return new MarkedPipe(pipe, marker, started.wire()::giveBack);
   }
 
-  private record Started(CommandChannel channel, Wire wire) {}
+  private record Started(CommandChannel channel, SshConnection wire) {}
 
   /** Connections that are full or dead, though they did not seem so, are passed over. */
   private Started started(String command) throws IOException {
     for (int attempt = 1; ; attempt++) {
-      Wire wire = wire();
+      SshConnection wire = wire();
       boolean isStarted = false;
       try {
         CommandChannel channel = uninterrupted(() -> wire.start(command));
@@ -122,7 +126,7 @@ final class BuiltinMachine implements RemoteMachine {
         return new Started(channel, wire);
       } catch (OpenFailException full) {
         if (attempt == CONNECTIONS || !wire.isShared()) {
-          throw new IOException(name() + " runs no command: " + Trouble.reason(full), full);
+          throw new IOException(name() + " runs no command: " + ConnectTrouble.reason(full), full);
         }
         wire.isFull();
       } catch (InterruptedIOException stop) {
@@ -170,15 +174,15 @@ final class BuiltinMachine implements RemoteMachine {
   }
 
   /** A connection with room, one command taken. */
-  private Wire wire() throws IOException {
-    Optional<Wire> ready = ready();
+  private SshConnection wire() throws IOException {
+    Optional<SshConnection> ready = ready();
     if (ready.isPresent()) {
       return ready.get();
     }
     try {
       opening.lockInterruptibly();
       try {
-        Optional<Wire> meanwhile = ready();
+        Optional<SshConnection> meanwhile = ready();
         return meanwhile.isPresent() ? meanwhile.get() : opened(true);
       } finally {
         opening.unlock();
@@ -189,12 +193,12 @@ final class BuiltinMachine implements RemoteMachine {
     }
   }
 
-  private Optional<Wire> ready() {
-    return wires.stream().filter(Wire::isAlive).filter(Wire::take).findFirst();
+  private Optional<SshConnection> ready() {
+    return wires.stream().filter(SshConnection::isAlive).filter(SshConnection::take).findFirst();
   }
 
   /** Whoever calls holds {@link #opening}; taken: with one command on it. */
-  private Wire opened(boolean isTaken) throws IOException, InterruptedException {
+  private SshConnection opened(boolean isTaken) throws IOException, InterruptedException {
     wires.removeIf(wire -> !wire.isAlive());
     if (wires.size() == CONNECTIONS) {
       throw new IOException("too many commands at once on " + name());
@@ -204,7 +208,7 @@ final class BuiltinMachine implements RemoteMachine {
           name() + " takes no more commands on one connection, and another would need you");
     }
     refuseWithoutPerson();
-    Wire wire = dialAlone();
+    SshConnection wire = dialAlone();
     if (isTaken && !wire.take()) {
       throw new IOException("a new connection to " + name() + " has no room");
     }
@@ -231,15 +235,15 @@ final class BuiltinMachine implements RemoteMachine {
         || failure instanceof MachineFailure.KeyRefused;
   }
 
-  private Wire dialAlone() throws IOException, InterruptedException {
+  private SshConnection dialAlone() throws IOException, InterruptedException {
     for (int attempt = 1; ; attempt++) {
       try {
         return dial(Optional.empty()).wire();
       } catch (GpushException failed) {
         throw fail(failed);
       } catch (IOException failed) {
-        if (attempt == TRIES || !Trouble.isTurnedAway(failed)) {
-          throw fail(new GpushException(Trouble.of(name(), failed), failed));
+        if (attempt == TRIES || !ConnectTrouble.isTurnedAway(failed)) {
+          throw fail(new GpushException(ConnectTrouble.of(name(), failed), failed));
         }
         Thread.sleep(1L + random.nextInt(MOST_PAUSE_MILLIS));
       }
@@ -273,7 +277,7 @@ final class BuiltinMachine implements RemoteMachine {
               name(), "ProxyCommand needs an ssh program: transport: openssh"));
     }
     Optional<BuiltinMachine> between = way.to(config);
-    Optional<Wire> via = Optional.empty();
+    Optional<SshConnection> via = Optional.empty();
     if (between.isPresent()) {
       via = Optional.of(between.get().bridge(name(), person));
     }
@@ -286,7 +290,7 @@ final class BuiltinMachine implements RemoteMachine {
   }
 
   /** A connection for ways through this host; what passes is told as the far host's. */
-  private Wire bridge(String far, Optional<Person> person)
+  private SshConnection bridge(String far, Optional<Person> person)
       throws IOException, InterruptedException {
     if (opening.isHeldByCurrentThread()) {
       throw new GpushException(
@@ -297,7 +301,7 @@ final class BuiltinMachine implements RemoteMachine {
     }
     opening.lockInterruptibly();
     try {
-      for (Wire wire : wires) {
+      for (SshConnection wire : wires) {
         if (wire.isAlive()) {
           return wire;
         }
@@ -306,7 +310,8 @@ final class BuiltinMachine implements RemoteMachine {
     } catch (GpushException failed) {
       if (failed.failure() instanceof MachineFailure failure && failure.mayPass()) {
         throw new GpushException(
-            new MachineFailure.ProxyFailed(far, name() + ": " + Trouble.reason(failed)), failed);
+            new MachineFailure.ProxyFailed(far, name() + ": " + ConnectTrouble.reason(failed)),
+            failed);
       }
       throw failed;
     } finally {
@@ -318,7 +323,7 @@ final class BuiltinMachine implements RemoteMachine {
   public void open(Person person) throws InterruptedException {
     opening.lockInterruptibly();
     try {
-      if (wires.stream().anyMatch(Wire::isAlive)) {
+      if (wires.stream().anyMatch(SshConnection::isAlive)) {
         closed = Optional.empty();
         return;
       }
@@ -331,14 +336,14 @@ final class BuiltinMachine implements RemoteMachine {
         Files.deleteIfExists(personal);
       }
     } catch (IOException failed) {
-      throw new GpushException(Trouble.of(name(), failed), failed);
+      throw new GpushException(ConnectTrouble.of(name(), failed), failed);
     } finally {
       opening.unlock();
     }
   }
 
   boolean end() throws InterruptedException {
-    for (Wire wire : wires) {
+    for (SshConnection wire : wires) {
       wire.end();
     }
     return true;

@@ -2,6 +2,7 @@ package dev.gpush.backends.transport.builtin;
 
 import dev.gpush.backends.transport.SshSettings;
 import dev.gpush.backends.transport.builtin.HostKeyCheck.Stranger;
+import dev.gpush.backends.transport.builtin.config.HostConfig;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.talk.Person;
@@ -32,7 +33,7 @@ final class Dialer {
   private final SshSettings settings;
   private final SecureRandom random;
   private final Tasks tasks;
-  private final Config algorithms = Algorithms.offered();
+  private final Config algorithms = ClientAlgorithms.offered();
 
   Dialer(SshSettings settings, SecureRandom random, Tasks tasks) {
     this.settings = settings;
@@ -41,7 +42,7 @@ final class Dialer {
   }
 
   /** A connection, and whether a person has given something for it. */
-  record Dialed(Wire wire, boolean isPersonal) {}
+  record Dialed(SshConnection wire, boolean isPersonal) {}
 
   /**
    * Opens one.
@@ -50,7 +51,7 @@ final class Dialer {
    * @param person who may be asked; without one nobody is
    * @throws GpushException with a {@link MachineFailure}
    */
-  Dialed dial(HostConfig config, String login, Optional<Wire> via, Optional<Person> person)
+  Dialed dial(HostConfig config, String login, Optional<SshConnection> via, Optional<Person> person)
       throws IOException, InterruptedException {
     var check = new HostKeyCheck(config, login, random);
     try {
@@ -79,13 +80,13 @@ final class Dialer {
   private Dialed dial(
       HostConfig config,
       String login,
-      Optional<Wire> via,
+      Optional<SshConnection> via,
       Optional<Person> person,
       HostKeyCheck check)
       throws IOException, InterruptedException {
     var client = new SSHClient(algorithms);
     boolean isOpen = false;
-    Optional<Wire.Through> through = Optional.empty();
+    Optional<SshConnection.Through> through = Optional.empty();
     try {
       String name = config.destination().toString();
       int millis = (int) settings.connectLimit().toMillis();
@@ -95,20 +96,20 @@ final class Dialer {
       client.addHostKeyVerifier(check);
       // Whether an answer comes at all, Wire knows; the library would wait half a minute for each.
       client.getConnection().setTimeoutMs(0);
-      client.getConnection().setWindowSize(Algorithms.WINDOW);
+      client.getConnection().setWindowSize(ClientAlgorithms.WINDOW);
       if (via.isPresent()) {
         through = Optional.of(way(config, via.get()));
       }
-      Optional<Wire.Through> way = through;
+      Optional<SshConnection.Through> way = through;
       within(name, () -> reach(client, config, way, check));
-      var session = new Login(client, config, login, person, settings.environment(), limit());
+      var session = new SshLogin(client, config, login, person, settings.environment(), limit());
       boolean isPersonal = person.isPresent() ? session.run() : within(name, session::run);
       Optional<Socket> socket = Optional.ofNullable(client.getSocket());
       if (socket.isPresent()) {
         socket.get().setSoTimeout(0);
       }
       var wire =
-          new Wire(
+          new SshConnection(
               client,
               socket,
               through,
@@ -126,13 +127,14 @@ final class Dialer {
     }
   }
 
-  private Wire.Through way(HostConfig config, Wire via) throws IOException, InterruptedException {
+  private SshConnection.Through way(HostConfig config, SshConnection via)
+      throws IOException, InterruptedException {
     String name = config.destination().toString();
     return within(name, () -> via.through(config.hostName(), config.port()));
   }
 
   private boolean reach(
-      SSHClient client, HostConfig config, Optional<Wire.Through> way, HostKeyCheck check)
+      SSHClient client, HostConfig config, Optional<SshConnection.Through> way, HostKeyCheck check)
       throws IOException {
     try {
       if (way.isPresent()) {
@@ -164,7 +166,7 @@ final class Dialer {
     }
   }
 
-  private void abandon(SSHClient client, Optional<Wire.Through> through) {
+  private void abandon(SSHClient client, Optional<SshConnection.Through> through) {
     Optional<Socket> socket = Optional.ofNullable(client.getSocket());
     try {
       if (socket.isPresent()) {
@@ -173,7 +175,7 @@ final class Dialer {
     } catch (IOException closed) {
       // It is of no more use.
     }
-    through.ifPresent(Wire.Through::end);
+    through.ifPresent(SshConnection.Through::end);
     through.ifPresent(way -> way.wire().letGo());
   }
 }

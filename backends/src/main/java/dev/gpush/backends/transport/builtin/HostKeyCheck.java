@@ -1,7 +1,9 @@
 package dev.gpush.backends.transport.builtin;
 
 import com.hierynomus.sshj.userauth.certificate.Certificate;
-import dev.gpush.backends.transport.builtin.KnownHosts.Verdict;
+import dev.gpush.backends.transport.builtin.config.HostConfig;
+import dev.gpush.backends.transport.builtin.config.KnownHosts;
+import dev.gpush.backends.transport.builtin.config.KnownHosts.Verdict;
 import dev.gpush.core.failure.MachineFailure;
 import java.io.IOException;
 import java.security.MessageDigest;
@@ -98,7 +100,7 @@ final class HostKeyCheck implements HostKeyVerifier {
       add(new Stranger(kind, blob));
       return true;
     } catch (IOException notWritten) {
-      String reason = Trouble.reason(notWritten);
+      String reason = ConnectTrouble.reason(notWritten);
       String machine = config.destination().toString();
       failure = Optional.of(new MachineFailure.HostKeyUnknown(machine, login, reason));
       return false;

@@ -1,0 +1,124 @@
+package dev.gpush.backends.kubernetes.cluster;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The cluster's nodes and who has asked for what on them, as far as we may look: a person with
+ * rights in one namespace alone sees neither, and then the scheduler is the one who knows.
+ *
+ * @param nodes empty where they may not be listed
+ * @param pods that hold something; empty where those of other namespaces may not be listed
+ */
+public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Json>> pods) {
+  private static final String LIVING =
+      ApiServer.encoded("status.phase!=Succeeded,status.phase!=Failed,spec.nodeName!=");
+
+  public ClusterRoom {
+    nodes = nodes.map(List::copyOf);
+    pods = pods.map(List::copyOf);
+  }
+
+  public static ClusterRoom of(ApiServer api) throws InterruptedException, Unanswered {
+    Optional<List<Json>> nodes = listed(api, "/api/v1/nodes");
+    if (nodes.isEmpty()) {
+      return new ClusterRoom(Optional.empty(), Optional.empty());
+    }
+    Optional<List<Json>> pods = listed(api, "/api/v1/pods?fieldSelector=" + LIVING);
+    var requested = new HashMap<String, Map<String, Long>>();
+    for (Json pod : pods.orElse(List.of())) {
+      Map<String, Long> there =
+          requested.computeIfAbsent(
+              pod.object("spec").text("nodeName").orElse(""), _ -> new HashMap<>());
+      requests(pod).forEach((name, amount) -> there.merge(name, amount, Long::sum));
+    }
+    return new ClusterRoom(
+        Optional.of(
+            nodes.get().stream()
+                .map(
+                    node ->
+                        KubernetesNode.of(
+                            node,
+                            requested.getOrDefault(
+                                node.object("metadata").text("name").orElse(""), Map.of())))
+                .toList()),
+        pods);
+  }
+
+  /** The nodes alone, as if nothing were on them. */
+  public static Optional<List<KubernetesNode>> nodes(ApiServer api)
+      throws InterruptedException, Unanswered {
+    return listed(api, "/api/v1/nodes")
+        .map(nodes -> nodes.stream().map(node -> KubernetesNode.of(node, Map.of())).toList());
+  }
+
+  private static Optional<List<Json>> listed(ApiServer api, String path)
+      throws InterruptedException, Unanswered {
+    try {
+      return Optional.of(api.get(path).items("items"));
+    } catch (ApiRefusal refusal) {
+      if (refusal.isForbidden()) {
+        return Optional.empty();
+      }
+      throw new Unanswered(refusal.words(), refusal);
+    }
+  }
+
+  /** What a pod has asked for: its containers together, or the largest of those that run before. */
+  static Map<String, Long> requests(Json pod) {
+    var sum = new HashMap<String, Long>();
+    Json.Obj spec = pod.object("spec");
+    for (Json container : spec.items("containers")) {
+      container(container).forEach((name, amount) -> sum.merge(name, amount, Long::sum));
+    }
+    for (Json container : spec.items("initContainers")) {
+      container(container).forEach((name, amount) -> sum.merge(name, amount, Math::max));
+    }
+    sum.merge("pods", 1L, Long::sum);
+    return sum;
+  }
+
+  private static Map<String, Long> container(Json container) {
+    Json.Obj resources = container.object("resources");
+    var wants = new HashMap<>(KubernetesNode.amounts(resources.object("limits")));
+    wants.keySet().removeIf(name -> name.equals(KubernetesNode.CPU) || name.equals("memory"));
+    wants.putAll(KubernetesNode.amounts(resources.object("requests")));
+    return wants;
+  }
+
+  /** Whose pods have some of this resource: "ml/trainer, bob's devbox". */
+  public List<String> holders(String resource) {
+    var holders = new ArrayList<String>();
+    for (Json pod : pods.orElse(List.of())) {
+      if (requests(pod).getOrDefault(resource, 0L) > 0) {
+        String holder = holder(pod);
+        if (!holders.contains(holder)) {
+          holders.add(holder);
+        }
+      }
+    }
+    return List.copyOf(holders);
+  }
+
+  private static String holder(Json pod) {
+    Json.Obj metadata = pod.object("metadata");
+    return PodTag.of(pod)
+        .map(tag -> tag.owner() + " (" + tag.session() + ")")
+        .orElseGet(
+            () ->
+                metadata.text("namespace").orElse("")
+                    + "/"
+                    + metadata.items("ownerReferences").stream()
+                        .findFirst()
+                        .flatMap(owner -> owner.text("name"))
+                        .or(() -> metadata.text("name"))
+                        .orElse(""));
+  }
+}

@@ -1,0 +1,150 @@
+package dev.gpush.backends.kubernetes.cluster;
+
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** How clusters call GPUs: resources that are counted, labels that name a model. */
+public final class GpuKind {
+  /** What is asked for where nobody may look at the nodes. */
+  public static final String USUAL = "nvidia.com/gpu";
+
+  /** Whole devices first: of two that a node has, the earlier one is meant by a bare number. */
+  private static final List<Pattern> RESOURCES =
+      List.of(
+          Pattern.compile(Pattern.quote(USUAL)),
+          Pattern.compile("amd\\.com/gpu"),
+          Pattern.compile("google\\.com/tpu"),
+          Pattern.compile("habana\\.ai/gaudi"),
+          Pattern.compile("aws\\.amazon\\.com/neuron"),
+          Pattern.compile("gpu\\.intel\\.com/(i915|xe)"),
+          Pattern.compile("nvidia\\.com/gpu\\.shared"),
+          Pattern.compile("nvidia\\.com/mig-.+"));
+
+  /** Of GPU feature discovery, of clouds, of their autoscalers. */
+  private static final List<String> LABELS =
+      List.of(
+          "nvidia.com/gpu.product",
+          "gpu.nvidia.com/model",
+          "gpu.nvidia.com/class",
+          "cloud.google.com/gke-accelerator",
+          "cloud.google.com/gke-tpu-accelerator",
+          "nebius.com/gpu-name",
+          "karpenter.k8s.aws/instance-gpu-name",
+          "skypilot.co/accelerator",
+          "amd.com/gpu.product-name",
+          "beta.amd.com/gpu.product-name",
+          "amd.com/gpu.family",
+          "beta.amd.com/gpu.family");
+
+  private static final Pattern MODEL = Pattern.compile("[A-Z]{1,3}[0-9]{1,4}[A-Z]{0,2}");
+
+  private static final Pattern SIZE = Pattern.compile("[0-9]+(GB|G)|HBM.*|[A-Z]+[0-9]GB");
+
+  private GpuKind() {}
+
+  /** The resource of a node that a number of GPUs is about. */
+  public static Optional<String> resource(KubernetesNode node) {
+    return RESOURCES.stream()
+        .flatMap(
+            rule ->
+                new TreeSet<>(node.has().keySet())
+                    .stream().filter(name -> rule.matcher(name).matches() && node.has(name) > 0))
+        .findFirst();
+  }
+
+  /** That of a container's limits which counts its GPUs. */
+  public static Optional<Map.Entry<String, Long>> counted(Map<String, Long> limits) {
+    return RESOURCES.stream()
+        .flatMap(
+            rule ->
+                new TreeMap<>(limits)
+                    .entrySet().stream()
+                        .filter(each -> rule.matcher(each.getKey()).matches())
+                        .filter(each -> each.getValue() > 0))
+        .findFirst();
+  }
+
+  /** The resource of a node that this model is, if it has it: a slice, or the GPUs of its label. */
+  public static Optional<String> resource(KubernetesNode node, String model) {
+    String slice = "nvidia.com/" + model.toLowerCase(Locale.ROOT);
+    if (node.has(slice) > 0) {
+      return Optional.of(slice);
+    }
+    return resource(node).filter(_ -> !naming(node, model).isEmpty());
+  }
+
+  /** Those labels of a node that say that its GPUs are of this model. */
+  public static Map<String, String> naming(KubernetesNode node, String model) {
+    var naming = new TreeMap<String, String>();
+    for (String label : LABELS) {
+      String value = node.labels().getOrDefault(label, "");
+      if (!value.isEmpty() && names(value, model)) {
+        naming.put(label, value);
+      }
+    }
+    return naming;
+  }
+
+  /** {@code NVIDIA-H100-80GB-HBM3} names H100 and H100-80GB, and not H10. */
+  public static boolean names(String value, String model) {
+    List<String> there = words(value);
+    List<String> wanted = words(model);
+    for (int from = 0; from + wanted.size() <= there.size(); from++) {
+      if (there.subList(from, from + wanted.size()).equals(wanted)) {
+        return !wanted.isEmpty();
+      }
+    }
+    return false;
+  }
+
+  private static List<String> words(String text) {
+    return Arrays.stream(text.toUpperCase(Locale.ROOT).split("[^A-Z0-9]+", -1))
+        .filter(word -> !word.isEmpty())
+        .toList();
+  }
+
+  /** What people call the GPUs of a node: "H100"; "GPU" where nothing says it. */
+  public static String model(KubernetesNode node) {
+    return LABELS.stream()
+        .map(label -> node.labels().getOrDefault(label, ""))
+        .filter(value -> !value.isEmpty())
+        .findFirst()
+        .map(GpuKind::shortName)
+        .orElse("GPU");
+  }
+
+  /** The word of a product's name that is the model. */
+  public static String shortName(String product) {
+    return words(product).stream()
+        .filter(word -> MODEL.matcher(word).matches() && !SIZE.matcher(word).matches())
+        .findFirst()
+        .orElse(product);
+  }
+
+  /**
+   * What must hold of a node: one of these terms.
+   *
+   * @param labels each with the values that will do
+   */
+  public static List<Json> terms(Map<String, ? extends Iterable<String>> labels) {
+    var terms = new ArrayList<Json>();
+    labels.forEach(
+        (label, values) -> {
+          var all = new ArrayList<String>();
+          values.forEach(all::add);
+          terms.add(
+              Json.object(
+                  "matchExpressions",
+                  List.of(Json.object("key", label, "operator", "In", "values", all))));
+        });
+    return terms;
+  }
+}

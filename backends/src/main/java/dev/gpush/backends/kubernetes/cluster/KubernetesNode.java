@@ -1,0 +1,91 @@
+package dev.gpush.backends.kubernetes.cluster;
+
+import dev.gpush.core.json.Json;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A node of the cluster and what of it nobody has asked for yet.
+ *
+ * @param isIn it is ready and takes pods
+ * @param taints keys of those that keep pods away
+ * @param has of each resource, for pods; CPUs in thousandths
+ * @param free the same without what pods there have asked for
+ */
+public record KubernetesNode(
+    String name,
+    boolean isIn,
+    List<String> taints,
+    Map<String, String> labels,
+    Map<String, Long> has,
+    Map<String, Long> free) {
+  public static final String CPU = "cpu";
+
+  /** On one node: more than any kubelet takes. */
+  private static final long MOST_PLACES = 1024;
+
+  public KubernetesNode {
+    taints = List.copyOf(taints);
+    labels = Map.copyOf(labels);
+    has = Map.copyOf(has);
+    free = Map.copyOf(free);
+  }
+
+  /**
+   * @param requested by the pods there
+   */
+  static KubernetesNode of(Json node, Map<String, Long> requested) {
+    Map<String, Long> has = amounts(node.object("status").object("allocatable"));
+    var free = new HashMap<>(has);
+    requested.forEach((name, amount) -> free.computeIfPresent(name, (_, all) -> all - amount));
+    boolean isReady =
+        node.object("status").items("conditions").stream()
+            .anyMatch(
+                each ->
+                    each.text("type").orElse("").equals("Ready")
+                        && each.text("status").orElse("").equals("True"));
+    return new KubernetesNode(
+        node.object("metadata").text("name").orElse(""),
+        isReady && !node.object("spec").flag("unschedulable"),
+        node.object("spec").items("taints").stream()
+            .filter(taint -> !taint.text("effect").orElse("").equals("PreferNoSchedule"))
+            .flatMap(taint -> taint.text("key").stream())
+            .toList(),
+        node.object("metadata").object("labels").textMap(),
+        has,
+        free);
+  }
+
+  /** Of a list of resources, as nodes, pods and quotas have it. */
+  public static Map<String, Long> amounts(Json resources) {
+    var amounts = new HashMap<String, Long>();
+    resources
+        .textMap()
+        .forEach(
+            (name, text) ->
+                (name.equals(CPU) ? Quantity.millis(text) : Quantity.whole(text))
+                    .ifPresent(amount -> amounts.put(name, amount)));
+    return amounts;
+  }
+
+  public long has(String resource) {
+    return has.getOrDefault(resource, 0L);
+  }
+
+  public long free(String resource) {
+    return free.getOrDefault(resource, 0L);
+  }
+
+  /** How many pods that want so much would find room; with {@code all} if nobody else were here. */
+  public long places(Map<String, Long> wants, boolean all) {
+    long places = MOST_PLACES;
+    for (var want : wants.entrySet()) {
+      if (want.getValue() > 0) {
+        long there = all ? has(want.getKey()) : free(want.getKey());
+        places = Math.min(places, Math.max(0, there) / want.getValue());
+      }
+    }
+    return places;
+  }
+}

@@ -1,0 +1,90 @@
+package dev.gpush.backends.kubernetes.cluster;
+
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import java.util.Optional;
+
+/**
+ * What an annotation of job and pods says of the gang that they are: labels can hold neither all
+ * characters nor all lengths.
+ *
+ * @param gpus of each node
+ * @param cpus of each node
+ */
+public record PodTag(
+    String gang,
+    String owner,
+    String session,
+    String holder,
+    String project,
+    int nodes,
+    int gpus,
+    String gpuModel,
+    int cpus) {
+  public static final String ANNOTATION = "gpush.dev/gang";
+
+  /** On everything that is ours, with this value. */
+  public static final String MANAGER_LABEL = "app.kubernetes.io/managed-by";
+
+  public static final String MANAGER = "gpush";
+
+  /** The gang's id, on everything of one gang. */
+  public static final String GANG_LABEL = "gpush.dev/gang";
+
+  public static PodTag of(GangRequest request, PodShape shape) {
+    return new PodTag(
+        request.gang().text(),
+        request.owner(),
+        request.session(),
+        request.holder(),
+        request.project(),
+        request.nodes(),
+        request.gpus().count(),
+        shape.gpuModel(),
+        shape.cpus());
+  }
+
+  /** Empty for what we did not write, or somebody has rewritten. */
+  public static Optional<PodTag> of(Json object) {
+    try {
+      return object
+          .object("metadata")
+          .object("annotations")
+          .text(ANNOTATION)
+          .map(Json::parse)
+          .filter(said -> !said.text("gang").orElse("").isEmpty())
+          .map(
+              said ->
+                  new PodTag(
+                      said.text("gang").orElse(""),
+                      said.text("owner").orElse(""),
+                      said.text("session").orElse(""),
+                      said.text("holder").orElse(""),
+                      said.text("project").orElse(""),
+                      number(said, "nodes"),
+                      number(said, "gpus"),
+                      said.text("model").orElse(""),
+                      Math.max(1, number(said, "cpus"))));
+    } catch (JsonSyntaxException rewritten) {
+      return Optional.empty();
+    }
+  }
+
+  private static int number(Json said, String key) {
+    return Math.clamp(said.number(key).orElse(0L), 0, 1 << 20);
+  }
+
+  public String text() {
+    return Json.object(
+            "gang", gang, "owner", owner, "session", session, "holder", holder, "project", project,
+            "nodes", nodes, "gpus", gpus, "model", gpuModel, "cpus", cpus)
+        .write();
+  }
+
+  /** A selector of everything of one gang. */
+  public static String selector(GangId gang) {
+    return GANG_LABEL + "=" + gang.text();
+  }
+}

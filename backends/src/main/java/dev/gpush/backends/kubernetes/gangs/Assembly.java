@@ -1,0 +1,318 @@
+package dev.gpush.backends.kubernetes.gangs;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.objects.PodShaping;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+
+/**
+ * All or nothing where the scheduler knows no gangs: only one gang of a namespace is placed at a
+ * time, only when there is room for all of it, and all its pods are taken back when they have not
+ * all found a place in time. While it waits its Job is suspended: it has no pods and holds nothing.
+ *
+ * <p>That only one is placed is a Lease of the namespace, owned by the Job that is being placed: it
+ * goes when the Job does, whoever has died. Without the right to it two gangs may get in each
+ * other's way, and each takes its pods back after a time of its own.
+ *
+ * <p>Written as a state that is looked at again and again, so that whoever comes later, another
+ * gateway after a crash, goes on from what is there.
+ */
+public final class Assembly {
+  private static final String LEASES = "/apis/coordination.k8s.io/v1";
+  private static final String LEASE = "gpush-assembly";
+
+  /** A holder that has not renewed it for so long is dead. */
+  private static final Duration LEASE_TIME = Duration.ofSeconds(15);
+
+  private static final Duration RENEWED = Duration.ofSeconds(5);
+
+  /** Before the first new try; grows, and differs from gang to gang. */
+  private static final Duration RETRY = Duration.ofSeconds(5);
+
+  private static final Duration MOST_RETRY = Duration.ofMinutes(2);
+
+  private final Namespace place;
+  private final RandomGenerator random;
+  private final String holder;
+
+  private Optional<Long> begun = Optional.empty();
+  private Optional<Long> renewed = Optional.empty();
+  private Optional<Seen> other = Optional.empty();
+  private boolean isFirst = true;
+  private long notBefore;
+  private Duration retry = RETRY;
+  private String failed = "";
+
+  /**
+   * @param holder a name that no other try has
+   */
+  public Assembly(Namespace place, RandomGenerator random, String holder) {
+    this.place = place;
+    this.random = random;
+    this.holder = holder;
+    this.notBefore = place.time().nanos();
+  }
+
+  /** What the Lease was when somebody else had it; it counts how long it has not changed. */
+  private record Seen(String version, long since) {}
+
+  /** What is to be said, if it is not placed yet. */
+  public sealed interface Step {
+    record Placed() implements Step {}
+
+    record Waits(String words) implements Step {}
+  }
+
+  /**
+   * One look, and what follows from it.
+   *
+   * @param fits what the request needs, and the nodes for it
+   * @param rest between two tries
+   */
+  public Step step(Json job, Pods pods, PodShaping.Result.Fits fits, int nodes, Duration rest)
+      throws InterruptedException, Unanswered {
+    if (isFirst && Jobs.start(job).isPresent()) {
+      // Somebody else may have taken it back just now.
+      notBefore = place.time().nanos() + rest.toNanos();
+    }
+    isFirst = false;
+    try {
+      return Jobs.isSuspended(job)
+          ? suspended(job, pods, fits, nodes)
+          : assembling(job, pods, nodes, rest);
+    } catch (ApiRefusal refusal) {
+      if (refusal.isConflict()) {
+        return new Step.Waits("its job was changed by somebody else; looking again");
+      }
+      throw place.notAllowed("change jobs", refusal);
+    }
+  }
+
+  private Step suspended(Json job, Pods pods, PodShaping.Result.Fits fits, int nodes)
+      throws InterruptedException, Unanswered, ApiRefusal {
+    begun = Optional.empty();
+    if (!pods.living().isEmpty()) {
+      return new Step.Waits(failed + "its pods are being taken back");
+    }
+    if (place.time().nanos() - notBefore < 0) {
+      letGo();
+      return new Step.Waits(failed + "the next try is in a moment");
+    }
+    Optional<Long> places = fits.places();
+    if (places.isPresent() && places.get() < nodes && !place.settings().grows()) {
+      letGo();
+      return new Step.Waits(
+          failed
+              + "there is room for "
+              + places.get()
+              + " of its "
+              + nodes
+              + " nodes; nothing is held meanwhile");
+    }
+    if (!hasLease(job)) {
+      return new Step.Waits("another gang is being placed");
+    }
+    // Its own look may have been before the other gang was placed.
+    Optional<Long> still = places(fits);
+    if (still.isPresent() && still.get() < nodes && !place.settings().grows()) {
+      letGo();
+      return new Step.Waits("another gang took the room; nothing is held meanwhile");
+    }
+    suspend(job, false);
+    begun = Optional.of(place.time().nanos());
+    return new Step.Waits("its pods are being placed");
+  }
+
+  private Optional<Long> places(PodShaping.Result.Fits fits)
+      throws InterruptedException, Unanswered {
+    if (fits.nodes().isEmpty()) {
+      return Optional.empty();
+    }
+    Set<String> names =
+        fits.nodes().get().stream().map(KubernetesNode::name).collect(Collectors.toSet());
+    ClusterRoom now = place.room();
+    return new PodShaping.Result.Fits(
+            fits.shape(),
+            now.nodes()
+                .map(all -> all.stream().filter(node -> names.contains(node.name())).toList()))
+        .places();
+  }
+
+  private Step assembling(Json job, Pods pods, int nodes, Duration rest)
+      throws InterruptedException, Unanswered, ApiRefusal {
+    if (pods.placed() == nodes) {
+      letGo();
+      return new Step.Placed();
+    }
+    long now = place.time().nanos();
+    if (begun.isEmpty()) {
+      begun = Optional.of(now);
+    }
+    hasLease(job);
+    if (now - begun.get() > place.settings().assembly().toNanos()) {
+      failed =
+          pods.placed()
+              + " of "
+              + nodes
+              + " pods found a place within "
+              + DurationText.of(place.settings().assembly())
+              + ", so all were taken back; ";
+      suspend(job, true);
+      letGo();
+      notBefore = now + jittered().plus(rest).toNanos();
+      return new Step.Waits(failed + "another try follows");
+    }
+    return new Step.Waits(
+        pods.placed()
+            + " of "
+            + nodes
+            + " pods have a place"
+            + pods.unplaced().map(words -> ": " + words).orElse(""));
+  }
+
+  private Duration jittered() {
+    Duration wait = retry.plusMillis(random.nextLong(retry.toMillis()));
+    retry = retry.multipliedBy(2).compareTo(MOST_RETRY) > 0 ? MOST_RETRY : retry.multipliedBy(2);
+    return wait;
+  }
+
+  /** The version that was looked at must still be the one: two gateways never undo each other. */
+  private void suspend(Json job, boolean word) throws InterruptedException, Unanswered, ApiRefusal {
+    place
+        .api()
+        .change(
+            place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+            Json.object(
+                "metadata",
+                Json.object(
+                    "resourceVersion", job.object("metadata").text("resourceVersion").orElse("")),
+                "spec",
+                Json.object("suspend", word)));
+  }
+
+  // ---- the lease
+
+  private boolean hasLease(Json job) throws InterruptedException, Unanswered {
+    long now = place.time().nanos();
+    if (renewed.isPresent() && now - renewed.get() < RENEWED.toNanos()) {
+      return true;
+    }
+    try {
+      boolean isMine = taken(job);
+      renewed = isMine ? Optional.of(now) : Optional.empty();
+      return isMine;
+    } catch (ApiRefusal refusal) {
+      renewed = Optional.empty();
+      // Without the right to it there is none: jitter and taking back must do.
+      return refusal.isForbidden();
+    }
+  }
+
+  private boolean taken(Json job) throws InterruptedException, Unanswered, ApiRefusal {
+    String path = place.path(LEASES, "leases", LEASE);
+    Optional<Json> there = place.api().find(path);
+    if (there.isEmpty()) {
+      return created(job);
+    }
+    Json.Obj metadata = there.get().object("metadata");
+    String version = metadata.text("resourceVersion").orElse("");
+    String owner = there.get().object("spec").text("holderIdentity").orElse("");
+    if (!owner.isEmpty() && !owner.equals(holder)) {
+      long now = place.time().nanos();
+      if (other.isEmpty() || !other.get().version().equals(version)) {
+        other = Optional.of(new Seen(version, now));
+      }
+      if (now - other.get().since() < LEASE_TIME.toNanos()) {
+        return false;
+      }
+    }
+    try {
+      place.api().replace(path, lease(job, Optional.of(version)));
+      return true;
+    } catch (ApiRefusal refusal) {
+      if (refusal.isConflict() || refusal.isNotFound()) {
+        return false;
+      }
+      throw refusal;
+    }
+  }
+
+  private boolean created(Json job) throws InterruptedException, Unanswered, ApiRefusal {
+    try {
+      place.api().create(place.path(LEASES, "leases"), lease(job, Optional.empty()));
+      return true;
+    } catch (ApiRefusal refusal) {
+      if (refusal.alreadyExists()) {
+        return false;
+      }
+      throw refusal;
+    }
+  }
+
+  private Json.Obj lease(Json job, Optional<String> version) {
+    Json.Obj metadata =
+        Json.object(
+            "name",
+            LEASE,
+            "labels",
+            Json.object(PodTag.MANAGER_LABEL, PodTag.MANAGER),
+            "ownerReferences",
+            List.of(GangObjects.owner(job)));
+    return Json.object(
+        "apiVersion",
+        "coordination.k8s.io/v1",
+        "kind",
+        "Lease",
+        "metadata",
+        version.map(text -> metadata.with("resourceVersion", text)).orElse(metadata),
+        "spec",
+        Json.object("holderIdentity", holder, "leaseDurationSeconds", LEASE_TIME.toSeconds()));
+  }
+
+  /** So that the next one need not wait until it is believed dead. */
+  public void letGo() throws InterruptedException {
+    if (renewed.isEmpty()) {
+      return;
+    }
+    renewed = Optional.empty();
+    String path = place.path(LEASES, "leases", LEASE);
+    try {
+      Optional<Json> mine =
+          place
+              .api()
+              .find(path)
+              .filter(
+                  lease -> lease.object("spec").text("holderIdentity").orElse("").equals(holder));
+      if (mine.isPresent()) {
+        Json.Obj metadata = mine.get().object("metadata");
+        place
+            .api()
+            .delete(
+                path,
+                Json.object(
+                    "preconditions",
+                    Json.object(
+                        "uid",
+                        metadata.text("uid").orElse(""),
+                        "resourceVersion",
+                        metadata.text("resourceVersion").orElse(""))));
+      }
+    } catch (Unanswered | ApiRefusal late) {
+      // Then it runs out.
+    }
+  }
+}

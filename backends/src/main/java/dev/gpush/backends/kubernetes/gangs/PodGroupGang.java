@@ -1,0 +1,163 @@
+package dev.gpush.backends.kubernetes.gangs;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.JobEdits;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.json.Json;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Schedulers that know a gang by an object named PodGroup, of which there are four different ones:
+ * Kubernetes' own, Volcano's, that of the coscheduling plugin, and KAI's. What differs is how pods
+ * name it and how it says how many they are.
+ *
+ * @param version of the object there
+ * @param queue for those that have queues; empty: their default
+ */
+public record PodGroupGang(Kind kind, String version, Optional<String> queue)
+    implements GangSystem {
+  private static final String REMINDED = "gpush.dev/reminded";
+
+  public enum Kind {
+    NATIVE("native", "scheduling.k8s.io", ""),
+    VOLCANO("volcano", "scheduling.volcano.sh", "volcano"),
+    COSCHEDULING("coscheduling", "scheduling.x-k8s.io", "scheduler-plugins-scheduler"),
+    KAI("kai", "scheduling.run.ai", "kai-scheduler");
+
+    private final String word;
+    private final String group;
+    private final String scheduler;
+
+    Kind(String word, String group, String scheduler) {
+      this.word = word;
+      this.group = group;
+      this.scheduler = scheduler;
+    }
+
+    public String group() {
+      return group;
+    }
+  }
+
+  @Override
+  public String name() {
+    return kind.word;
+  }
+
+  private String api() {
+    return "/apis/" + kind.group + "/" + version;
+  }
+
+  @Override
+  public Json.Obj marked(Json.Obj job, GangObjects manifest) {
+    String group = manifest.name();
+    return switch (kind) {
+      case NATIVE -> JobEdits.podSpec(job, "schedulingGroup", Json.object("podGroupName", group));
+      case VOLCANO ->
+          JobEdits.podAnnotation(
+              JobEdits.podSpec(job, "schedulerName", kind.scheduler),
+              "scheduling.k8s.io/group-name",
+              group);
+      case COSCHEDULING ->
+          JobEdits.podLabel(
+              JobEdits.podSpec(job, "schedulerName", kind.scheduler),
+              "scheduling.x-k8s.io/pod-group",
+              group);
+      case KAI -> {
+        Json.Obj named =
+            JobEdits.podAnnotation(
+                JobEdits.podAnnotation(
+                    JobEdits.podSpec(job, "schedulerName", kind.scheduler),
+                    "pod-group-name",
+                    group),
+                "kai.scheduler/skip-podgrouper",
+                "true");
+        yield JobEdits.podLabel(named, "kai.scheduler/queue", queue.orElse("default"));
+      }
+    };
+  }
+
+  @Override
+  public List<Companion> companions(Json job, GangObjects manifest) {
+    int nodes = manifest.nodes();
+    Json.Obj members = Json.object("minMember", nodes);
+    Json.Obj spec =
+        switch (kind) {
+          case NATIVE ->
+              Json.object("schedulingPolicy", Json.object("gang", Json.object("minCount", nodes)));
+          case VOLCANO -> members.with("queue", queue.orElse("default"));
+          case COSCHEDULING -> members;
+          case KAI -> members.with("queue", queue.orElse("default"));
+        };
+    return List.of(
+        new Companion(
+            api(), "podgroups", manifest.owned(job, kind.group + "/" + version, "PodGroup", spec)));
+  }
+
+  @Override
+  public Begin begin() {
+    return Begin.AT_ONCE;
+  }
+
+  /**
+   * Coscheduling lays a gang that it has refused aside until a pod or a group is new, and pods that
+   * end are neither: without this a gang would wait for five minutes beside free nodes.
+   */
+  @Override
+  public void remind(Namespace place, Json job) throws InterruptedException, Unanswered {
+    if (kind == Kind.COSCHEDULING) {
+      Json.Obj looked = Json.object(REMINDED, Long.toString(place.time().now().getEpochSecond()));
+      try {
+        place
+            .api()
+            .change(
+                place.path(api(), "podgroups", Jobs.name(job)),
+                Json.object("metadata", Json.object("annotations", looked)));
+      } catch (ApiRefusal notAllowed) {
+        // Then it is a matter of its own five minutes.
+      }
+    }
+  }
+
+  /** The group knows more than its pods do: how many of them would have found a place. */
+  @Override
+  public Optional<Waiting> waiting(Namespace place, Json job, Pods pods)
+      throws InterruptedException, Unanswered {
+    try {
+      return place
+          .api()
+          .find(place.path(api(), "podgroups", Jobs.name(job)))
+          .flatMap(PodGroupGang::words)
+          .map(words -> new Waiting(words, false));
+    } catch (ApiRefusal notAllowed) {
+      return Optional.empty();
+    }
+  }
+
+  /** What a group says that is not placed. KAI has conditions of its own beside the usual ones. */
+  static Optional<String> words(Json group) {
+    Json.Obj status = group.object("status");
+    return Stream.concat(
+            status.items("schedulingConditions").stream(), status.items("conditions").stream())
+        .filter(condition -> !says(condition, "type").equals("Scheduled"))
+        .filter(
+            condition ->
+                says(condition, "type").startsWith("Unschedulable")
+                    || says(condition, "status").equals("False"))
+        .map(condition -> says(condition, "message"))
+        .filter(message -> !message.isEmpty())
+        .findFirst()
+        .map(ClusterText::clean);
+  }
+
+  private static String says(Json condition, String key) {
+    return condition.text(key).orElse("");
+  }
+}

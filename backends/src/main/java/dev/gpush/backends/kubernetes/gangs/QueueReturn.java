@@ -1,0 +1,70 @@
+package dev.gpush.backends.kubernetes.gangs;
+
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * A queue lets a gang begin when its quota has room; whether nodes have room for all of its pods is
+ * another question. What has not found all its places in time is put back, so that nothing holds a
+ * part for ever, and comes again after a time of its own.
+ */
+public final class QueueReturn {
+  private static final Duration RETRY = Duration.ofSeconds(5);
+
+  private final Namespace place;
+  private final GangSystem system;
+  private final RandomGenerator random;
+
+  private Optional<Long> begun = Optional.empty();
+  private Optional<Long> notBefore;
+  private String words = "";
+
+  public QueueReturn(Namespace place, GangSystem system, RandomGenerator random) {
+    this.place = place;
+    this.system = system;
+    this.random = random;
+    // A gateway that died may have put it back and not let it come again.
+    this.notBefore = Optional.of(place.time().nanos());
+  }
+
+  /** What is to be said of it, if anything. */
+  public Optional<String> step(Json job, Pods pods, int nodes)
+      throws InterruptedException, Unanswered {
+    long now = place.time().nanos();
+    if (Jobs.isSuspended(job)) {
+      begun = Optional.empty();
+      if (notBefore.isPresent() && now - notBefore.get() >= 0 && pods.living().isEmpty()) {
+        system.letComeAgain(place, job);
+        notBefore = Optional.empty();
+        words = "";
+      }
+      return words.isEmpty() ? Optional.empty() : Optional.of(words);
+    }
+    if (notBefore.isPresent() && !words.isEmpty()) {
+      return Optional.of(words);
+    }
+    if (begun.isEmpty()) {
+      begun = Optional.of(now);
+    }
+    boolean isLate = now - begun.get() > place.settings().assembly().toNanos();
+    if (isLate && system.putBack(place, job)) {
+      words =
+          pods.placed()
+              + " of "
+              + nodes
+              + " pods found a place within "
+              + DurationText.of(place.settings().assembly())
+              + ", so all went back into the queue";
+      notBefore = Optional.of(now + RETRY.plusMillis(random.nextLong(RETRY.toMillis())).toNanos());
+      return Optional.of(words);
+    }
+    return Optional.empty();
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Who places all pods of a gang together or none: a scheduler, a queue, or {@code Assembly}, which
+ * is ours, where the cluster has neither. {@code GangSystems} finds out which it is.
+ */
+@NullMarked
+package dev.gpush.backends.kubernetes.gangs;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,81 @@
+package dev.gpush.backends.kubernetes.objects;
+
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.json.Json;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A Python for pods whose image has none: a container that runs before all others brings that of
+ * another image, with its libraries and their loader. It is started by that loader, so it does not
+ * matter what libc the pod's image has, nor whether it has a shell.
+ */
+public final class PythonInitContainer {
+  static final String CONTAINER = "gpush-python";
+
+  private static final String VOLUME = CONTAINER;
+  private static final String FOLDER = "/run/gpush-python";
+
+  /** Any Python of the image will do. */
+  private static final List<String> FOUND = List.of("python3", "/usr/bin/python3", "python");
+
+  private static final List<String> WORDS =
+      List.of(
+          AgentProgram.ONE,
+          FOLDER + "/ld",
+          "--library-path",
+          FOLDER + "/so",
+          FOLDER + "/bin/python3");
+
+  private PythonInitContainer() {}
+
+  /** How the agent's Python is called in pods that are made so. */
+  public static List<String> interpreters(boolean isBrought) {
+    return isBrought ? WORDS : FOUND;
+  }
+
+  /** In this pod, as it was made. */
+  public static List<String> interpreters(Json pod) {
+    return interpreters(
+        pod.object("spec").items("initContainers").stream()
+            .anyMatch(each -> each.text("name").orElse("").equals(CONTAINER)));
+  }
+
+  /** Runs once before the container of the agent. */
+  static Json.Obj container(String image) {
+    return Json.object(
+        "name",
+        CONTAINER,
+        "image",
+        image,
+        "command",
+        List.of("python3", "-I", "-c", script(), FOLDER),
+        "resources",
+        Json.object("requests", Map.of("cpu", "100m", "memory", "128Mi")),
+        "volumeMounts",
+        List.of(Json.object("name", VOLUME, "mountPath", FOLDER)));
+  }
+
+  static Json.Obj volume() {
+    return Json.object("name", VOLUME, "emptyDir", Json.object());
+  }
+
+  static Json.Obj mount() {
+    return Json.object("name", VOLUME, "mountPath", FOLDER, "readOnly", true);
+  }
+
+  private static String script() {
+    try (InputStream source = PythonInitContainer.class.getResourceAsStream("python.py")) {
+      if (source == null) {
+        throw new IllegalStateException("python.py is not in the jar");
+      }
+      return new String(source.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+}

@@ -1,0 +1,323 @@
+package dev.gpush.backends.kubernetes.pods;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.GpuKind;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.agent.AgentStart;
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.Loan;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/**
+ * Gangs of pods that are somebody else's: an agent is started beside what runs in each of them, and
+ * is all that there is of ours. Nothing of the cluster is made, changed or deleted; the names of
+ * the pods are in the gang, and whoever forgets it leaves agents that end by their lease.
+ */
+public final class AttachedGangs {
+  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Json.Obj RELEASE = Json.object("do", "release");
+
+  /** A folder that a pod can write to, which no other pod has, and how many CPUs it sees. */
+  private static final String LOOK =
+      "for folder in \"$HOME\" /workspace /tmp /var/tmp; do"
+          + " [ \"$folder\" != / ] && [ -d \"$folder\" ] && [ -w \"$folder\" ] && break; done;"
+          + " echo \"$folder\"; nproc 2>/dev/null || echo 1";
+
+  private final Namespace place;
+  private final PodAgents agents;
+  private final Tasks tasks;
+  private final SecureRandom random;
+
+  public AttachedGangs(Namespace place, PodAgents agents, Tasks tasks, SecureRandom random) {
+    this.place = place;
+    this.agents = agents;
+    this.tasks = tasks;
+    this.random = random;
+  }
+
+  public Loan lend(String name) throws InterruptedException, Unanswered {
+    List<Json> pods = AttachedPods.pods(place, name);
+    ClusterRoom room = place.room();
+    GpuRequest gpus =
+        pods.stream()
+            .flatMap(pod -> gpus(pod, room).stream())
+            .findFirst()
+            .orElse(GpuRequest.none());
+    return new Loan(pods.size(), gpus);
+  }
+
+  private static Optional<GpuRequest> gpus(Json pod, ClusterRoom room) {
+    return AttachedPods.gpus(pod)
+        .map(
+            each -> {
+              String model = model(pod, room);
+              return new GpuRequest(
+                  Optional.of(model).filter(word -> !word.equals("GPU")),
+                  Math.toIntExact(each.getValue()));
+            });
+  }
+
+  /** As its node says, where that may be looked at. */
+  private static String model(Json pod, ClusterRoom room) {
+    String node = pod.object("spec").text("nodeName").orElse("");
+    return room.nodes().stream()
+        .flatMap(List::stream)
+        .filter(each -> each.name().equals(node))
+        .findFirst()
+        .map(GpuKind::model)
+        .orElse("GPU");
+  }
+
+  // ---- taking
+
+  /** All or nothing: where one pod has no Python, no agent stays in the others. */
+  public Gang take(GangRequest request, String name) throws InterruptedException {
+    boolean done = false;
+    Map<Integer, Json> pods = Map.of();
+    try {
+      pods = numbered(AttachedPods.pods(place, name));
+      if (pods.size() != request.nodes()) {
+        throw place.failed("it has " + ClusterText.count(pods.size(), "pod") + " now");
+      }
+      Gang gang = begun(request, name, pods);
+      done = true;
+      return gang;
+    } catch (Unanswered unknown) {
+      throw place.failed(unknown);
+    } finally {
+      if (!done) {
+        agents.inPods(request.gang(), pods, RELEASE, LIMIT);
+      }
+    }
+  }
+
+  private static Map<Integer, Json> numbered(List<Json> pods) {
+    var numbered = new TreeMap<Integer, Json>();
+    pods.forEach(pod -> numbered.put(numbered.size(), pod));
+    return numbered;
+  }
+
+  private Gang begun(GangRequest request, String name, Map<Integer, Json> pods)
+      throws InterruptedException, Unanswered {
+    ClusterRoom room = place.roomAsPlanned();
+    List<Work<NodeInfo, Unanswered>> looks =
+        pods.entrySet().stream()
+            .<Work<NodeInfo, Unanswered>>map(
+                each -> () -> node(each.getKey(), each.getValue(), request.project(), room))
+            .toList();
+    List<NodeInfo> nodes = tasks.all("look-into-pods", looks);
+    PeerSecret secret = PeerSecret.random(random);
+    var starts = new TreeMap<Integer, Json.Obj>();
+    nodes.forEach(node -> starts.put(node.index(), start(request, node, secret)));
+    Map<Integer, AgentAnswer> answers = agents.start(request.gang(), pods, starts, LIMIT);
+    Map<Integer, Json> said = AgentAnswer.said(answers);
+    if (said.size() < pods.size()) {
+      throw place.failed("its agents could not be started: " + AgentAnswer.silent(answers));
+    }
+    // Those of an earlier try know another secret.
+    agents.inPods(request.gang(), pods, secret.onHosts().with("do", "peers"), LIMIT);
+    return new Gang(
+        request.gang(),
+        place.name(),
+        nodes.stream().map(node -> withDevices(node, said)).toList(),
+        "pods of " + name + " in " + place.namespace(),
+        true);
+  }
+
+  private static NodeInfo withDevices(NodeInfo node, Map<Integer, Json> said) {
+    int gpus = node.hasGpus() ? node.slots().size() : 0;
+    return node.with(GrantedPods.slots(gpus, said.getOrDefault(node.index(), Json.object())));
+  }
+
+  private NodeInfo node(int index, Json pod, String project, ClusterRoom room)
+      throws InterruptedException {
+    String[] said = look(pod).split("\n", -1);
+    if (said.length < 2 || !said[0].startsWith("/")) {
+      throw place.failed(Pods.name(pod) + ": no folder there can be written to");
+    }
+    int gpus = gpus(pod, room).map(GpuRequest::count).orElse(0);
+    return new NodeInfo(
+        index,
+        Pods.name(pod),
+        pod.object("status").text("podIP").orElse(""),
+        GrantedPods.slots(gpus, Json.object()),
+        gpus == 0 ? "" : model(pod, room),
+        said[1].matches("[0-9]{1,4}") ? Math.max(1, Integer.parseInt(said[1])) : 1,
+        // A home may be one volume for all pods.
+        said[0] + "/gpush/" + Pods.name(pod) + "/" + project);
+  }
+
+  private String look(Json pod) throws InterruptedException {
+    try {
+      Inquiry.Answer answer =
+          new Inquiry(inside(pod), tasks).ask(List.of("/bin/sh", "-c", LOOK), "", LIMIT);
+      if (answer.succeeded()) {
+        return answer.output();
+      }
+      throw place.failed(
+          Pods.name(pod) + ": " + ClusterText.clean(answer.errors() + answer.output()));
+    } catch (IOException | TimeoutException broken) {
+      throw place.failed(
+          Pods.name(pod) + ": " + ClusterText.clean(String.valueOf(broken.getMessage())));
+    }
+  }
+
+  private Machine inside(Json pod) {
+    return new Machine() {
+      @Override
+      public String name() {
+        return Pods.name(pod);
+      }
+
+      @Override
+      public Pipe spawn(List<String> arguments) throws IOException {
+        return place
+            .api()
+            .exec(place.namespace(), Pods.name(pod), AttachedPods.container(pod), arguments);
+      }
+    };
+  }
+
+  private static Json.Obj start(GangRequest request, NodeInfo node, PeerSecret secret) {
+    return AgentStart.of(request, node)
+        .with("env_own", true)
+        .with("env_over", request.environment())
+        .with("peers", secret.onHosts())
+        .with("hold_only", true);
+  }
+
+  // ---- having
+
+  /** Those of its pods that are there, by their names; an ended one is not. */
+  private Map<Integer, Json> pods(Gang gang, Collection<Integer> nodes)
+      throws InterruptedException, Unanswered {
+    var pods = new TreeMap<Integer, Json>();
+    for (int node : nodes) {
+      pod(gang.nodes().get(node))
+          .filter(pod -> !Pods.hasEnded(pod))
+          .ifPresent(pod -> pods.put(node, pod));
+    }
+    return pods;
+  }
+
+  /** An answer for every node that is linked, or whose pod is there. */
+  private Map<Integer, AgentAnswer> ask(Gang gang, Json.Obj control, Duration limit)
+      throws InterruptedException, Unanswered {
+    List<Integer> all = gang.nodes().stream().map(NodeInfo::index).toList();
+    return agents.ask(gang.id(), all, nodes -> pods(gang, nodes), control, limit);
+  }
+
+  public Optional<Json> pod(NodeInfo node) throws InterruptedException, Unanswered {
+    try {
+      return place.api().find(place.path("/api/v1", "pods", node.host()));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("look at pods", refusal);
+    }
+  }
+
+  /** A node is there as long as its agent is: with a container that began again it is gone. */
+  public Observation observe(Gang gang) throws InterruptedException, Unanswered {
+    Map<Integer, AgentAnswer> answers = ask(gang, Json.object("do", "status"), LIMIT);
+    List<Integer> lost =
+        gang.nodes().stream()
+            .map(NodeInfo::index)
+            .filter(
+                node ->
+                    !answers.containsKey(node) || answers.get(node) instanceof AgentAnswer.NoAgent)
+            .toList();
+    if (lost.size() == gang.nodes().size()) {
+      return new Observation.Gone(
+          answers.isEmpty() ? "its pods are gone" : "its pods have no agent any more");
+    }
+    if (!lost.isEmpty()) {
+      return new Observation.Partly(
+          lost, "its pod has ended or begun again on " + new Observation.Partly(lost, "").nodes());
+    }
+    boolean isSilent =
+        answers.values().stream().anyMatch(each -> each instanceof AgentAnswer.Silent);
+    return isSilent
+        ? new Observation.CannotTell(AgentAnswer.silent(answers))
+        : new Observation.Exists();
+  }
+
+  public void renew(Gang gang, LeaseTerms terms) throws InterruptedException, Unanswered {
+    Map<Integer, AgentAnswer> answers = ask(gang, terms.json().with("do", "renew"), LIMIT);
+    if (AgentAnswer.said(answers).isEmpty()) {
+      boolean isGone =
+          answers.values().stream().allMatch(each -> each instanceof AgentAnswer.NoAgent);
+      if (isGone) {
+        throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
+      }
+      throw new Unanswered(AgentAnswer.silent(answers), null);
+    }
+  }
+
+  /** The agents go; pods, and what they were started for, stay. */
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    try {
+      Map<Integer, AgentAnswer> answers = ask(gang, RELEASE, limit);
+      String silent =
+          String.join(
+              ", ",
+              answers.entrySet().stream()
+                  .flatMap(
+                      each ->
+                          each.getValue() instanceof AgentAnswer.Silent(var why)
+                              ? Stream.of("node " + each.getKey() + ": " + why)
+                              : Stream.empty())
+                  .toList());
+      if (!silent.isEmpty()) {
+        throw notReleased(gang, silent);
+      }
+      return kept(gang, AgentAnswer.said(answers));
+    } catch (Unanswered unknown) {
+      throw notReleased(gang, unknown.words());
+    }
+  }
+
+  private GpushException notReleased(Gang gang, String why) {
+    return new GpushException(new BackendFailure.NotReleased(place.name(), gang.id().text(), why));
+  }
+
+  /** What agents have left where it is, each with its node. */
+  public static List<String> kept(Gang gang, Map<Integer, Json> said) {
+    var kept = new ArrayList<String>();
+    said.forEach(
+        (node, each) -> {
+          String workspace =
+              node < gang.nodes().size() ? gang.nodes().get(node).workspace() + "/" : "";
+          each.texts("kept").stream()
+              .map(path -> (path.startsWith("/") ? "" : workspace) + path)
+              .forEach(path -> kept.add("node " + node + ": " + path));
+        });
+    return kept;
+  }
+}

@@ -1,0 +1,178 @@
+package dev.gpush.backends.kubernetes.pods;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
+import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.time.Clock;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+
+/** A namespace of a cluster as everything here sees it. */
+public final class Namespace {
+  /** A plan and the reservation right after it look once. */
+  private static final Duration FRESH = Duration.ofSeconds(3);
+
+  private final String name;
+  private final KubernetesSettings settings;
+  private final ApiServer api;
+  private final Clock clock;
+  private final AtomicReference<Optional<Seen>> seen = new AtomicReference<>(Optional.empty());
+
+  public Namespace(String name, KubernetesSettings settings, ApiServer api, Clock clock) {
+    this.name = name;
+    this.settings = settings;
+    this.api = api;
+    this.clock = clock;
+  }
+
+  private record Seen(ClusterRoom room, long nanos) {}
+
+  public String name() {
+    return name;
+  }
+
+  public KubernetesSettings settings() {
+    return settings;
+  }
+
+  public ApiServer api() {
+    return api;
+  }
+
+  /** Ours, for how long things take. */
+  public Clock time() {
+    return clock;
+  }
+
+  public String namespace() {
+    return settings.namespace().or(api::namespace).orElse("default");
+  }
+
+  /** Of objects of one kind in the namespace. */
+  public String path(String group, String kind) {
+    return group + "/namespaces/" + namespace() + "/" + kind;
+  }
+
+  public String path(String group, String kind, String object) {
+    return path(group, kind) + "/" + object;
+  }
+
+  public List<Json> list(String group, String kind, String selector)
+      throws InterruptedException, Unanswered, ApiRefusal {
+    return api.get(path(group, kind) + "?labelSelector=" + ApiServer.encoded(selector))
+        .items("items");
+  }
+
+  /** The Job of a gang; of the several that there should never be, the oldest. */
+  public Optional<Json> job(GangId gang) throws InterruptedException, Unanswered {
+    try {
+      return list(Jobs.GROUP, "jobs", PodTag.selector(gang)).stream()
+          .min(
+              Comparator.comparing(
+                  job -> job.object("metadata").text("creationTimestamp").orElse("")));
+    } catch (ApiRefusal refusal) {
+      throw notAllowed("list jobs", refusal);
+    }
+  }
+
+  /**
+   * What the namespace enforces of pods, if that forbids them to lock memory: {@code baseline} or
+   * {@code restricted}. Empty also where it may not be looked at.
+   */
+  public Optional<String> policy() throws InterruptedException, Unanswered {
+    try {
+      return api.find("/api/v1/namespaces/" + namespace())
+          .flatMap(
+              there ->
+                  there
+                      .object("metadata")
+                      .object("labels")
+                      .text("pod-security.kubernetes.io/enforce"))
+          .filter(level -> !level.equals("privileged"));
+    } catch (ApiRefusal refusal) {
+      return Optional.empty();
+    }
+  }
+
+  /** What is asked for could not be had, and nothing of it is held. */
+  public GpushException failed(String why) {
+    return new GpushException(new BackendFailure.ReserveFailed(name, why));
+  }
+
+  /** The same for whoever was not told; what a user can do something about stays what it is. */
+  public GpushException failed(Unanswered unknown) {
+    return unknown.known().orElseGet(() -> failed(unknown.words()));
+  }
+
+  public Unanswered notAllowed(String what, ApiRefusal refusal) {
+    if (refusal.isForbidden()) {
+      return new Unanswered(
+          "you may not " + what + " in " + namespace(),
+          new GpushException(
+              new BackendFailure.Unavailable(
+                  name,
+                  "you may not "
+                      + what
+                      + " in its namespace "
+                      + namespace()
+                      + ": "
+                      + refusal.words(),
+                  "gpush backends --explain")));
+    }
+    return new Unanswered(refusal.words(), refusal);
+  }
+
+  public ClusterRoom room() throws InterruptedException, Unanswered {
+    ClusterRoom now = ClusterRoom.of(api);
+    seen.set(Optional.of(new Seen(now, clock.nanos())));
+    return now;
+  }
+
+  /**
+   * The cluster's nodes, those of these pods among them: as they were seen last if that is enough,
+   * because what a node is does not change, and what is free on it is not asked here.
+   *
+   * @return empty where they may not be listed, or nobody can tell now
+   */
+  public Optional<List<KubernetesNode>> nodes(Pods pods) throws InterruptedException {
+    Set<String> hosts =
+        pods.byNode().values().stream().map(GrantedPods::host).collect(Collectors.toSet());
+    Optional<List<KubernetesNode>> last = seen.get().flatMap(each -> each.room().nodes());
+    if (last.stream()
+        .anyMatch(nodes -> nodes.stream().map(KubernetesNode::name).toList().containsAll(hosts))) {
+      return last;
+    }
+    try {
+      return ClusterRoom.nodes(api);
+    } catch (Unanswered unknown) {
+      return Optional.empty();
+    }
+  }
+
+  /** As it was seen a moment ago: whoever asks plans first. */
+  public ClusterRoom roomAsPlanned() throws InterruptedException, Unanswered {
+    Optional<Seen> last = seen.get();
+    return last.isPresent() && clock.nanos() - last.get().nanos() < FRESH.toNanos()
+        ? last.get().room()
+        : room();
+  }
+
+  /** A command as it is typed here. */
+  public String kubectl(String words) {
+    return settings.access().kubectl() + " -n " + namespace() + " " + words;
+  }
+}

@@ -1,0 +1,237 @@
+package dev.gpush.backends.kubernetes.pods;
+
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.core.json.Json;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Why a pod does not run, in words for the person who wanted it.
+ *
+ * @param words complete without a subject: "its image cannot be pulled: …"
+ * @param kind what follows from it
+ */
+public record PodFailure(String words, Kind kind) {
+  public enum Kind {
+    /** It waits for room. */
+    UNPLACED,
+    /** It has its place and is being made ready. */
+    STARTING,
+    /** As asked for it will never run. */
+    BROKEN,
+    /** The image has no Python, or no shell to find it with. */
+    NO_PYTHON,
+    /** It was taken away; another one may come for it. */
+    TAKEN,
+  }
+
+  /** Waiting for these never ends, or not before somebody does something. */
+  private static final Set<String> HOPELESS =
+      Set.of(
+          "ImagePullBackOff",
+          "InvalidImageName",
+          "ErrImageNeverPull",
+          "CreateContainerConfigError",
+          "CreateContainerError",
+          "RunContainerError");
+
+  private static final String NO_SHELL = "its image has no /bin/sh";
+
+  private static final int NO_PYTHON = 97;
+  private static final int OLD_PYTHON = 98;
+
+  /** Of a pod that is not running. */
+  public static PodFailure of(Json pod) {
+    Optional<PodFailure> before = beforehand(pod);
+    if (before.isPresent()) {
+      return before.get();
+    }
+    Json.Obj container = Pods.container(pod);
+    Json.Obj waiting = container.object("state").object("waiting");
+    Json.Obj ended = lastEnd(container);
+    String why = waiting.text("reason").orElse("");
+    if (HOPELESS.contains(why)) {
+      return broken(start(why, waiting.text("message").orElse("")));
+    }
+    if (ended.text("reason").isPresent()) {
+      return ended(ended);
+    }
+    Optional<PodFailure> taken = taken(pod);
+    if (taken.isPresent()) {
+      return taken.get();
+    }
+    if (!Pods.isPlaced(pod)) {
+      return new PodFailure(unplaced(pod), Kind.UNPLACED);
+    }
+    String node = pod.object("spec").text("nodeName").orElse("");
+    return new PodFailure(
+        switch (why) {
+          case "ErrImagePull" ->
+              "its image cannot be pulled yet: "
+                  + ClusterText.clean(waiting.text("message").orElse(""));
+          case "" -> "it is being started on " + node;
+          case "ContainerCreating", "PodInitializing" ->
+              "its image and volumes are fetched to " + node;
+          default -> why + " on " + node;
+        },
+        Kind.STARTING);
+  }
+
+  /** What is wrong with a container that must have ended well before ours begins. */
+  private static Optional<PodFailure> beforehand(Json pod) {
+    for (Json each : pod.object("status").items("initContainerStatuses")) {
+      String of = "its init container " + each.text("name").orElse("") + ": ";
+      Json.Obj waiting = each.object("state").object("waiting");
+      String why = waiting.text("reason").orElse("");
+      if (HOPELESS.contains(why)) {
+        String words = start(why, waiting.text("message").orElse(""));
+        return Optional.of(new PodFailure(of + words, Kind.BROKEN));
+      }
+      if (hasFailed(each)) {
+        return Optional.of(new PodFailure(of + ended(lastEnd(each)).words(), Kind.BROKEN));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean hasFailed(Json container) {
+    return lastEnd(container).number("exitCode").orElse(0L) != 0
+        && container.object("state").get("running").isEmpty();
+  }
+
+  /** How a container has ended, now or the last time; an empty object if it never has. */
+  private static Json.Obj lastEnd(Json container) {
+    Json.Obj now = container.object("state").object("terminated");
+    return now.text("reason").isPresent()
+        ? now
+        : container.object("lastState").object("terminated");
+  }
+
+  /** The container whose last words say why a pod does not run; empty where none has ended. */
+  public static Optional<String> speaker(Json pod) {
+    return Stream.concat(
+            pod.object("status").items("initContainerStatuses").stream(),
+            Stream.of(Pods.container(pod)))
+        .filter(PodFailure::hasFailed)
+        .findFirst()
+        .flatMap(container -> container.text("name"));
+  }
+
+  /** What the container of a pod came to before it began again; empty of one that began once. */
+  public static Optional<String> before(Json pod) {
+    Json.Obj last = Pods.container(pod).object("lastState").object("terminated");
+    return last.text("reason").map(_ -> ended(last).words());
+  }
+
+  /** What ends a pod, or has ended it; empty of one that goes on. */
+  static Optional<String> end(Json pod) {
+    if (!Pods.isEnding(pod) && !Pods.hasEnded(pod)) {
+      return Optional.empty();
+    }
+    Json.Obj container = lastEnd(Pods.container(pod));
+    Optional<String> own =
+        Pods.isEnding(pod)
+            ? Optional.of("its pod was deleted")
+            : container.text("reason").map(_ -> ended(container).words());
+    return disruption(pod).map(PodFailure::words).or(() -> own);
+  }
+
+  private static String start(String reason, String message) {
+    String said = message.isEmpty() ? reason : ClusterText.clean(message);
+    return switch (reason) {
+      case "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull" ->
+          "its image cannot be pulled: " + said;
+      default -> unstarted(message.isEmpty() ? reason : message);
+    };
+  }
+
+  private static PodFailure broken(String words) {
+    return new PodFailure(words, words.equals(NO_SHELL) ? Kind.NO_PYTHON : Kind.BROKEN);
+  }
+
+  private static String unstarted(String message) {
+    return message.contains("exec: \"/bin/sh\"")
+        ? NO_SHELL
+        : "its container cannot be started: " + ClusterText.clean(message);
+  }
+
+  private static PodFailure ended(Json.Obj ended) {
+    int code = ended.number("exitCode").orElse(0L).intValue();
+    String reason = ended.text("reason").orElse("");
+    if (code == NO_PYTHON || code == OLD_PYTHON) {
+      return new PodFailure("its image has no Python 3.6 or later", Kind.NO_PYTHON);
+    }
+    if (reason.equals("StartError") || reason.equals("ContainerCannotRun")) {
+      return broken(unstarted(ended.text("message").orElse("")));
+    }
+    return new PodFailure(
+        reason.equals("OOMKilled")
+            ? "it was killed because its memory was used up (OOMKilled)"
+            : "its container ended with "
+                + code
+                + (reason.equals("Error") ? "" : " (" + reason + ")"),
+        Kind.BROKEN);
+  }
+
+  private static Optional<PodFailure> taken(Json pod) {
+    return disruption(pod)
+        .or(() -> Pods.isEnding(pod) ? of("it is being ended by somebody") : Optional.empty());
+  }
+
+  private static Optional<PodFailure> disruption(Json pod) {
+    Json.Obj status = pod.object("status");
+    String reason = status.text("reason").orElse("");
+    if (reason.equals("Evicted")) {
+      return of("it was evicted: " + ClusterText.clean(status.text("message").orElse("")));
+    }
+    if (reason.equals("UnexpectedAdmissionError")) {
+      return of("its node could not give it what it was promised; another try is made");
+    }
+    for (Json condition : status.items("conditions")) {
+      if (condition.text("type").orElse("").equals("DisruptionTarget")
+          && condition.text("status").orElse("").equals("True")) {
+        return of(
+            switch (condition.text("reason").orElse("")) {
+              case "PreemptionByScheduler" -> "it was preempted by a pod with a higher priority";
+              case "DeletionByTaintManager" -> "its node does not answer any more, or was tainted";
+              case "EvictionByEvictionAPI" -> "it was evicted: its node is being drained";
+              case "TerminationByKubelet" ->
+                  "its node ended it: " + ClusterText.clean(condition.text("message").orElse(""));
+              case "DeletionByPodGC" -> "its node is gone";
+              default ->
+                  "it was taken away: " + ClusterText.clean(condition.text("message").orElse(""));
+            });
+      }
+    }
+    return reason.equals("NodeLost") ? of("its node is lost") : Optional.empty();
+  }
+
+  private static Optional<PodFailure> of(String words) {
+    return Optional.of(new PodFailure(words, Kind.TAKEN));
+  }
+
+  /** What the scheduler says of it. */
+  private static String unplaced(Json pod) {
+    return refusal(pod).map(PodFailure::scheduler).orElse("the scheduler has not looked at it yet");
+  }
+
+  /** The scheduler has said why there is no place for it. */
+  static boolean isRefused(Json pod) {
+    return refusal(pod).isPresent();
+  }
+
+  private static Optional<String> refusal(Json pod) {
+    return pod.object("status").items("conditions").stream()
+        .filter(each -> each.text("type").orElse("").equals("PodScheduled"))
+        .filter(each -> each.text("status").orElse("").equals("False"))
+        .flatMap(each -> each.text("message").stream())
+        .findFirst();
+  }
+
+  /** "0/4 nodes are available: 3 Insufficient nvidia.com/gpu. no new claims …" up to the advice. */
+  public static String scheduler(String message) {
+    String plain = message.replaceFirst("(?s)\\. (no new claims|preemption:).*", "");
+    return ClusterText.clean(plain);
+  }
+}

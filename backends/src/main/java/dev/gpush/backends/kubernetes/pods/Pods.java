@@ -1,0 +1,135 @@
+package dev.gpush.backends.kubernetes.pods;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.json.Json;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The pods of one gang as they are now.
+ *
+ * @param all also those that end or have ended
+ */
+public record Pods(List<Json> all) {
+  private static final String INDEX = "batch.kubernetes.io/job-completion-index";
+
+  public Pods {
+    all = List.copyOf(all);
+  }
+
+  public static Pods of(Namespace place, GangId gang) throws InterruptedException, Unanswered {
+    try {
+      return new Pods(place.list("/api/v1", "pods", PodTag.selector(gang)));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("list pods", refusal);
+    }
+  }
+
+  /**
+   * The pod that each node is, if there is one; of a pod that ends and its successor the latter.
+   */
+  public Map<Integer, Json> byNode() {
+    var nodes = new TreeMap<Integer, Json>();
+    for (Json pod : all) {
+      index(pod)
+          .ifPresent(
+              node ->
+                  nodes.merge(node, pod, (one, other) -> rank(other) > rank(one) ? other : one));
+    }
+    return nodes;
+  }
+
+  /** The same of these nodes alone. */
+  public Map<Integer, Json> byNode(Collection<Integer> nodes) {
+    var some = new TreeMap<>(byNode());
+    some.keySet().retainAll(nodes);
+    return some;
+  }
+
+  /** Of several with one number: who lives, before who ends, before who has ended. */
+  private static int rank(Json pod) {
+    return hasEnded(pod) ? 0 : isEnding(pod) ? 1 : 2;
+  }
+
+  static Optional<Integer> index(Json pod) {
+    Json.Obj metadata = pod.object("metadata");
+    return metadata
+        .object("annotations")
+        .text(INDEX)
+        .or(() -> metadata.object("labels").text(INDEX))
+        .filter(digits -> digits.matches("[0-9]{1,4}"))
+        .map(Integer::valueOf);
+  }
+
+  public static String name(Json pod) {
+    return pod.object("metadata").text("name").orElse("");
+  }
+
+  static String phase(Json pod) {
+    return pod.object("status").text("phase").orElse("");
+  }
+
+  static boolean hasEnded(Json pod) {
+    return phase(pod).equals("Succeeded") || phase(pod).equals("Failed");
+  }
+
+  public static boolean isEnding(Json pod) {
+    return pod.object("metadata").text("deletionTimestamp").isPresent();
+  }
+
+  static boolean isPlaced(Json pod) {
+    return pod.object("spec").text("nodeName").isPresent();
+  }
+
+  /** Its container runs, so that commands can be run in it. */
+  public static boolean isRunning(Json pod) {
+    return !isEnding(pod)
+        && phase(pod).equals("Running")
+        && container(pod).object("state").get("running").isPresent();
+  }
+
+  /** What the kubelet says of the agent's container; an empty object before it says something. */
+  static Json.Obj container(Json pod) {
+    return pod.object("status").items("containerStatuses").stream()
+        .filter(each -> each.text("name").orElse("").equals(AttachedPods.container(pod)))
+        .findFirst()
+        .map(each -> new Json.Obj(each.entries()))
+        .orElse(Json.object());
+  }
+
+  /** Those that hold or will hold something. */
+  public List<Json> living() {
+    return all.stream().filter(pod -> !hasEnded(pod)).toList();
+  }
+
+  /** How many are on a node, or have been: their place was there. */
+  public long placed() {
+    return byNode().values().stream().filter(pod -> !isEnding(pod) && isPlaced(pod)).count();
+  }
+
+  /** Why one has no place: of those of which the scheduler has said something, if there are any. */
+  public Optional<String> unplaced() {
+    return living().stream()
+        .filter(pod -> !isPlaced(pod))
+        .min(Comparator.comparing(pod -> !PodFailure.isRefused(pod)))
+        .map(pod -> PodFailure.of(pod).words());
+  }
+
+  /** Those that have a place and do not run yet. */
+  public List<Json> starting() {
+    return byNode().values().stream()
+        .filter(pod -> PodFailure.of(pod).kind() == PodFailure.Kind.STARTING && !isRunning(pod))
+        .toList();
+  }
+
+  public boolean allRun(int nodes) {
+    return byNode().values().stream().filter(Pods::isRunning).count() == nodes;
+  }
+}

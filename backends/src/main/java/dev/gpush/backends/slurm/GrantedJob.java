@@ -1,0 +1,57 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.SlurmNode;
+import dev.gpush.backends.slurm.request.JobTag;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** What a running job with answering agents amounts to as a gang. */
+record GrantedJob(String backend, GangId id, SlurmJob job, JobTag tag) {
+  List<String> hosts() {
+    return HostList.expand(job.nodes());
+  }
+
+  /**
+   * @param cluster facts of its nodes, for their addresses
+   * @param statuses what each agent said
+   */
+  Gang gang(List<SlurmNode> cluster, Map<Integer, Json> statuses) {
+    var addresses = new HashMap<String, String>();
+    cluster.forEach(node -> addresses.put(node.name(), node.address()));
+    var nodes = new ArrayList<NodeInfo>();
+    List<String> hosts = hosts();
+    for (int index = 0; index < hosts.size(); index++) {
+      String host = hosts.get(index);
+      nodes.add(
+          new NodeInfo(
+              index,
+              host,
+              addresses.getOrDefault(host, host),
+              slots(statuses.getOrDefault(index, Json.object())),
+              tag.gpus() == 0 ? "" : tag.gpuModel(),
+              tag.cpus(),
+              tag.workspace(index)));
+    }
+    return new Gang(id, backend, nodes, job.words());
+  }
+
+  /** As the agent's own step sees its GPUs: with or without the cluster's device cgroups. */
+  private List<String> slots(Json status) {
+    if (tag.gpus() == 0) {
+      return List.of("0");
+    }
+    List<String> devices = status.texts("devices");
+    return devices.size() == tag.gpus()
+        ? devices
+        : IntStream.range(0, tag.gpus()).mapToObj(Integer::toString).toList();
+  }
+}

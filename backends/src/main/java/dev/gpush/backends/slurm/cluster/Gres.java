@@ -1,0 +1,42 @@
+package dev.gpush.backends.slurm.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * So many GPUs of one type, as a site calls it.
+ *
+ * @param type empty where the site does not tell GPUs apart
+ */
+public record Gres(String type, int count) {
+  /** {@code gpu:8}, {@code gpu:h100:8(S:0-1)}, {@code gpu:(null):2(IDX:0-1)}. */
+  private static final Pattern GPU =
+      Pattern.compile(
+          "(?:gres/)?gpu:(?:(\\(null\\)|[^:(),]*[A-Za-z_][^:(),]*):)?([0-9]{1,6})(?:\\(.*\\))?");
+
+  public static List<Gres> parse(String text) {
+    var found = new ArrayList<Gres>();
+    int from = 0;
+    int depth = 0;
+    String closed = text + ",";
+    for (int at = 0; at < closed.length(); at++) {
+      char letter = closed.charAt(at);
+      depth += letter == '(' ? 1 : letter == ')' ? -1 : 0;
+      if (letter == ',' && depth == 0) {
+        Matcher gpu = GPU.matcher(closed.substring(from, at).strip());
+        if (gpu.matches()) {
+          String type = gpu.group(1) == null || gpu.group(1).equals("(null)") ? "" : gpu.group(1);
+          found.add(new Gres(type, Integer.parseInt(gpu.group(2))));
+        }
+        from = at + 1;
+      }
+    }
+    return List.copyOf(found);
+  }
+
+  public static int total(List<Gres> all) {
+    return all.stream().mapToInt(Gres::count).sum();
+  }
+}

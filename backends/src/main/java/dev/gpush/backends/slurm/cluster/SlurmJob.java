@@ -1,0 +1,118 @@
+package dev.gpush.backends.slurm.cluster;
+
+import dev.gpush.backends.remote.ClusterText;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** A job as squeue tells of it. */
+public record SlurmJob(
+    long id,
+    String name,
+    String user,
+    String state,
+    String reason,
+    String partition,
+    String start,
+    String nodes,
+    String left,
+    long priority,
+    String comment) {
+  /** What no name, reason or comment holds. */
+  private static final String BETWEEN = "\u001f";
+
+  /** For squeue -o; the fields as here. */
+  public static final String FORMAT =
+      String.join(BETWEEN, "%i", "%j", "%u", "%T", "%r", "%P", "%S", "%N", "%L", "%Q", "%k");
+
+  private static final int FIELDS = 11;
+
+  private static final Set<String> ENDED =
+      Set.of(
+          "COMPLETED",
+          "CANCELLED",
+          "FAILED",
+          "TIMEOUT",
+          "NODE_FAIL",
+          "PREEMPTED",
+          "BOOT_FAIL",
+          "DEADLINE",
+          "OUT_OF_MEMORY",
+          "REVOKED");
+
+  private static final Set<String> WAITING =
+      Set.of(
+          "PENDING",
+          "REQUEUED",
+          "REQUEUE_HOLD",
+          "REQUEUE_FED",
+          "SPECIAL_EXIT",
+          "RESV_DEL_HOLD",
+          "EXPEDITING");
+
+  /** Lines that are no jobs (banners, cluster headings) are passed over. */
+  public static List<SlurmJob> parse(String text) {
+    return text.lines().map(SlurmJob::line).flatMap(Optional::stream).toList();
+  }
+
+  private static Optional<SlurmJob> line(String line) {
+    String[] words = line.split(BETWEEN, FIELDS);
+    // An array's task is not ours, and its id no number.
+    if (words.length < FIELDS || !words[0].strip().matches("[0-9]{1,18}")) {
+      return Optional.empty();
+    }
+    List<String> fields = Arrays.stream(words).map(String::strip).toList();
+    String priority = fields.get(9);
+    return Optional.of(
+        new SlurmJob(
+            Long.parseLong(fields.get(0)),
+            fields.get(1),
+            fields.get(2),
+            fields.get(3),
+            fields.get(4),
+            fields.get(5),
+            fields.get(6),
+            fields.get(7),
+            fields.get(8),
+            priority.matches("[0-9]{1,18}") ? Long.parseLong(priority) : 0,
+            fields.get(10)));
+  }
+
+  public boolean hasEnded() {
+    return ENDED.contains(state);
+  }
+
+  public boolean isWaiting() {
+    return WAITING.contains(state);
+  }
+
+  /** It has its nodes, and the script runs or is about to. */
+  public boolean isRunning() {
+    return state.equals("RUNNING");
+  }
+
+  public String words() {
+    return "slurm job " + id;
+  }
+
+  /** How it ended, for people. */
+  public String fate() {
+    return words()
+        + switch (state) {
+          case "COMPLETED" -> " ended: its lease was over";
+          case "CANCELLED" -> " was cancelled from outside";
+          case "TIMEOUT" -> " ran into its time limit";
+          case "PREEMPTED" -> " was preempted by a job with a higher claim";
+          case "NODE_FAIL" -> " ended because a node of it failed";
+          case "BOOT_FAIL" -> " ended because a node of it did not boot";
+          case "OUT_OF_MEMORY" -> " used more memory than it had asked for";
+          case "DEADLINE" -> " could not be done before its deadline";
+          case "FAILED" ->
+              " ended before its lease: Slurm told its agents to end, as when a job with a higher"
+                  + " claim comes, or they failed";
+          case "REVOKED" -> " went to another cluster of the federation";
+          default -> " is " + ClusterText.clean(state);
+        };
+  }
+}

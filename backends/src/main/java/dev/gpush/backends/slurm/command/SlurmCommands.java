@@ -1,0 +1,96 @@
+package dev.gpush.backends.slurm.command;
+
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.DurationText;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+
+/** Slurm's programs on the login node. They may hang for as long as the controller does. */
+public final class SlurmCommands {
+  /** Slurm's own message timeout is 10 s, and it tries again. */
+  public static final Duration LIMIT = Duration.ofSeconds(45);
+
+  private final Machine machine;
+  private final Inquiry inquiry;
+
+  public SlurmCommands(Machine machine, Tasks tasks) {
+    this.machine = machine;
+    this.inquiry = new Inquiry(machine, tasks);
+  }
+
+  public Machine machine() {
+    return machine;
+  }
+
+  /** The answer, whatever the status is. */
+  public Inquiry.Answer ask(List<String> command, String input, Duration limit)
+      throws InterruptedException, Unanswered {
+    try {
+      return inquiry.ask(command, input, limit);
+    } catch (IOException broken) {
+      throw new Unanswered(
+          machine.name() + ": " + ClusterText.clean(String.valueOf(broken.getMessage())), broken);
+    } catch (GpushException closed) {
+      if (closed.failure() instanceof MachineFailure failure) {
+        throw new Unanswered(words(failure), closed);
+      }
+      throw closed;
+    } catch (TimeoutException late) {
+      throw new Unanswered(
+          command.getFirst()
+              + " on "
+              + machine.name()
+              + " has not answered for "
+              + DurationText.of(limit),
+          late);
+    }
+  }
+
+  private String words(MachineFailure failure) {
+    return failure instanceof MachineFailure.NeedsYou(_, var login, _)
+        ? machine.name() + " needs you: gpush login " + login
+        : "there is no way to " + machine.name() + " now";
+  }
+
+  /** What a program prints that succeeds unless nobody can tell. */
+  public String read(List<String> command) throws InterruptedException, Unanswered {
+    return read(command.getFirst(), command);
+  }
+
+  /** As {@link #read(List)}, of a program that a shell runs. */
+  public String read(String program, List<String> command) throws InterruptedException, Unanswered {
+    Inquiry.Answer answer = ask(command, "", LIMIT);
+    if (!answer.succeeded()) {
+      throw new Unanswered(problem(program, answer), null);
+    }
+    return answer.output();
+  }
+
+  public static String problem(String program, Inquiry.Answer answer) {
+    String said = answer.errors().toLowerCase(java.util.Locale.ROOT);
+    if (said.contains(SbatchRefusal.NO_ACCOUNTING)) {
+      return SbatchRefusal.ACCOUNTING_SILENT;
+    }
+    if (said.contains(SbatchRefusal.NO_CLUSTER)) {
+      return SbatchRefusal.NO_SUCH_CLUSTER + " (sacctmgr list clusters tells which there are)";
+    }
+    if (said.contains("unable to contact slurm controller")
+        || said.contains("socket timed out")
+        || said.contains("connection refused")) {
+      return "the Slurm controller does not answer";
+    }
+    if (answer.status() == 127) {
+      return "there is no " + program + " on the PATH of the login node";
+    }
+    String words = ClusterText.clean(answer.errors());
+    return program + " failed: " + (words.isEmpty() ? "exit status " + answer.status() : words);
+  }
+}

@@ -1,0 +1,75 @@
+package dev.gpush.backends.slurm.command;
+
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.core.backend.GangId;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Our jobs in the queue. The name is what a job is known by: comments are rewritten at some sites.
+ */
+public final class SlurmQueue {
+  public static final String PREFIX = "gpush-";
+
+  private final SlurmCommands commands;
+  private final LoginNode login;
+
+  public SlurmQueue(SlurmCommands commands, LoginNode login) {
+    this.commands = commands;
+    this.login = login;
+  }
+
+  public static String name(GangId gang) {
+    return PREFIX + gang.text();
+  }
+
+  /** The jobs of a gang that Slurm still knows, ended ones too, the oldest first. */
+  public List<SlurmJob> of(GangId gang) throws InterruptedException, Unanswered {
+    return mine("--name=" + name(gang)).stream()
+        .filter(job -> job.name().equals(name(gang)))
+        .toList();
+  }
+
+  /** All of ours that hold nodes or wait for some. */
+  public List<SlurmJob> all() throws InterruptedException, Unanswered {
+    return mine().stream()
+        .filter(job -> job.name().matches(PREFIX + "[0-9a-f]{16}") && !job.hasEnded())
+        .toList();
+  }
+
+  private List<SlurmJob> mine(String... more) throws InterruptedException, Unanswered {
+    var command =
+        new ArrayList<>(
+            List.of(
+                "squeue", "-h", "-t", "all", "-u", login.facts().user(), "-o", SlurmJob.FORMAT));
+    command.addAll(List.of(more));
+    return SlurmJob.parse(commands.read(command)).stream()
+        .sorted(Comparator.comparingLong(SlurmJob::id))
+        .toList();
+  }
+
+  /** Everybody's jobs that have nodes in a partition, or wait for some. */
+  public List<SlurmJob> everybody(String partitions) throws InterruptedException, Unanswered {
+    var command =
+        new ArrayList<>(
+            List.of(
+                "squeue",
+                "-h",
+                "-t",
+                "PENDING,RUNNING,COMPLETING,CONFIGURING",
+                "-o",
+                SlurmJob.FORMAT));
+    if (!partitions.isEmpty()) {
+      command.addAll(List.of("-p", partitions));
+    }
+    return SlurmJob.parse(commands.read(command));
+  }
+
+  /** Which one of several: the oldest is the gang, whatever came of a reply that was lost. */
+  public static Optional<SlurmJob> living(List<SlurmJob> jobs) {
+    return jobs.stream().filter(job -> !job.hasEnded()).findFirst();
+  }
+}

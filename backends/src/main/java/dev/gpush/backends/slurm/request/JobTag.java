@@ -1,0 +1,106 @@
+package dev.gpush.backends.slurm.request;
+
+import dev.gpush.core.backend.GangRequest;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a job's comment says about the gang that it is: whose, for which session, and what is needed
+ * to know its nodes again from another laptop.
+ *
+ * @param under the folder with one folder for each node
+ */
+public record JobTag(
+    String owner,
+    String session,
+    String holder,
+    String project,
+    int nodes,
+    int gpus,
+    String gpuModel,
+    int cpus,
+    String under) {
+  private static final String FIRST = "gpush/1";
+
+  public static JobTag of(GangRequest request, JobShape shape, String under) {
+    return new JobTag(
+        request.owner(),
+        request.session(),
+        request.holder(),
+        request.project(),
+        request.nodes(),
+        request.gpus().count(),
+        shape.gpuModel(),
+        shape.cpus(),
+        under);
+  }
+
+  public String text() {
+    return FIRST
+        + field("owner", owner)
+        + field("session", session)
+        + field("holder", holder)
+        + field("project", project)
+        + field("nodes", Integer.toString(nodes))
+        + field("gpus", Integer.toString(gpus))
+        + field("model", gpuModel)
+        + field("cpus", Integer.toString(cpus))
+        + field("under", under);
+  }
+
+  private static String field(String key, String value) {
+    return " " + key + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8);
+  }
+
+  /** Empty for what we did not write, or somebody has rewritten. */
+  public static Optional<JobTag> parse(String comment) {
+    if (!comment.startsWith(FIRST + " ")) {
+      return Optional.empty();
+    }
+    Map<String, String> fields = new HashMap<>();
+    for (String word : comment.split(" ", -1)) {
+      int equals = word.indexOf('=');
+      if (equals > 0) {
+        decoded(word.substring(equals + 1))
+            .ifPresent(value -> fields.put(word.substring(0, equals), value));
+      }
+    }
+    String under = fields.getOrDefault("under", "");
+    int nodes = number(fields.getOrDefault("nodes", ""));
+    if (!under.startsWith("/") || nodes < 1 || nodes > GangRequest.MAX_NODES) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new JobTag(
+            fields.getOrDefault("owner", ""),
+            fields.getOrDefault("session", ""),
+            fields.getOrDefault("holder", ""),
+            fields.getOrDefault("project", ""),
+            nodes,
+            number(fields.getOrDefault("gpus", "")),
+            fields.getOrDefault("model", ""),
+            Math.max(1, number(fields.getOrDefault("cpus", ""))),
+            under));
+  }
+
+  private static int number(String digits) {
+    return digits.matches("[0-9]{1,6}") ? Integer.parseInt(digits) : 0;
+  }
+
+  private static Optional<String> decoded(String value) {
+    try {
+      return Optional.of(URLDecoder.decode(value, StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException broken) {
+      return Optional.empty();
+    }
+  }
+
+  /** The project's copy on a node. */
+  public String workspace(int node) {
+    return under + "/" + node + "/" + project;
+  }
+}

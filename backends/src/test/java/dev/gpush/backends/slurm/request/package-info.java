@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.backends.slurm.request;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.backends.slurm.step;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.backends.transport.builtin.config;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,12 @@
+package dev.gpush.control.wire;
+
+import java.io.IOException;
+
+/**
+ * The other end sent something that the protocol does not have. The connection is of no more use.
+ */
+public final class ControlProtocolException extends IOException {
+  public ControlProtocolException(String message) {
+    super(message);
+  }
+}

@@ -1,0 +1,196 @@
+package dev.gpush.shell.console;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.text.Clean;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Talk on a command's console. On a terminal the newest step that has taken half a second is one
+ * line that changes; elsewhere each such step is one line, once. Quiet says nothing, but still
+ * asks.
+ */
+public final class ConsoleTalk implements Talk, AutoCloseable {
+  /** Shorter waits are not waits. */
+  private static final Duration PATIENCE = Duration.ofMillis(500);
+
+  private final CommandConsole console;
+  private final Clock clock;
+  private final Ticker ticker;
+  private final Asker asker;
+  private final boolean quiet;
+  private final boolean yes;
+  private final Object lock = new Object();
+
+  // guarded by lock:
+  private final List<Open> open = new ArrayList<>();
+  private boolean asking;
+  private boolean closed;
+  private Ticker.Ticking ticking = () -> {};
+  private boolean ticks;
+
+  /**
+   * A talk of one command.
+   *
+   * @param yes answers every question that {@code --yes} answers
+   */
+  public ConsoleTalk(
+      CommandConsole console, Clock clock, Ticker ticker, Asker asker, boolean quiet, boolean yes) {
+    this.console = console;
+    this.clock = clock;
+    this.ticker = ticker;
+    this.asker = asker;
+    this.quiet = quiet;
+    this.yes = yes;
+  }
+
+  @Override
+  public void say(String line) {
+    if (!quiet) {
+      console.err(Clean.line(line));
+    }
+  }
+
+  @Override
+  public Step step(String what) {
+    var step = new Open(what, clock.nanos());
+    synchronized (lock) {
+      if (quiet || closed) {
+        return step;
+      }
+      open.add(step);
+      if (!ticks) {
+        ticks = true;
+        ticking = ticker.start(this::show);
+      }
+    }
+    return step;
+  }
+
+  @Override
+  public boolean isAnswered(String flag) {
+    return yes && flag.equals("--yes");
+  }
+
+  @Override
+  public void confirm(String question, String flag) {
+    if (isAnswered(flag)) {
+      return;
+    }
+    synchronized (lock) {
+      asking = true;
+    }
+    try {
+      if (console.look().progress()) {
+        console.progress("");
+      }
+      String answer =
+          asker
+              .ask(Clean.line(question) + " [y/N] ")
+              .orElseThrow(() -> new GpushException(new UsageFailure.NobodyToAsk(question, flag)))
+              .strip()
+              .toLowerCase(Locale.ROOT);
+      if (!answer.equals("y") && !answer.equals("yes")) {
+        throw new GpushException(new UsageFailure.Declined(question));
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new GpushException(new UsageFailure.Declined(question), stop);
+    } finally {
+      synchronized (lock) {
+        asking = false;
+      }
+    }
+  }
+
+  @Override
+  public boolean isCancelled() {
+    return asker.isCancelled();
+  }
+
+  private void show() {
+    synchronized (lock) {
+      if (asking || closed) {
+        return;
+      }
+      long now = clock.nanos();
+      if (console.look().progress()) {
+        open.reversed().stream()
+            .filter(step -> now - step.since >= PATIENCE.toNanos())
+            .findFirst()
+            .ifPresent(step -> console.progress(step.line(now)));
+        return;
+      }
+      for (Open step : open) {
+        if (!step.said && now - step.since >= PATIENCE.toNanos()) {
+          step.said = true;
+          console.err(Clean.line(step.what) + " …");
+        }
+      }
+    }
+  }
+
+  private void end(Open step) {
+    synchronized (lock) {
+      if (open.remove(step) && console.look().progress() && !asking) {
+        console.progress("");
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    Ticker.Ticking ended;
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      open.clear();
+      ended = ticking;
+    }
+    ended.close();
+    if (console.look().progress()) {
+      console.progress("");
+    }
+  }
+
+  /** A step under way. Its fields are guarded by the talk's lock. */
+  private final class Open implements Step {
+    private final String what;
+    private final long since;
+    private String detail = "";
+    private boolean said;
+
+    Open(String what, long since) {
+      this.what = what;
+      this.since = since;
+    }
+
+    @Override
+    public void detail(String text) {
+      synchronized (lock) {
+        detail = text;
+      }
+    }
+
+    @Override
+    public void close() {
+      end(this);
+    }
+
+    private String line(long now) {
+      return "… "
+          + Clean.line(what)
+          + (detail.isEmpty() ? "" : ": " + Clean.line(detail))
+          + " · "
+          + DurationText.of(Duration.ofNanos(now - since));
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package dev.gpush.shell.console;
+
+/** How the lines of a run are written. Called on one thread at a time. */
+public interface LineFormat {
+  /** Takes what is written of a line: a prefix and a text without its line feed. */
+  interface Sink {
+    void write(boolean toError, byte[] prefix, byte[] text);
+  }
+
+  /** Writes a line of a rank; -1 is the launcher. */
+  void line(int node, int rank, boolean isError, byte[] text, Sink sink);
+
+  /** Writes something that happened to the run. */
+  void event(int node, String text, Sink sink);
+}

@@ -1,0 +1,29 @@
+package dev.gpush.shell.console;
+
+/**
+ * What the reader's side can show.
+ *
+ * @param progress standard error is a terminal that can rewrite its line
+ * @param colour colour may be used there
+ * @param columns the width of the terminal on standard output; 0: it is none, or does not say
+ */
+public record Look(boolean progress, boolean colour, int columns) {
+  /** Files and pipes. */
+  public static Look plain() {
+    return new Look(false, false, 0);
+  }
+
+  /** What went wrong. */
+  public String red(String text) {
+    return paint("31", text);
+  }
+
+  /** What matters less. */
+  public String dim(String text) {
+    return paint("2", text);
+  }
+
+  private String paint(String code, String text) {
+    return colour ? "\u001b[" + code + "m" + text + "\u001b[0m" : text;
+  }
+}

@@ -1,0 +1,144 @@
+package dev.gpush.shell.console;
+
+import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.util.Arrays;
+
+/**
+ * Writes a run's output, line by line, as fast as the reader takes it.
+ *
+ * <p>Two things fought here: a write per line is slow (a frame on the control socket each), and a
+ * buffer that waits for more delays the single line that somebody is looking at. So lines are
+ * gathered only while the previous batch is being written: a quiet run is written line by line, a
+ * loud one in large pieces, and nobody looks at a clock. A reader that is slower than the run makes
+ * {@link #line} wait, which holds up nothing but this follower.
+ */
+public final class OutputPump implements RunOutput, AutoCloseable {
+  /** One batch; two of them exist. Larger ones are no faster on a local socket. */
+  private static final int BATCH = 256 * 1024;
+
+  private final CommandConsole console;
+  private final LineFormat format;
+  private final Tasks tasks = Tasks.named("output", (_, _) -> {});
+  private final Task<Boolean, RuntimeException> writer;
+  private String lastEvent = "";
+  private final Object lock = new Object();
+
+  // guarded by lock:
+  private byte[] gathered = new byte[8192];
+  private int length;
+  private boolean error;
+  private boolean ended;
+  private boolean broken;
+
+  /** Starts the writer; the pump must be closed. */
+  public OutputPump(CommandConsole console, LineFormat format) {
+    this.console = console;
+    this.format = format;
+    this.writer =
+        tasks.fork(
+            "writer",
+            () -> {
+              writeAll();
+              return true;
+            });
+  }
+
+  @Override
+  public void line(int node, int rank, boolean toError, byte[] text) {
+    format.line(node, rank, toError, text, this::add);
+  }
+
+  @Override
+  public void event(int node, String text) {
+    if (text.equals(lastEvent)) {
+      return; // All nodes tell of the same thing.
+    }
+    lastEvent = text;
+    format.event(node, text, this::add);
+  }
+
+  private void add(boolean toError, byte[] prefix, byte[] text) {
+    int more = prefix.length + text.length + 1;
+    synchronized (lock) {
+      // What is gathered goes to one stream; a line for the other one, or one too many, waits for
+      // the writer.
+      while (!broken && length > 0 && (error != toError || length + more > BATCH)) {
+        try {
+          lock.wait();
+        } catch (InterruptedException stop) {
+          Thread.currentThread().interrupt();
+          broken = true;
+        }
+      }
+      if (broken) {
+        throw new ReaderGone(new IOException("found out while writing an earlier line"));
+      }
+      if (length + more > gathered.length) {
+        gathered =
+            Arrays.copyOf(gathered, Math.max(length + more, Math.min(BATCH, 2 * gathered.length)));
+      }
+      System.arraycopy(prefix, 0, gathered, length, prefix.length);
+      System.arraycopy(text, 0, gathered, length + prefix.length, text.length);
+      length += more;
+      gathered[length - 1] = '\n';
+      error = toError;
+      lock.notifyAll();
+    }
+  }
+
+  private void writeAll() throws InterruptedException {
+    byte[] spare = new byte[8192];
+    while (true) {
+      byte[] batch;
+      int size;
+      boolean toError;
+      synchronized (lock) {
+        while (length == 0 && !ended) {
+          lock.wait();
+        }
+        if (length == 0) {
+          return;
+        }
+        batch = gathered;
+        size = length;
+        toError = error;
+        gathered = spare;
+        length = 0;
+        lock.notifyAll();
+      }
+      try {
+        console.write(toError, batch, size);
+      } catch (ReaderGone gone) {
+        synchronized (lock) {
+          broken = true;
+          lock.notifyAll();
+        }
+        throw gone;
+      }
+      spare = batch;
+    }
+  }
+
+  /** Returns when everything is written, or cannot be. */
+  @Override
+  public void close() {
+    synchronized (lock) {
+      ended = true;
+      lock.notifyAll();
+    }
+    try {
+      if (!Thread.currentThread().isInterrupted()) {
+        writer.get();
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } catch (ReaderGone gone) {
+      // line() has told its caller.
+    } finally {
+      tasks.close();
+    }
+  }
+}

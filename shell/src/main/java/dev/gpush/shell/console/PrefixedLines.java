@@ -1,0 +1,27 @@
+package dev.gpush.shell.console;
+
+import dev.gpush.shell.text.Clean;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+
+/** For people: each line behind its rank, what was an error on standard error. */
+public final class PrefixedLines implements LineFormat {
+  private static final byte[] NONE = new byte[0];
+
+  private final Map<Integer, byte[]> prefixes = new HashMap<>();
+
+  @Override
+  public void line(int node, int rank, boolean isError, byte[] text, Sink sink) {
+    sink.write(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), text);
+  }
+
+  @Override
+  public void event(int node, String text, Sink sink) {
+    sink.write(true, NONE, ("gpush: " + Clean.line(text)).getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static byte[] prefix(int rank) {
+    return (rank < 0 ? "[launch] " : "[" + rank + "] ").getBytes(StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,284 @@
+package dev.gpush.shell.text;
+
+import static dev.gpush.shell.text.Phrase.and;
+import static dev.gpush.shell.text.Phrase.or;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.ConfigFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The one place where failures become sentences: what failed, because, and a command that can be
+ * pasted. The remedy is made from what was typed where that helps: the same command with the option
+ * that was missing.
+ */
+public final class FailureText {
+  private final Typed typed;
+  private final RemoteFailureText far;
+
+  /** For a command line, verb first; empty where there is none. */
+  public FailureText(List<String> words) {
+    this.typed = new Typed(words);
+    this.far = new RemoteFailureText(typed, this);
+  }
+
+  public Message of(Failure failure) {
+    return switch (failure) {
+      case UsageFailure usage -> usage(usage);
+      case ConfigFailure config -> config(config);
+      case SessionFailure session -> session(session);
+      case BackendFailure backend -> far.backend(backend);
+      case MachineFailure machine -> MachineFailureText.of(machine);
+      case AgentFailure agent -> far.agent(agent);
+      case SyncFailure sync -> far.sync(sync);
+      case LaunchFailure launch -> far.launch(launch);
+      case GatewayFailure gateway -> gateway(gateway);
+    };
+  }
+
+  private Message usage(UsageFailure failure) {
+    return switch (failure) {
+      case UsageFailure.UnknownCommand(var word, var nearest) ->
+          nearest.isEmpty()
+              ? Message.of(
+                  "there is no command " + Phrase.quoted(word),
+                  "no command has a name like it",
+                  "gpush help")
+              : Message.of(
+                  "there is no command "
+                      + Phrase.quoted(word)
+                      + "; did you mean "
+                      + or(nearest)
+                      + "?",
+                  "no command has that name",
+                  Typed.command(nearest.getFirst(), typed.tail()));
+      case UsageFailure.BadArguments(var command, var rule, var nearest) ->
+          Message.of(
+              "gpush " + command + " cannot be called like that",
+              rule,
+              nearest.isEmpty() ? "gpush help " + command : "gpush " + nearest.getFirst());
+      case UsageFailure.BadValue(var what, var value, var rule) ->
+          Message.of(
+              what + " cannot be " + Phrase.quoted(value),
+              "it is to be " + rule,
+              typed.verb().map(word -> "gpush help " + word).orElse("gpush help"));
+      case UsageFailure.BadScript(var file, var lines) ->
+          new Message(
+              "the headers of " + file + " are no request",
+              Phrase.capped(
+                  lines.stream()
+                      .map(line -> file + ":" + line.line() + ": " + line.what())
+                      .toList()),
+              "grep -n '^#SBATCH' " + ShellWords.quote(file));
+      case UsageFailure.UnknownSession(var name, var nearest, var known) ->
+          Message.of(
+              "there is no session "
+                  + Phrase.quoted(name)
+                  + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?"),
+              known.isEmpty() ? "you have none" : "you have " + and(known),
+              nearest.isEmpty()
+                  ? (known.isEmpty() ? "gpush up -s " + name : "gpush ps")
+                  : typed.replaced(name, nearest.getFirst()));
+      case UsageFailure.WhichSession(var known) ->
+          known.isEmpty()
+              ? Message.of(
+                  "there is no session to do this with",
+                  "this folder has none, nor has any other",
+                  "gpush up")
+              : Message.of(
+                  "it is not clear which session is meant",
+                  "this folder has none of its own; there is " + and(known),
+                  typed.with("-s", known.getFirst()));
+      case UsageFailure.WhichGang(var name, var there, var unasked) ->
+          whichGang(name, there, unasked);
+      case UsageFailure.NobodyToAsk(var question, var flag) ->
+          Message.of(
+              "a question needs an answer, and nobody can be asked",
+              "it is: " + question,
+              typed.with(flag.split(" ", -1)));
+      case UsageFailure.Declined(var question) ->
+          Message.of(
+              "stopped, nothing was changed", "the answer was no to: " + question, typed.again());
+    };
+  }
+
+  private static Message config(ConfigFailure failure) {
+    return switch (failure) {
+      case ConfigFailure.Invalid(var problems) ->
+          new Message(
+              problems.size() == 1
+                  ? "the configuration has a mistake"
+                  : "the configuration has " + problems.size() + " mistakes",
+              problems.isEmpty()
+                  ? List.of("a file cannot be used")
+                  : problems.stream().map(FailureText::problem).toList(),
+              "gpush config");
+      case ConfigFailure.Unsupported(var key, var value, var origin, var reason) ->
+          Message.of(
+              key + ": " + value + " cannot be used (" + origin + ")", reason, "gpush config");
+      case ConfigFailure.Unreadable(var file, var reason) ->
+          Message.of("cannot read " + file, reason, "ls -l " + ShellWords.quote(file));
+    };
+  }
+
+  private static String problem(ConfigFailure.Problem problem) {
+    return problem.file()
+        + ":"
+        + problem.line()
+        + ":"
+        + problem.column()
+        + " "
+        + (problem.key().isEmpty() ? "" : problem.key() + ": ")
+        + problem.what()
+        + problem.suggestion().map(word -> ", did you mean " + word + "?").orElse("");
+  }
+
+  private Message session(SessionFailure failure) {
+    return switch (failure) {
+      case SessionFailure.Differs(var session, var differences) ->
+          new Message(
+              session + " is another gang than the one asked for",
+              differences.isEmpty()
+                  ? List.of("it was made from another request")
+                  : differences.stream()
+                      .map(d -> d.what() + ": it has " + d.has() + ", asked for " + d.asked())
+                      .toList(),
+              typed.verb().filter("up"::equals).isPresent()
+                  ? typed.with("--replace")
+                  : replacing(session, differences));
+      case SessionFailure.Gone(var session, var reason) ->
+          Message.of(session + " is gone", reason, "gpush up -s " + session);
+      case SessionFailure.NodesLost(var session, var nodes, var of, var reason) ->
+          Message.of(
+              session + " has lost " + nodes + " of " + of,
+              reason + "; the others work on, ssh and exec reach them",
+              "gpush up -s " + session + " --replace");
+      case SessionFailure.Busy(var session, var doing) ->
+          Message.of(session + " is busy", "another command is at work: " + doing, typed.again());
+      case SessionFailure.UnknownNode(var session, var node, var nodes) ->
+          Message.of(
+              session + " has no node " + node,
+              nodes == 1
+                  ? "its one node is number 0"
+                  : "its nodes are numbered 0 to " + (nodes - 1),
+              "gpush nodes -s " + session);
+      case SessionFailure.NotReached(var session, var node, var state) ->
+          Message.of(
+              "node " + node + " of " + session + " is out of reach",
+              "its link is " + state,
+              "gpush nodes -s " + session);
+      case SessionFailure.Queued(var session, var words) ->
+          Message.of(
+              session + " has no nodes yet",
+              words.isEmpty() ? "it is queued" : "it is queued: " + words,
+              "gpush up -s " + session);
+      case SessionFailure.GivenUp(var session) ->
+          Message.of(
+              session + " does not wait for nodes any more",
+              "another command gave its request up",
+              "gpush up -s " + session);
+      case SessionFailure.CannotExtend(var session, var reason, var remedy) ->
+          Message.of(
+              "the end of " + session + " cannot be moved there",
+              reason,
+              remedy.isEmpty() ? "gpush ps" : remedy);
+      case SessionFailure.HeldElsewhere(var session, var holder, var isNamed) ->
+          Message.of(
+              session + " is not adopted",
+              "it is held by " + holder + ", which may be at work with it",
+              isNamed ? typed.with("--take") : "gpush adopt " + session + " --take");
+      case SessionFailure.CannotAdopt(var session, var reason) ->
+          Message.of(session + " cannot be adopted", reason, "gpush doctor");
+      case SessionFailure.Leaked(var session, var backend, var what) ->
+          Message.of(
+              session + " is ended here, but " + backend + " may still hold something of it",
+              "nobody could confirm that this is gone: " + what,
+              "gpush doctor");
+    };
+  }
+
+  private static Message whichGang(
+      String name, List<UsageFailure.Adoptable> there, List<String> unasked) {
+    String notAsked = unasked.isEmpty() ? "" : "; " + String.join("; ", unasked);
+    if (there.isEmpty()) {
+      return Message.of(
+          "there is nothing to adopt",
+          "the backends of this configuration have no gang of yours that is not here already"
+              + notAsked,
+          "gpush doctor");
+    }
+    List<String> words =
+        there.stream()
+            .map(
+                gang ->
+                    gang.session()
+                        + " (gang "
+                        + gang.gang()
+                        + " on "
+                        + gang.backend()
+                        + ", of "
+                        + gang.holder()
+                        + ")")
+            .toList();
+    return Message.of(
+        name.isEmpty()
+            ? "it is not clear what to adopt"
+            : "it is not clear which gang " + Phrase.quoted(name) + " is",
+        "there is " + and(words) + notAsked,
+        "gpush adopt " + there.getFirst().gang());
+  }
+
+  private static String replacing(String session, List<SessionFailure.Difference> differences) {
+    var line = new ArrayList<>(List.of("gpush", "up", "-s", session, "--replace"));
+    for (SessionFailure.Difference difference : differences) {
+      if (List.of("nodes", "gpus", "backend", "python").contains(difference.what())) {
+        line.add("--" + difference.what());
+        line.add(difference.asked());
+      }
+    }
+    return ShellWords.join(line);
+  }
+
+  private static Message gateway(GatewayFailure failure) {
+    return switch (failure) {
+      case GatewayFailure.CannotStart(var reason, var log) ->
+          Message.of(
+              "the gateway does not start",
+              reason,
+              log.isEmpty() ? "gpush gateway start" : "tail " + ShellWords.quote(log));
+      case GatewayFailure.NotRunning() ->
+          Message.of(
+              "the gateway is not running", "nothing answers at its socket", "gpush gateway start");
+      case GatewayFailure.OtherBuild(var running, var ours, var sessions) ->
+          Message.of(
+              "another build of gpush is at work here",
+              "it is "
+                  + running
+                  + ", this is "
+                  + ours
+                  + (sessions.isEmpty() ? "" : "; it serves " + and(sessions)),
+              "gpush gateway stop");
+      case GatewayFailure.HomeUnusable(var path, var reason) ->
+          Message.of("cannot keep anything in " + path, reason, "ls -ld " + ShellWords.quote(path));
+      case GatewayFailure.LedgerDamaged(var file, var reason) ->
+          Message.of(
+              "an entry of the ledger cannot be read; it is kept as " + file,
+              reason,
+              "gpush doctor");
+      case GatewayFailure.NoProgram(var program, var install) ->
+          Message.of(
+              program + " is not installed",
+              "gpush needs it for this",
+              install.isEmpty() ? "command -v " + ShellWords.quote(program) : install);
+    };
+  }
+}

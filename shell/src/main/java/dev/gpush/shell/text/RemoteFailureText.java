@@ -1,0 +1,313 @@
+package dev.gpush.shell.text;
+
+import static dev.gpush.shell.text.Phrase.and;
+import static dev.gpush.shell.text.Phrase.or;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.time.DurationText;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** {@link FailureText} of what happens at the other end: at backends, agents and nodes. */
+final class RemoteFailureText {
+  private final Typed typed;
+  private final FailureText whole;
+
+  RemoteFailureText(Typed typed, FailureText whole) {
+    this.typed = typed;
+    this.whole = whole;
+  }
+
+  Message backend(BackendFailure failure) {
+    return switch (failure) {
+      case BackendFailure.NeverFits(var backend, var reason, var works) ->
+          Message.of(
+              backend + " can never grant this",
+              reason + (fits(works).isEmpty() ? "" : "; what would fit: " + or(fits(works))),
+              fits(works).stream()
+                  .findFirst()
+                  .map(work -> "gpush up " + work)
+                  .orElse(works.stream().findFirst().orElse("gpush backends")));
+      case BackendFailure.Taken(var backend, var what, var holders) ->
+          Message.of(
+              backend + " has nothing free for this now",
+              what + (holders.isEmpty() ? " is in use" : ": held by " + and(holders)),
+              "gpush ps");
+      case BackendFailure.Unknown(var backend, var known, var nearest) ->
+          Message.of(
+              "there is no backend "
+                  + Phrase.quoted(backend)
+                  + nearest.map(name -> "; did you mean " + name + "?").orElse(""),
+              known.isEmpty() ? "none is configured" : "configured: " + and(known),
+              nearest.map(name -> typed.replaced(backend, name)).orElse("gpush backends"));
+      case BackendFailure.Unavailable(var backend, var reason, var remedy) ->
+          Message.of(
+              backend + " cannot be used", reason, remedy.isEmpty() ? "gpush backends" : remedy);
+      case BackendFailure.ReserveFailed(var backend, var reason) ->
+          Message.of(backend + " could not give the gang; nothing is held", reason, typed.again());
+      case BackendFailure.NoAnswer(var backend, var waited) ->
+          Message.of(
+              backend + " does not say what it could grant",
+              "nothing came from it for " + DurationText.of(waited),
+              "gpush backends --explain");
+      case BackendFailure.Nowhere(var refusals) -> nowhere(refusals);
+      case BackendFailure.NotReleased(var backend, var gang, var reason) ->
+          Message.of(
+              "gang " + gang + " on " + backend + " may still be there", reason, "gpush doctor");
+    };
+  }
+
+  /** Each place with its own reason; the first thing that would help is the one to try. */
+  private Message nowhere(List<BackendFailure.Refusal> refusals) {
+    boolean isForEver =
+        !refusals.isEmpty()
+            && refusals.stream()
+                .allMatch(each -> each.failure() instanceof BackendFailure.NeverFits);
+    var reasons = new ArrayList<String>();
+    for (BackendFailure.Refusal each : refusals) {
+      Message message = whole.of(each.failure());
+      String because = String.join("; ", message.because());
+      boolean saysMore =
+          each.failure() instanceof BackendFailure.NeverFits
+              || each.failure() instanceof BackendFailure.Taken;
+      reasons.add(each.backend() + ": " + (saysMore ? "" : message.what() + ": ") + because);
+    }
+    Optional<BackendFailure.Refusal> best =
+        refusals.stream()
+            .filter(each -> !(each.failure() instanceof BackendFailure.NeverFits))
+            .findFirst()
+            .or(
+                () ->
+                    refusals.stream()
+                        .filter(
+                            each ->
+                                each.failure() instanceof BackendFailure.NeverFits(_, _, var works)
+                                    && !fits(works).isEmpty())
+                        .findFirst())
+            .or(() -> refusals.stream().findFirst());
+    return new Message(
+        isForEver ? "no backend can ever grant this" : "no backend can grant this now",
+        Phrase.capped(reasons),
+        best.map(each -> whole.of(each.failure()).remedy()).orElse("gpush backends"));
+  }
+
+  /** Of what would work: options of up, as opposed to commands that tell more. */
+  private static List<String> fits(List<String> works) {
+    return works.stream().filter(work -> work.startsWith("--")).toList();
+  }
+
+  Message agent(AgentFailure failure) {
+    return switch (failure) {
+      case AgentFailure.NoPython(var tried) ->
+          Message.of(
+              "a node has no Python that the agent could use",
+              tried.isEmpty() ? "none was found" : "none of these could be used: " + and(tried),
+              "install Python 3.6 or newer there (python3)");
+      case AgentFailure.OldPython(var found) ->
+          Message.of(
+              "a node's Python is too old for the agent",
+              "it is " + found + ", and 3.6 is the oldest that will do",
+              "install Python 3.6 or newer there (python3)");
+      case AgentFailure.CannotWrite(var path, var reason) ->
+          Message.of("a node cannot write " + path, reason, "df -h " + ShellWords.quote(path));
+      case AgentFailure.Held(var what, var holder) ->
+          Message.of(what + " is not free", "held by " + holder, "gpush doctor");
+      case AgentFailure.Superseded(var holder, _) ->
+          Message.of(
+              "another gateway holds these nodes",
+              new Holder(holder).words()
+                  + " has attached to them; this gateway looks on until up takes them over",
+              "gpush up");
+      case AgentFailure.NotThere(var gang, var node) ->
+          Message.of(
+              "node " + node + " has no agent",
+              "gang " + gang + " left none there, or it has ended",
+              "gpush doctor");
+      case AgentFailure.Died(var detail) ->
+          Message.of("a node's agent ended", detail, "gpush doctor");
+      case AgentFailure.NotUnderstood(var detail, var noise) ->
+          Message.of(
+              "a node does not answer as an agent does",
+              detail + (noise.isEmpty() ? "" : "; before that it said: " + noise),
+              "gpush doctor");
+      case AgentFailure.Refused(var what, var code, var facts) ->
+          Message.of("a node refused " + what, refusal(code) + facts(facts), "gpush nodes");
+      case AgentFailure.LinkOver(var node, var reason) ->
+          Message.of("the link to node " + node + " ended", reason, "gpush nodes");
+    };
+  }
+
+  Message sync(SyncFailure failure) {
+    return switch (failure) {
+      case SyncFailure.Conflicts(var conflicts) ->
+          new Message(
+              conflicts.size() == 1
+                  ? "a file on the nodes is not overwritten"
+                  : conflicts.size() + " files on the nodes are not overwritten",
+              Phrase.capped(conflicts.stream().map(RemoteFailureText::conflict).toList()),
+              typed.verb().filter(List.of("run", "sync")::contains).isPresent()
+                  ? typed.with("--overwrite")
+                  : "gpush sync --overwrite");
+      case SyncFailure.TooMuch(var root, var why, var files, var bytes) ->
+          Message.of(
+              root + " is not sent without asking",
+              why
+                  + (files == 0
+                      ? ""
+                      : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
+              typed.with("--yes"));
+      case SyncFailure.Unreadable(var path, var reason) ->
+          Message.of("cannot read " + path, reason, "ls -l " + ShellWords.quote(path));
+      case SyncFailure.NodeCannotWrite(var node, var code, var path, var detail) ->
+          Message.of(
+              "node " + node + " cannot write " + path,
+              refusal(code) + (detail.isEmpty() ? "" : ": " + detail),
+              // Its session may be given back already: nothing that runs there would help.
+              switch (code) {
+                case "no-space" -> "make room there, then " + typed.again();
+                case "read-only", "denied" -> "let it be written there, then " + typed.again();
+                default -> typed.again();
+              });
+      case SyncFailure.NoSuchPath(var node, var path) ->
+          Message.of(
+              "node " + node + " has no " + path,
+              "its workspace holds nothing of that name",
+              ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls")));
+      case SyncFailure.NotPulled(var node, var path, var why) ->
+          Message.of(
+              "cannot pull " + path + " from node " + node,
+              why,
+              ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
+      case SyncFailure.BadNames(var paths, var rule) ->
+          Message.of(
+              paths.size() == 1
+                  ? "a file cannot be sent under its name"
+                  : "files cannot be sent under their names",
+              rule + (paths.isEmpty() ? "" : ": " + and(paths)),
+              paths.isEmpty()
+                  ? "gpush sync"
+                  : ShellWords.join(
+                      List.of("mv", paths.getFirst(), paths.getFirst() + ".renamed")));
+    };
+  }
+
+  private static String conflict(SyncFailure.Conflict conflict) {
+    String why =
+        switch (conflict.why()) {
+          case "changed" -> "was changed there";
+          case "foreign" -> "was made there, not by gpush";
+          case "type" -> "is something else there, such as a folder";
+          case "parent" -> "lies there in what is not a folder of ours";
+          default -> conflict.why();
+        };
+    return "node " + conflict.node() + ": " + conflict.path() + " " + why;
+  }
+
+  Message launch(LaunchFailure failure) {
+    return switch (failure) {
+      case LaunchFailure.NoSuchScript(var script, var folder, var nearest) ->
+          Message.of(
+              "there is no script "
+                  + Phrase.quoted(script)
+                  + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?"),
+              folder + " has no such file",
+              nearest.isEmpty()
+                  ? "ls " + ShellWords.quote(folder)
+                  : typed.replaced(script, nearest.getFirst()));
+      case LaunchFailure.ScriptIgnored(var script, var pattern) ->
+          Message.of(
+              script + " is here, but is not sent to the nodes",
+              "it is ignored by " + pattern,
+              "echo " + ShellWords.quote("!" + script) + " >> .gpushignore");
+      case LaunchFailure.NothingToRepeat(var session) ->
+          Message.of("there is no run to repeat", session + " has had none", "gpush run train.py");
+      case LaunchFailure.NoFreeSlots(var asked, var runs) ->
+          Message.of(
+              "nothing is free for this run: it asks for " + asked,
+              runs.isEmpty()
+                  ? "all of it is claimed"
+                  : "claimed by "
+                      + and(runs)
+                      + "; gpush stop "
+                      + runs.getFirst().replaceFirst("^run ", "")
+                      + " makes room, --queue waits for it",
+              typed.with("--queue"));
+      case LaunchFailure.BadSlots(var asked, var rule) ->
+          Message.of("no run can claim " + Phrase.quoted(asked), rule, "gpush nodes");
+      case LaunchFailure.NoPython(var node, var tried) ->
+          Message.of(
+              "node " + node + " has no Python for this run",
+              tried.isEmpty() ? "none was found" : "none of these is there: " + and(tried),
+              "gpush exec --on " + node + " 'ls -d /usr/bin/python3* .venv/bin/python'");
+      case LaunchFailure.BrokenPython(var node, var python, var reason) ->
+          Message.of(
+              python + " on node " + node + " does not work",
+              reason,
+              ShellWords.join(
+                  List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
+      case LaunchFailure.NoTorch(var python, var others) ->
+          Message.of(
+              "this run wants torch, and " + python + " has none",
+              others.isEmpty() ? "no other Python there has it either" : "it is in " + or(others),
+              others.isEmpty()
+                  ? ShellWords.join(
+                      List.of(
+                          "gpush", "exec", "--all", "--", python, "-m", "pip", "install", "torch"))
+                  : typed.with("--python", others.getFirst()));
+      case LaunchFailure.NodesDiffer(var what, var values) ->
+          new Message(
+              "the nodes differ in " + what,
+              values.isEmpty() ? List.of("a run needs them to be the same") : Phrase.capped(values),
+              "gpush exec --all -- python3 -m pip freeze");
+      case LaunchFailure.UnknownRun(var session, var run, var known) ->
+          Message.of(
+              session + " has no run " + Phrase.quoted(run),
+              known.isEmpty() ? "it has had none" : "it has " + and(known),
+              "gpush runs -s " + session);
+      case LaunchFailure.Refused(var node, var code, var detail) ->
+          Message.of(
+              "node " + node + " did not start the run",
+              refusal(code) + (detail.isEmpty() ? "" : ": " + detail),
+              "gpush nodes");
+      case LaunchFailure.Lost(var run, var node) ->
+          Message.of(
+              "run " + run + " was lost on node " + node,
+              "its supervisor ended without a word: it was killed, or the machine started anew",
+              "gpush logs " + run);
+    };
+  }
+
+  /** The agent's code as a clause; an unknown one stays as it is. */
+  private static String refusal(String code) {
+    return switch (code) {
+      case "no-space", "nospace" -> "its disk is full";
+      case "read-only" -> "its file system is read-only";
+      case "denied" -> "it has no permission";
+      case "not-found" -> "something named is not there";
+      case "busy" -> "it is in use";
+      case "exists" -> "it is there already";
+      case "limit" -> "it is beyond a limit";
+      case "bad-request" -> "it did not understand what was asked";
+      default -> "it says " + (code.isEmpty() ? "nothing more" : code);
+    };
+  }
+
+  private static String facts(Json facts) {
+    String text =
+        facts.entries().entrySet().stream()
+            .map(
+                entry ->
+                    entry.getKey()
+                        + " "
+                        + entry.getValue().asText().orElseGet(() -> entry.getValue().write()))
+            .collect(Collectors.joining(", "));
+    return text.isEmpty() ? "" : " (" + text + ")";
+  }
+}

@@ -1,0 +1,54 @@
+package dev.gpush.shell.text;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The command line that failed, as the stuff that remedies are made of.
+ *
+ * @param words verb first; empty where nothing was typed
+ */
+record Typed(List<String> words) {
+  Typed {
+    words = List.copyOf(words);
+  }
+
+  Optional<String> verb() {
+    return words.stream().findFirst();
+  }
+
+  List<String> tail() {
+    return words.isEmpty() ? List.of() : words.subList(1, words.size());
+  }
+
+  String again() {
+    return words.isEmpty() ? "gpush ps" : command(words.getFirst(), tail());
+  }
+
+  /** What was typed, with more options behind the verb. */
+  String with(String... options) {
+    if (words.isEmpty()) {
+      return "gpush help";
+    }
+    var line = new ArrayList<>(List.of(options));
+    line.addAll(tail());
+    return command(words.getFirst(), line);
+  }
+
+  /** What was typed, with one word put right. */
+  String replaced(String wrong, String right) {
+    if (!words.contains(wrong)) {
+      return words.isEmpty() ? "gpush ps" : with("-s", right);
+    }
+    var line = new ArrayList<>(words);
+    line.set(line.indexOf(wrong), right);
+    return command(line.getFirst(), line.subList(1, line.size()));
+  }
+
+  static String command(String verb, List<String> rest) {
+    var line = new ArrayList<>(List.of("gpush", verb));
+    line.addAll(rest);
+    return ShellWords.join(line);
+  }
+}

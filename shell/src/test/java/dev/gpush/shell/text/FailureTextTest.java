@@ -1,0 +1,218 @@
+package dev.gpush.shell.text;
+
+import static org.junit.jupiter.api.Assertions.assertAll;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.shell.console.Look;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+final class FailureTextTest {
+  /** What shows that data was printed instead of a sentence written. */
+  private static final Pattern UNFIT =
+      Pattern.compile(
+          "null|Optional|\\[|\\]|[{}]|%[sd]|Failure|dev\\.gpush|\\$[0-9]|  |: *$|; *$|, *$|^ | ,");
+
+  private static List<Class<?>> records() {
+    var records = new ArrayList<Class<?>>();
+    for (Class<?> family : Failure.class.getPermittedSubclasses()) {
+      records.addAll(Arrays.asList(family.getPermittedSubclasses()));
+    }
+    return records;
+  }
+
+  @Test
+  void thereAreManyFailures() {
+    assertTrue(records().size() >= 50, "found only " + records().size());
+  }
+
+  @TestFactory
+  List<DynamicTest> everyFailureIsThreeSentences() {
+    var tests = new ArrayList<DynamicTest>();
+    for (Class<?> record : records()) {
+      for (boolean full : List.of(true, false)) {
+        for (List<String> words : List.of(List.<String>of(), List.of("run", "-q", "train.py"))) {
+          String name = record.getSimpleName() + (full ? " full " : " empty ") + words;
+          tests.add(DynamicTest.dynamicTest(name, () -> check(record, full, words)));
+        }
+      }
+    }
+    return tests;
+  }
+
+  private static void check(Class<?> record, boolean full, List<String> words) {
+    Failure failure = (Failure) sample(record, full);
+
+    Message message = new FailureText(words).of(failure);
+
+    assertFalse(message.because().isEmpty());
+    assertAll(
+        () -> fit(message.what()),
+        () -> message.because().forEach(FailureTextTest::fit),
+        () -> fit(message.remedy()));
+    assertTrue(message.text(Look.plain()).matches("(?s)gpush: .+\n  because .+\n  try: .+\n"));
+    assertTrue(failure.exit().number() > 0);
+    assertTrue(failure.kind().matches("[a-z]+\\.[a-z-]+"));
+  }
+
+  private static void fit(String text) {
+    assertFalse(text.isBlank(), "a part is empty");
+    assertFalse(UNFIT.matcher(text).find(), "not a sentence: '" + text + "'");
+  }
+
+  private static Object sample(Class<?> record, boolean full) {
+    try {
+      RecordComponent[] components = record.getRecordComponents();
+      Class<?>[] types =
+          Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
+      Constructor<?> constructor = record.getDeclaredConstructor(types);
+      constructor.setAccessible(true);
+      return constructor.newInstance(
+          Arrays.stream(components).map(part -> value(part, full)).toArray());
+    } catch (ReflectiveOperationException wrong) {
+      throw new IllegalStateException(record.getName(), wrong);
+    }
+  }
+
+  private static Object value(RecordComponent part, boolean full) {
+    Type type = part.getGenericType();
+    if (type instanceof ParameterizedType generic) {
+      Class<?> of = (Class<?>) generic.getActualTypeArguments()[0];
+      if (generic.getRawType() == Optional.class) {
+        return full ? Optional.of(item(of, part.getName(), true)) : Optional.empty();
+      }
+      return full ? List.of(item(of, part.getName(), true), item(of, "other", true)) : List.of();
+    }
+    return item(part.getType(), part.getName(), full);
+  }
+
+  private static Object item(Class<?> type, String name, boolean full) {
+    if (type == String.class) {
+      return full || !List.of("detail", "noise", "remedy", "install", "log", "key").contains(name)
+          ? "the-" + name
+          : "";
+    }
+    if (type == int.class) {
+      return full ? 3 : 1;
+    }
+    if (type == boolean.class) {
+      return full;
+    }
+    if (type == long.class) {
+      return full ? 25_000L : 0L;
+    }
+    if (type == Json.class) {
+      return full ? Json.object("path", "/x", "free", 0) : Json.object();
+    }
+    if (type == Duration.class) {
+      return Duration.ofSeconds(full ? 20 : 0);
+    }
+    if (type == Failure.class) {
+      return sample(BackendFailure.Taken.class, full);
+    }
+    return sample(type, full);
+  }
+
+  @Test
+  void manyLinesAreCapped() {
+    var conflicts =
+        IntStream.range(0, 25)
+            .mapToObj(i -> new SyncFailure.Conflict(0, "f" + i, "changed"))
+            .toList();
+
+    String text =
+        new FailureText(List.of("run", "train.py"))
+            .of(new SyncFailure.Conflicts(conflicts))
+            .text(Look.plain());
+
+    assertEquals(13, text.lines().count());
+    assertTrue(
+        text.startsWith(
+            "gpush: 25 files on the nodes are not overwritten\n"
+                + "  because node 0: f0 was changed there\n"
+                + "    node 0: f1"));
+    assertTrue(text.endsWith("    and 15 more\n  try: gpush run --overwrite train.py\n"));
+  }
+
+  @Test
+  void remoteTextIsCleaned() {
+    String nasty =
+        "\u001b[31mred\u001b[0m\r\nHF_TOKEN=hf_abc \u0007 Authorization: Bearer abc.def "
+            + "x".repeat(5000);
+
+    String text = new FailureText(List.of()).of(new AgentFailure.Died(nasty)).text(Look.plain());
+
+    assertFalse(
+        text.contains("\u001b")
+            || text.contains("\u0007")
+            || text.contains("hf_abc")
+            || text.contains("abc.def"));
+    assertTrue(text.length() < 700);
+    assertEquals(3, text.lines().count());
+  }
+
+  @Test
+  void remediesCanBePasted() {
+    var none = new UsageFailure.NobodyToAsk("send it all?", "--yes");
+    assertEquals(
+        "gpush run --yes 'my script.py' '*'",
+        new FailureText(List.of("run", "my script.py", "*")).of(none).remedy());
+    assertEquals(
+        "gpush run --python /opt/llm train.py",
+        new FailureText(List.of("run", "train.py"))
+            .of(new LaunchFailure.NoTorch("python3", List.of("/opt/llm")))
+            .remedy());
+  }
+
+  @Test
+  void whatIsToBeTriedOnAFullDiskWorksAfterTheSessionWasGivenBack() {
+    assertEquals(
+        """
+        gpush: node 0 cannot write /scratch/devbox
+          because its disk is full: No space left on device
+          try: make room there, then gpush up --nodes 2
+        """,
+        new FailureText(List.of("up", "--nodes", "2"))
+            .of(
+                new SyncFailure.NodeCannotWrite(
+                    0, "no-space", "/scratch/devbox", "No space left on device"))
+            .text(Look.plain()));
+  }
+
+  @Test
+  void onlyTheFirstWordIsRed() {
+    String text = Message.of("a", "b", "c").text(new Look(true, true, 80));
+
+    assertEquals("\u001b[31mgpush:\u001b[0m a\n  because b\n  try: c\n", text);
+  }
+
+  @Test
+  void sizesAreReadable() {
+    assertEquals("0 B", Phrase.size(0));
+    assertEquals("999 B", Phrase.size(999));
+    assertEquals("1.0 kB", Phrase.size(1000));
+    assertEquals("14 GB", Phrase.size(14_200_000_000L));
+    assertEquals("1.0 MB", Phrase.size(999_999));
+  }
+}

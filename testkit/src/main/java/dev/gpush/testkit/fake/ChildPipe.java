@@ -1,0 +1,54 @@
+package dev.gpush.testkit.fake;
+
+import dev.gpush.core.machine.Pipe;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.util.List;
+
+/** A process of this machine as a pipe: what a backend's spawn gives. */
+public record ChildPipe(Process process) implements Pipe {
+  /** In a home without startup files. */
+  public static ChildPipe start(List<String> command) throws IOException {
+    var builder = new ProcessBuilder(command);
+    builder.environment().put("HOME", System.getProperty("java.io.tmpdir"));
+    return new ChildPipe(builder.start());
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  @Override
+  public OutputStream input() {
+    return process.getOutputStream();
+  }
+
+  @Override
+  public InputStream output() {
+    return process.getInputStream();
+  }
+
+  @Override
+  public InputStream errors() {
+    return process.getErrorStream();
+  }
+
+  @Override
+  public int await() throws InterruptedException {
+    return process.waitFor();
+  }
+
+  /** The process first: closing a stream waits for whoever writes to it. */
+  @Override
+  public void close() throws IOException {
+    process.destroyForcibly();
+    try {
+      process.getOutputStream().close();
+    } catch (IOException brokenPipe) {
+      // What could not be flushed has no reader any more.
+    }
+    process.getInputStream().close();
+    process.getErrorStream().close();
+  }
+}
