@@ -1,5 +1,7 @@
 package dev.gpush.shell.command;
 
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.render.Width;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,9 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.shell.text.Nearest;
+import dev.gpush.core.text.Nearest;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
 import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;

@@ -2,7 +2,9 @@ package dev.gpush.shell.command;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.shell.text.Nearest;
+import dev.gpush.core.text.Nearest;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
 import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;

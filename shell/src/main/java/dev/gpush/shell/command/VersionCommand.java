@@ -1,6 +1,9 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Services;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 

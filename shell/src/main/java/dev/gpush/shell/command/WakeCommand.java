@@ -1,5 +1,7 @@
 package dev.gpush.shell.command;
 
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
 import picocli.CommandLine.Command;
 
 /**

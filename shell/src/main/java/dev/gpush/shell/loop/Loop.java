@@ -3,7 +3,7 @@ package dev.gpush.shell.loop;
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.Origin;
 import dev.gpush.core.failure.ExitStatus;
-import dev.gpush.shell.command.ToldShells;
+import dev.gpush.shell.command.call.ToldShells;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Common;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -15,6 +15,7 @@ import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.text.ShellWords;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
@@ -27,16 +28,16 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Somebody in front of gpush, with fakes behind it: types lines and reads what comes. */
-final class Desk {
-  static final Path PROJECT = Path.of("/home/ann/proj");
+public final class Desk {
+  public static final Path PROJECT = Path.of("/home/ann/proj");
 
   final ManualClock clock = new ManualClock();
-  final FakeSessions sessions = new FakeSessions(clock);
-  final FakeRuns runs = new FakeRuns(clock);
+  public final FakeSessions sessions = new FakeSessions(clock);
+  public final FakeRuns runs = new FakeRuns(clock);
   final Map<String, String> environment = new HashMap<>(Map.of("HOME", "/home/ann"));
   final List<String> gatewayCalls = new ArrayList<>();
-  final List<Throwable> bugs = new ArrayList<>();
-  Path folder = PROJECT;
+  public final List<Throwable> bugs = new ArrayList<>();
+  public Path folder = PROJECT;
   Path log = Path.of("/home/ann/.gpush/logs/gateway.log");
   Optional<Failure> configFailure = Optional.empty();
   List<Config.Unsupported> unsupported = List.of();
@@ -59,12 +60,12 @@ final class Desk {
                 return log;
               }));
 
-  FakeInvocation client(String line) {
+  public FakeInvocation client(String line) {
     List<String> words = ShellWords.split(line).orElseThrow();
     return new FakeInvocation(words.subList(1, words.size()), folder, Map.copyOf(environment));
   }
 
-  int call(FakeInvocation client) {
+  public int call(FakeInvocation client) {
     return handler.handle(client);
   }
 
@@ -72,7 +73,7 @@ final class Desk {
    * Types every line that begins with a dollar sign and expects the lines behind it: standard error
    * behind "2> ", a question and its answer behind "?> ", an exit status other than 0 behind "? ".
    */
-  void expect(String transcript, String... answers) {
+  public void expect(String transcript, String... answers) {
     var actual = new StringBuilder();
     for (String line : transcript.lines().toList()) {
       if (line.startsWith("$ ")) {

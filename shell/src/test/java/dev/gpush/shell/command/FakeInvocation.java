@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /** A client that is the test. What it got is kept in the order in which it came. */
-final class FakeInvocation implements Invocation {
+public final class FakeInvocation implements Invocation {
   private final List<String> arguments;
   private final Path folder;
   private final Map<String, String> environment;
@@ -51,7 +51,7 @@ final class FakeInvocation implements Invocation {
   }
 
   /** The reader goes away after so many bytes. */
-  FakeInvocation breakingAfter(int bytes) {
+  public FakeInvocation breakingAfter(int bytes) {
     brokenAfter = Optional.of(bytes);
     return this;
   }
@@ -61,7 +61,7 @@ final class FakeInvocation implements Invocation {
     return false;
   }
 
-  void signal(String name) {
+  public void signal(String name) {
     Optional<Consumer<String>> present;
     synchronized (this) {
       present = listener;
@@ -74,7 +74,7 @@ final class FakeInvocation implements Invocation {
     return both.toString();
   }
 
-  byte[] outBytes() {
+  public byte[] outBytes() {
     return out.toByteArray();
   }
 
@@ -82,7 +82,7 @@ final class FakeInvocation implements Invocation {
     return out.toString(StandardCharsets.UTF_8);
   }
 
-  String errText() {
+  public String errText() {
     return err.toString(StandardCharsets.UTF_8);
   }
 

@@ -26,26 +26,26 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
 
 /** Runs in memory: their output is a script, their end an exit status or a stop. */
-final class FakeRuns implements Runs {
+public final class FakeRuns implements Runs {
   private final Clock clock;
   final List<RunView> all = new ArrayList<>();
-  final List<RunRequest> launched = new ArrayList<>();
+  public final List<RunRequest> launched = new ArrayList<>();
   final List<String> execs = new ArrayList<>();
-  final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
-  final CountDownLatch followed = new CountDownLatch(1);
+  public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
+  public final CountDownLatch followed = new CountDownLatch(1);
 
   /** Present: follow waits for a KILL. */
-  Optional<CountDownLatch> untilKilled = Optional.empty();
+  public Optional<CountDownLatch> untilKilled = Optional.empty();
 
-  Consumer<RunOutput> output =
+  public Consumer<RunOutput> output =
       output -> {
         output.line(0, 0, false, "hello".getBytes(StandardCharsets.UTF_8));
         output.line(1, 1, true, "warning".getBytes(StandardCharsets.UTF_8));
       };
 
-  Optional<Integer> exit = Optional.of(0);
-  Optional<Failure> failure = Optional.empty();
-  Optional<Failure> failsOnce = Optional.empty();
+  public Optional<Integer> exit = Optional.of(0);
+  public Optional<Failure> failure = Optional.empty();
+  public Optional<Failure> failsOnce = Optional.empty();
   Optional<RuntimeException> bug = Optional.empty();
   int execStatus;
 
@@ -53,7 +53,7 @@ final class FakeRuns implements Runs {
     this.clock = clock;
   }
 
-  RunView add(int number, String state, Optional<Integer> ended, String... words) {
+  public RunView add(int number, String state, Optional<Integer> ended, String... words) {
     RunView run =
         new RunView(
             number,

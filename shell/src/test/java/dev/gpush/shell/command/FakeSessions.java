@@ -14,8 +14,8 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
-import dev.gpush.shell.text.Nearest;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,11 +26,11 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /** Sessions in memory; remembers what it was asked. */
-final class FakeSessions implements Sessions {
+public final class FakeSessions implements Sessions {
   private final Clock clock;
   final Map<String, SessionView> all = new LinkedHashMap<>();
-  final List<UpRequest> asked = new ArrayList<>();
-  final List<String> calls = new ArrayList<>();
+  public final List<UpRequest> asked = new ArrayList<>();
+  public final List<String> calls = new ArrayList<>();
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
   final List<EndedRequest> ended = new ArrayList<>();
@@ -43,10 +43,10 @@ final class FakeSessions implements Sessions {
   String why = "";
 
   /** up finds that everything is gone. */
-  boolean isForgetful;
+  public boolean isForgetful;
 
   Optional<Failure> failure = Optional.empty();
-  Optional<String> questionOnDown = Optional.empty();
+  public Optional<String> questionOnDown = Optional.empty();
   Optional<String> runInProgress = Optional.empty();
   List<Integer> stopped = List.of();
 
@@ -55,13 +55,13 @@ final class FakeSessions implements Sessions {
   }
 
   /** A ready session of CPU nodes, twelve minutes old. */
-  SessionView add(String name, Path root, int nodes, GpuRequest gpus) {
+  public SessionView add(String name, Path root, int nodes, GpuRequest gpus) {
     SessionView view = view(name, root, nodes, gpus, false);
     all.put(name, view);
     return view;
   }
 
-  void change(SessionView view) {
+  public void change(SessionView view) {
     all.put(view.name().text(), view);
   }
 

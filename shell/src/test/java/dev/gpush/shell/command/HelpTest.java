@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.render.Width;
 import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;

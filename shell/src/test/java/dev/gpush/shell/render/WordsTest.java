@@ -2,7 +2,7 @@ package dev.gpush.shell.render;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.shell.text.Nearest;
+import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.gpush.templates.schema;
 
+import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
 import java.util.ArrayList;

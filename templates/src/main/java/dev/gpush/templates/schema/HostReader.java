@@ -3,6 +3,7 @@ package dev.gpush.templates.schema;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;

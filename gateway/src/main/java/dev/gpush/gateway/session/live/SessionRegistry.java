@@ -5,6 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.text.Nearest;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;

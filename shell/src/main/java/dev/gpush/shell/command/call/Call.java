@@ -1,0 +1,140 @@
+package dev.gpush.shell.command.call;
+
+import dev.gpush.control.server.Invocation;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.console.CommandConsole;
+import dev.gpush.shell.console.ConsoleTalk;
+import dev.gpush.shell.render.Table;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * One command being carried out: who asked, from where, and how to answer.
+ *
+ * @param words the command line, verb first
+ */
+public record Call(
+    Services services,
+    Invocation invocation,
+    CommandConsole console,
+    ConsoleTalk talk,
+    Common common,
+    List<String> words,
+    ToldShells toldShells) {
+
+  public Path folder() {
+    return invocation.folder();
+  }
+
+  public Map<String, String> environment() {
+    return invocation.environment();
+  }
+
+  public Instant now() {
+    return services.clock().now();
+  }
+
+  /** -s NAME, else $GPUSH_SESSION. */
+  public Optional<String> named() {
+    return common.session.or(
+        () ->
+            Optional.ofNullable(environment().get("GPUSH_SESSION"))
+                .filter(name -> !name.isEmpty()));
+  }
+
+  /** {@link #named} where a name may be new. */
+  public Optional<SessionName> newName() {
+    return named().map(SessionName::parse);
+  }
+
+  /**
+   * The session that the command is about. When it is the only one there is, and of another folder,
+   * this is said: nobody named it.
+   */
+  public SessionView session() {
+    return named().isPresent() ? session(named()) : onlyOrOwn();
+  }
+
+  /** The session of this name; without a name as {@link #session()}. */
+  public SessionView session(Optional<String> name) {
+    return name.isPresent() ? services.sessions().choose(name, folder()) : onlyOrOwn();
+  }
+
+  private SessionView onlyOrOwn() {
+    SessionView session = silently();
+    if (isOfAnotherFolder(session) && toldShells.isNews(environment(), session.id())) {
+      say("using " + session.name() + " of " + folderOf(session) + ", the only session there is");
+    }
+    return session;
+  }
+
+  /** As {@link #session()}, for what the user does not see. */
+  public SessionView silently() {
+    return services.sessions().choose(named(), folder());
+  }
+
+  /**
+   * The session that the command ends, or ends something of. One that was not named and is of
+   * another folder is asked about, and {@code --yes} is no answer: it was said before anybody knew
+   * which session that would be.
+   *
+   * @param question what is asked about it, as {@code give back}
+   */
+  public SessionView sessionToEnd(Optional<String> name, String question) {
+    SessionView session = services.sessions().choose(name.or(this::named), folder());
+    if (name.isEmpty() && named().isEmpty() && isOfAnotherFolder(session)) {
+      talk.confirm(
+          question + " " + session.name() + ", which is of " + folderOf(session) + "?",
+          "-s " + session.name());
+    }
+    return session;
+  }
+
+  private boolean isOfAnotherFolder(SessionView session) {
+    return !services.configs().load(folder()).root().equals(session.root());
+  }
+
+  /** The folder with the home folder as a tilde. */
+  public String shortened(Path folder) {
+    String home = environment().getOrDefault("HOME", "");
+    if (home.length() > 1 && folder.startsWith(home)) {
+      Path rest = Path.of(home).relativize(folder);
+      return rest.toString().isEmpty() ? "~" : "~/" + rest;
+    }
+    return folder.toString();
+  }
+
+  private String folderOf(SessionView session) {
+    return shortened(session.root());
+  }
+
+  public void say(String line) {
+    talk.say(line);
+  }
+
+  public void print(Json json) {
+    console.out(json.pretty());
+  }
+
+  /** One value on a line of its own, for output that is read as it comes. */
+  public void printLine(Json json) {
+    console.out(json.write());
+  }
+
+  public void print(Table table) {
+    var text = new StringBuilder();
+    table.lines(console.look().columns()).forEach(line -> text.append(line).append('\n'));
+    print(text.toString());
+  }
+
+  /** Text as it is. */
+  public void print(String text) {
+    console.write(false, text.getBytes(StandardCharsets.UTF_8));
+  }
+}

@@ -1,0 +1,23 @@
+package dev.gpush.shell.command.call;
+
+import dev.gpush.core.config.Config.Unsupported;
+import java.util.List;
+
+/** Says which keys of the configuration have no effect yet, where that matters: before the work. */
+public final class UnsupportedKeys {
+  private UnsupportedKeys() {}
+
+  public static void say(Call call) {
+    List<String> keys =
+        call.services().configs().load(call.folder()).unsupported().stream()
+            .map(Unsupported::key)
+            .distinct()
+            .toList();
+    if (!keys.isEmpty()) {
+      call.say(
+          "not supported yet, and without effect: "
+              + String.join(", ", keys)
+              + "; gpush config says what happens instead");
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package dev.gpush.shell.command.call;
+
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** Values of options, read with the option's name in the failure. */
+public final class Values {
+  private static final Pattern NUMBER = Pattern.compile("[0-9]{1,9}");
+
+  /** Rank numbers are 16 bits in the journal of a run, and 65535 is the launcher. */
+  private static final int LARGEST = 65_534;
+
+  private Values() {}
+
+  public static Optional<Duration> time(String option, Optional<String> text) {
+    return text.map(value -> DurationText.parse(option, value));
+  }
+
+  /** 1 to the most that one session may have. */
+  public static Optional<Integer> nodes(Optional<String> text) {
+    return text.map(value -> number("--nodes", value, 1, GangRequest.MAX_NODES));
+  }
+
+  public static int number(String what, String text, int least, int most) {
+    int value = NUMBER.matcher(text).matches() ? Integer.parseInt(text) : -1;
+    if (value < least || value > most) {
+      String rule =
+          most == Integer.MAX_VALUE
+              ? "a number from " + least + " on"
+              : "a number from " + least + " to " + most;
+      throw new GpushException(new UsageFailure.BadValue(what, text, rule));
+    }
+    return value;
+  }
+
+  /** {@code 0,2,5-7}; empty for none given. */
+  public static Set<Integer> numbers(String option, Optional<String> text) {
+    var numbers = new TreeSet<Integer>();
+    for (String part : text.map(value -> value.split(",", -1)).orElse(new String[0])) {
+      String[] ends = part.split("-", 2);
+      int first = item(option, text, ends[0]);
+      int last = ends.length == 1 ? first : item(option, text, ends[1]);
+      if (last < first) {
+        throw badList(option, text);
+      }
+      for (int i = first; i <= last; i++) {
+        numbers.add(i);
+      }
+    }
+    return numbers;
+  }
+
+  private static int item(String option, Optional<String> whole, String text) {
+    if (!NUMBER.matcher(text).matches() || Integer.parseInt(text) > LARGEST) {
+      throw badList(option, whole);
+    }
+    return Integer.parseInt(text);
+  }
+
+  private static GpushException badList(String option, Optional<String> whole) {
+    return new GpushException(
+        new UsageFailure.BadValue(
+            option, whole.orElse(""), "numbers and ranges with commas, such as 0,2 or 0-3"));
+  }
+
+  /** A refusal of something that a later version will do. */
+  public static GpushException later(String command, String what) {
+    return new GpushException(
+        new UsageFailure.BadArguments(
+            command, what + " comes in a later version", java.util.List.of()));
+  }
+
+  public static GpushException bad(String command, String rule) {
+    return new GpushException(new UsageFailure.BadArguments(command, rule, java.util.List.of()));
+  }
+}

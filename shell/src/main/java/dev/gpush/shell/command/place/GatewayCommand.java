@@ -1,0 +1,135 @@
+package dev.gpush.shell.command.place;
+
+import dev.gpush.core.failure.ConfigFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.text.Nearest;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.text.Clean;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "gateway",
+    header = "Show or stop the process behind gpush",
+    description = {
+      "The gateway starts by itself when it is needed. Stopping it ends no session and no run; the"
+          + " next command brings it back. What: status (the default), start, stop, logs."
+    },
+    footer = {"$ gpush gateway stop", "the gateway stops; sessions and runs stay"})
+public final class GatewayCommand implements Action {
+  public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs");
+
+  /** What somebody looks at first; the whole file is there for more. */
+  private static final int TAIL_BYTES = 16 * 1024;
+
+  @Parameters(paramLabel = "ACTION", arity = "0..1", description = "status, start, stop or logs")
+  Optional<String> action;
+
+  @Option(names = "--json", description = "status as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    String chosen = action.orElse("status");
+    if (json && !chosen.equals("status")) {
+      throw Values.bad("gateway", "--json goes with status");
+    }
+    switch (chosen) {
+      case "status" -> status(call);
+      case "start" -> call.say("the gateway runs" + pid(call));
+      case "stop" -> {
+        call.say("the gateway stops; sessions and runs stay");
+        call.services().gateway().stop();
+      }
+      case "logs" -> logs(call);
+      default -> {
+        List<String> nearest = Nearest.to(chosen, ACTIONS);
+        throw Values.bad(
+            "gateway",
+            "'"
+                + chosen
+                + "' is none of status, start, stop, logs"
+                + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
+      }
+    }
+    return 0;
+  }
+
+  private static String pid(Call call) {
+    return call.services()
+        .gateway()
+        .status()
+        .number("pid")
+        .map(pid -> " (pid " + pid + ")")
+        .orElse("");
+  }
+
+  private void status(Call call) {
+    Json status = call.services().gateway().status();
+    if (json) {
+      call.print(status);
+      return;
+    }
+    status.entries().forEach((key, value) -> lines(call, key, value));
+  }
+
+  private static void lines(Call call, String key, Json value) {
+    switch (value) {
+      case Json.Arr(var items) -> {
+        if (items.isEmpty()) {
+          call.print(line(key, "-"));
+        }
+        items.forEach(item -> call.print(line(key, plain(item))));
+      }
+      case Json.Obj _, Json.Text _, Json.Int _, Json.Real _, Json.Bool _, Json.Null _ ->
+          call.print(line(key, plain(value)));
+    }
+  }
+
+  private static String line(String key, String value) {
+    return String.format("%-10s %s\n", key.replace('_', ' '), Clean.line(value));
+  }
+
+  private static String plain(Json value) {
+    return switch (value) {
+      case Json.Null _ -> "-";
+      case Json.Text(var text) -> text.isEmpty() ? "-" : text;
+      case Json.Obj(var fields) ->
+          fields.entrySet().stream()
+              .map(field -> field.getKey().replace('_', ' ') + " " + plain(field.getValue()))
+              .collect(Collectors.joining(" · "));
+      case Json.Arr(var items) ->
+          items.stream().map(GatewayCommand::plain).collect(Collectors.joining(", "));
+      case Json.Int _, Json.Real _, Json.Bool _ -> value.write();
+    };
+  }
+
+  private static void logs(Call call) {
+    Path log = call.services().log();
+    try (var file = new RandomAccessFile(log.toFile(), "r")) {
+      long start = Math.max(0, file.length() - TAIL_BYTES);
+      file.seek(start);
+      byte[] bytes = new byte[(int) (file.length() - start)];
+      file.readFully(bytes);
+      String text = new String(bytes, StandardCharsets.UTF_8);
+      call.print(start == 0 ? text : text.substring(text.indexOf('\n') + 1));
+      call.say("all of it: " + log);
+    } catch (IOException failed) {
+      throw new GpushException(
+          new ConfigFailure.Unreadable(
+              log.toString(), "it cannot be opened: " + failed.getMessage()),
+          failed);
+    }
+  }
+}

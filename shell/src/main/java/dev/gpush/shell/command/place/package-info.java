@@ -1,0 +1,7 @@
+/**
+ * Commands about this gpush itself: its places and configuration, logins, its gateway, its prompt.
+ */
+@NullMarked
+package dev.gpush.shell.command.place;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,95 @@
+package dev.gpush.shell.command.run;
+
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "exec",
+    header = "Run a command on one node or all of them",
+    customSynopsis = "gpush exec [OPTIONS] COMMAND [ARGS]",
+    description = {
+      "Runs on node 0 with your input, output and signals, as ssh does. Options end at the first"
+          + " word. A single word with spaces in it goes to sh -c. With several nodes each line"
+          + " stands behind its node, and there is no input. The exit status is the command's, or"
+          + " 255 for a failure of gpush's own."
+    },
+    footer = {"$ gpush exec --all hostname", "node 0: n1", "node 1: n2"})
+public final class ExecCommand implements Action.OfWords {
+  @Option(names = "--on", paramLabel = "NODES", description = "on these nodes: 1, or 0,2-3")
+  Optional<String> on;
+
+  @Option(names = "--all", description = "on all nodes")
+  boolean all;
+
+  @Option(
+      names = {"-t", "--tty"},
+      description = "with a terminal, for full-screen programs")
+  boolean tty;
+
+  private List<String> words = List.of();
+
+  @Override
+  public void words(List<String> given) {
+    words = List.copyOf(given);
+  }
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (words.isEmpty()) {
+      throw Values.bad("exec", "it needs a command; gpush ssh opens a shell");
+    }
+    if (all && on.isPresent()) {
+      throw Values.bad("exec", "--all and --on exclude each other");
+    }
+    List<Integer> listed = Values.numbers("--on", on).stream().toList();
+    SessionView session = call.session();
+    List<Integer> nodes =
+        all ? IntStream.range(0, session.nodes().size()).boxed().toList() : listed;
+    if (tty && nodes.size() > 1) {
+      throw Values.bad("exec", "one terminal is for one node");
+    }
+    boolean terminal = tty && call.invocation().terminal().isPresent();
+    if (tty && !terminal) {
+      call.say("no terminal on the node, because there is none here");
+    }
+    return terminal ? raw(call, session, nodes) : exec(call, session, nodes, false);
+  }
+
+  private int raw(Call call, SessionView session, List<Integer> nodes) throws InterruptedException {
+    AutoCloseable raw = call.invocation().terminal().orElseThrow().raw();
+    try {
+      return exec(call, session, nodes, true);
+    } finally {
+      restore(raw);
+    }
+  }
+
+  private int exec(Call call, SessionView session, List<Integer> nodes, boolean terminal)
+      throws InterruptedException {
+    return call.services()
+        .runs()
+        .exec(session.name(), nodes, command(), terminal, call.environment(), call.invocation());
+  }
+
+  private List<String> command() {
+    boolean line = words.size() == 1 && words.getFirst().chars().anyMatch(Character::isWhitespace);
+    return line ? List.of("/bin/sh", "-c", words.getFirst()) : words;
+  }
+
+  private static void restore(AutoCloseable raw) throws InterruptedException {
+    try {
+      raw.close();
+    } catch (RuntimeException | InterruptedException failed) {
+      throw failed;
+    } catch (Exception failed) {
+      throw new IllegalStateException("the terminal cannot be restored", failed);
+    }
+  }
+}

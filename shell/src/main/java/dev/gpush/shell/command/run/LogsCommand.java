@@ -1,0 +1,71 @@
+package dev.gpush.shell.command.run;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.console.JsonLines;
+import dev.gpush.shell.console.LineFormat;
+import dev.gpush.shell.console.OutputPump;
+import dev.gpush.shell.console.PrefixedLines;
+import dev.gpush.shell.render.Documents;
+import java.util.Optional;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "logs",
+    header = "Show the output of a run, from its beginning",
+    description = {
+      "Without a number: of the newest run. With -f it goes on until the run ends; Ctrl-C then"
+          + " leaves the run alone. The exit status is that of run: the run's once it has ended, 0"
+          + " while it is in progress, or 255 for a failure of gpush's own."
+    },
+    footer = {"$ gpush logs -f 7", "[0] step 10 loss 3.1", "[1] step 10 loss 3.2"})
+public final class LogsCommand implements Action {
+  @Parameters(paramLabel = "RUN", arity = "0..1", description = "its number")
+  Optional<String> number;
+
+  @Option(
+      names = {"-f", "--follow"},
+      description = "until the run ends")
+  boolean follow;
+
+  @Option(
+      names = {"--rank", "--ranks"},
+      paramLabel = "RANKS",
+      description = "only these: 0,1 or 0-3")
+  Optional<String> ranks;
+
+  @Option(names = "--json", description = "each line as JSON, then how the run ended")
+  boolean json;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    Set<Integer> shown = Values.numbers("--rank", ranks);
+    SessionView session = call.session();
+    RunView run = RunNumbers.find(call, session.name(), number);
+    Optional<Integer> status = show(call, session, run, shown);
+    if (json) {
+      call.printLine(
+          Documents.end(call.services().runs().find(session.name(), Optional.of(run.number()))));
+    }
+    if (follow && status.isEmpty()) {
+      throw new GpushException(new LaunchFailure.Lost(run.number(), 0));
+    }
+    return status.orElse(0);
+  }
+
+  private Optional<Integer> show(Call call, SessionView session, RunView run, Set<Integer> shown)
+      throws InterruptedException {
+    LineFormat format = json ? new JsonLines() : new PrefixedLines();
+    try (OutputPump pump = new OutputPump(call.console(), format)) {
+      return call.services().runs().follow(session.name(), run.number(), shown, follow, pump);
+    }
+  }
+}

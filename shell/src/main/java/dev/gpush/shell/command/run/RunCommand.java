@@ -1,0 +1,292 @@
+package dev.gpush.shell.command.run;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.UnsupportedKeys;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.command.session.DownCommand;
+import dev.gpush.shell.text.FailureText;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "run",
+    header = "Run a script on all nodes and stream its output",
+    customSynopsis = "gpush run [OPTIONS] [SCRIPT [ARGS]]",
+    description = {
+      "Brings the workspace to the nodes, launches all ranks and writes their lines, each behind"
+          + " its rank. Options end at the first word: it and every later word are the script's."
+          + " train.py and -m module become ranks, one per GPU; anything else runs once per node."
+          + " Without a script the last run is repeated. Without a session one is made and stays"
+          + " warm; a terminal that is closed while that waits in a queue leaves it waiting.",
+      "Ctrl-C interrupts the ranks; again: kills them. The exit status is the run's, that of the"
+          + " earliest failing rank, or 255 for a failure of gpush's own."
+    },
+    footer = {
+      "$ gpush run train.py --lr 3e-4",
+      "run 7 · 2 ranks · python 3.12 · ~/proj · G42",
+      "[0] step 10 loss 3.1",
+      "[1] step 10 loss 3.2"
+    })
+public final class RunCommand implements Action.OfWords {
+  @Option(
+      names = "--nodes",
+      paramLabel = "N",
+      description = "on so many nodes; of a new session: its size")
+  Optional<String> nodes;
+
+  @Option(
+      names = "--gpus",
+      paramLabel = "GPUS",
+      description = "claim so many per node; of a new session: its GPUs")
+  Optional<String> gpus;
+
+  @Option(
+      names = "--on",
+      paramLabel = "SLOTS",
+      description = "claim these: 0:4-7 (node 0, GPUs 4 to 7), 0-1 (nodes)")
+  Optional<String> on;
+
+  @Option(
+      names = "--python",
+      paramLabel = "PYTHON",
+      description = "another interpreter or environment")
+  Optional<String> python;
+
+  @Option(names = "--backend", paramLabel = "BACKEND", description = "of a new session: only there")
+  Optional<String> backend;
+
+  @Option(names = "--ranks", paramLabel = "RANKS", description = "show only these: 0,1 or 0-3")
+  Optional<String> ranks;
+
+  @Option(names = "--overwrite", description = "replace files that were changed on the nodes")
+  boolean overwrite;
+
+  @Option(names = "--queue", description = "wait until what it claims is free")
+  boolean queue;
+
+  @Option(names = "--detach", description = "return when all ranks have started")
+  boolean detach;
+
+  @Option(names = "--down", description = "give the session back when the run has ended")
+  boolean down;
+
+  private List<String> words = List.of();
+
+  @Override
+  public void words(List<String> given) {
+    words = List.copyOf(given);
+  }
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (detach && down) {
+      throw Values.bad(
+          "run", "--down gives back at the end of the run, which --detach does not wait for");
+    }
+    if (!words.isEmpty() && words.getFirst().matches(".*\\.(sbatch|sky\\.ya?ml)")) {
+      throw Values.later(
+          "run", "running a " + words.getFirst().replaceFirst("^.*?\\.", "") + " file");
+    }
+    Set<Integer> shown = Values.numbers("--ranks", ranks);
+    Optional<Integer> count = Values.nodes(nodes);
+    Optional<GpuRequest> each = gpus.map(GpuRequest::parse);
+    UnsupportedKeys.say(call);
+
+    RunView run = launch(call, count, each);
+    SessionName session = SessionName.parse(run.session());
+    call.say(run.header());
+    if (detach) {
+      call.say("follow: gpush logs -f " + run.number() + " · end: gpush stop " + run.number());
+      return 0;
+    }
+    int status = follow(call, session, run.number(), shown);
+    if (down) {
+      giveBack(call, session);
+    }
+    return status;
+  }
+
+  private RunView launch(Call call, Optional<Integer> count, Optional<GpuRequest> each)
+      throws InterruptedException {
+    Optional<SessionView> ready = ready(call);
+    if (ready.isPresent()) {
+      try {
+        return launch(call, ready.get(), count, each);
+      } catch (GpushException failed) {
+        if (!(failed.failure() instanceof SessionFailure.Gone(var session, var reason))) {
+          throw failed;
+        }
+        call.say(session + " is gone: " + reason);
+      }
+    }
+    if (words.isEmpty()) {
+      String session = call.newName().map(SessionName::text).orElse("this folder");
+      throw new GpushException(new LaunchFailure.NothingToRepeat(session));
+    }
+    call.services().runs().check(words, call.folder());
+    SessionView made = up(call, count, each);
+    try {
+      return launch(call, made, count, each);
+    } catch (GpushException failed) {
+      if (made.isNew()) {
+        // Nothing runs on it, and nobody asked for a gang without a run.
+        giveBack(call, made.name());
+      }
+      throw failed;
+    }
+  }
+
+  private RunView launch(
+      Call call, SessionView session, Optional<Integer> count, Optional<GpuRequest> each)
+      throws InterruptedException {
+    if (session.isNew()) {
+      call.say(
+          "made "
+              + session.name()
+              + " ("
+              + session.shape()
+              + " on "
+              + session.backend()
+              + "); "
+              + afterwards(call, session));
+    } else {
+      List<SessionFailure.Difference> lacking = lacking(session, count, each);
+      if (!lacking.isEmpty()) {
+        throw new GpushException(new SessionFailure.Differs(session.name().text(), lacking));
+      }
+    }
+    return call.services()
+        .runs()
+        .launch(session.name(), request(call, session, count, each), call.talk());
+  }
+
+  /**
+   * The session of this name or folder, when it is ready: it is taken as it is, because the launch
+   * sees to its links and files, and doing that twice would double the wait.
+   */
+  private static Optional<SessionView> ready(Call call) {
+    Optional<SessionName> name = call.newName();
+    Path root = call.services().configs().load(call.folder()).root();
+    return call.services().sessions().list().stream()
+        .filter(view -> name.map(view.name()::equals).orElseGet(() -> view.root().equals(root)))
+        .filter(view -> view.state() == SessionState.READY)
+        .findFirst();
+  }
+
+  private SessionView up(Call call, Optional<Integer> count, Optional<GpuRequest> each)
+      throws InterruptedException {
+    return call.services()
+        .sessions()
+        .up(
+            new UpRequest(
+                call.newName(),
+                call.folder(),
+                backend,
+                count,
+                each,
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                call.environment(),
+                false,
+                true,
+                false,
+                false,
+                List.of(),
+                Optional.empty()),
+            call.talk());
+  }
+
+  private String afterwards(Call call, SessionView session) {
+    if (down) {
+      return "it is given back after this run";
+    }
+    String idle =
+        call.services()
+            .configs()
+            .load(call.folder())
+            .text("lease.idle")
+            .or(() -> session.idleLeft().map(DurationText::coarse))
+            .map(time -> "it stays warm for " + time + " idle")
+            .orElse("it stays warm");
+    return idle + "; gpush down gives it back";
+  }
+
+  /** A run takes part of what is there, never more. */
+  private List<SessionFailure.Difference> lacking(
+      SessionView session, Optional<Integer> count, Optional<GpuRequest> each) {
+    var lacking = new ArrayList<SessionFailure.Difference>();
+    count
+        .filter(asked -> asked > session.nodes().size())
+        .ifPresent(asked -> lacking.add(difference("nodes", session.nodes().size(), asked)));
+    each.filter(asked -> exceeds(asked, session.gpus()))
+        .ifPresent(asked -> lacking.add(difference("gpus", session.gpus(), asked)));
+    backend
+        .filter(asked -> !asked.equals(session.backend()))
+        .ifPresent(asked -> lacking.add(difference("backend", session.backend(), asked)));
+    return lacking;
+  }
+
+  private static boolean exceeds(GpuRequest asked, GpuRequest there) {
+    boolean otherModel =
+        asked.model().isPresent()
+            && there.model().isPresent()
+            && !asked.model().get().equalsIgnoreCase(there.model().get());
+    return !asked.isNone() && (otherModel || asked.count() > there.count());
+  }
+
+  private static SessionFailure.Difference difference(String what, Object has, Object asked) {
+    return new SessionFailure.Difference(what, has.toString(), asked.toString());
+  }
+
+  private RunRequest request(
+      Call call, SessionView session, Optional<Integer> count, Optional<GpuRequest> each) {
+    return new RunRequest(
+        words,
+        call.folder(),
+        session.isNew() ? Optional.empty() : count,
+        session.isNew() ? Optional.empty() : each.map(GpuRequest::count),
+        on,
+        python,
+        call.environment(),
+        overwrite,
+        queue);
+  }
+
+  private static int follow(Call call, SessionName session, int run, Set<Integer> shown)
+      throws InterruptedException {
+    Optional<Integer> status = FollowedRun.follow(call, session, run, shown);
+    if (status.isPresent()) {
+      return status.get();
+    }
+    throw new GpushException(new LaunchFailure.Lost(run, 0));
+  }
+
+  /** The run has its own exit status by now, which a failure here must not hide. */
+  private static void giveBack(Call call, SessionName session) throws InterruptedException {
+    try {
+      DownCommand.down(call, session, false);
+    } catch (GpushException failed) {
+      List<String> words = List.of("down", "-s", session.text());
+      call.console()
+          .write(true, new FailureText(words).of(failed.failure()).bytes(call.console().look()));
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package dev.gpush.shell.command.run;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.machine.ShellQuote;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.text.RawText;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "ssh",
+    header = "Open a shell on a node with your own ssh",
+    customSynopsis = "gpush ssh [OPTIONS] [NAME[-NODE]] [COMMAND [ARGS]]",
+    description = {
+      "Starts ssh with gpush's own configuration file, so that it works without gpush link. A first"
+          + " word that is a session's name, or a name with a node (devbox-1), chooses it; all"
+          + " other words are a command for the node. The exit status is that of ssh."
+    },
+    footer = {"$ gpush ssh devbox-1 hostname", "n2"})
+public final class SshCommand implements Action.OfWords {
+  @Option(names = "--on", paramLabel = "NODE", description = "this node, not node 0")
+  Optional<String> on;
+
+  private List<String> words = List.of();
+
+  @Override
+  public void words(List<String> given) {
+    words = List.copyOf(given);
+  }
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    Optional<String> host = words.stream().findFirst().filter(word -> isHost(call, word));
+    List<String> command = host.isPresent() ? words.subList(1, words.size()) : words;
+    if (host.isPresent() && (call.common().session.isPresent() || on.isPresent())) {
+      throw Values.bad("ssh", host.get() + " already says which node; leave out -s and --on");
+    }
+    String target = host.isPresent() ? host.get() : target(call);
+    var line = new ArrayList<String>();
+    line.addAll(List.of("ssh", "-F", call.services().ssh().configFile().toString(), target));
+    line.addAll(command);
+    return call.invocation().spawn(passable(line), Map.of());
+  }
+
+  /** The client's JVM would lose bytes that are not UTF-8 when it starts a program; sh does not. */
+  private static List<String> passable(List<String> line) {
+    return line.stream().allMatch(RawText::isUtf8)
+        ? line
+        : List.of("/bin/sh", "-c", "exec " + ShellQuote.join(line));
+  }
+
+  private String target(Call call) {
+    SessionView session = call.session();
+    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
+    if (node >= session.nodes().size()) {
+      throw new GpushException(
+          new SessionFailure.UnknownNode(session.name().text(), node, session.nodes().size()));
+    }
+    return session.name() + (node == 0 ? "" : "-" + node);
+  }
+
+  private static boolean isHost(Call call, String word) {
+    return call.services().sessions().list().stream()
+        .anyMatch(
+            session ->
+                word.equals(session.name().text())
+                    || session.nodes().stream()
+                        .anyMatch(node -> word.equals(session.name() + "-" + node.info().index())));
+  }
+}

@@ -1,0 +1,115 @@
+package dev.gpush.shell.command.run;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "stop",
+    header = "Stop a run",
+    description = {
+      "Interrupts all ranks, as Ctrl-C does, and kills what is left after 10 seconds. The session"
+          + " stays; gpush down gives that back. Without a number: the one run in progress. Of a"
+          + " session that waits in a queue it gives up the place. A session of another folder"
+          + " that was not named is asked about first."
+    },
+    footer = {"$ gpush stop 7", "run 7 is stopped"})
+public final class StopCommand implements Action {
+  private static final Duration GRACE = Duration.ofSeconds(10);
+
+  @Parameters(paramLabel = "RUN", arity = "0..1", description = "its number")
+  Optional<String> number;
+
+  @Option(names = "--kill", description = "at once, without asking the ranks")
+  boolean kill;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    Optional<SessionView> named = sessionOfThatName(call);
+    SessionView session = named.isPresent() ? named.get() : sessionToEnd(call);
+    if ((named.isPresent() || number.isEmpty()) && givesUp(call, session)) {
+      return 0;
+    }
+    if (named.isPresent()) {
+      throw isSession(session);
+    }
+    RunView run =
+        number.isPresent() ? RunNumbers.find(call, session.name(), number) : theOne(call, session);
+    if (run.isOver()) {
+      call.say("run " + run.number() + " had ended already: " + outcome(run));
+      return 0;
+    }
+    RunView ended =
+        call.services()
+            .runs()
+            .stop(
+                session.name(),
+                run.number(),
+                kill ? "KILL" : "INT",
+                kill ? Duration.ZERO : GRACE,
+                call.talk());
+    call.say("run " + ended.number() + " is " + outcome(ended));
+    return 0;
+  }
+
+  private SessionView sessionToEnd(Call call) {
+    String what = number.map(run -> "stop run " + run + " of").orElse("stop the run of");
+    return call.sessionToEnd(Optional.empty(), what);
+  }
+
+  private static String outcome(RunView run) {
+    return run.state() + run.exit().map(exit -> " (" + exit + ")").orElse("");
+  }
+
+  private Optional<SessionView> sessionOfThatName(Call call) {
+    return number.flatMap(
+        word ->
+            call.services().sessions().list().stream()
+                .filter(view -> view.name().text().equals(word))
+                .findFirst());
+  }
+
+  /** A request that still waits has nothing else that could be stopped. */
+  private static boolean givesUp(Call call, SessionView session) {
+    boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
+    boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
+    if (isGivenUp) {
+      call.say(session.name() + " does not wait any more");
+    }
+    return isGivenUp;
+  }
+
+  private static GpushException isSession(SessionView session) {
+    return new GpushException(
+        new UsageFailure.BadArguments(
+            "stop",
+            session.name() + " is a session, and stop ends runs; down gives a session back",
+            List.of("down " + session.name())));
+  }
+
+  private static RunView theOne(Call call, SessionView session) {
+    List<RunView> going =
+        call.services().runs().list(session.name()).stream().filter(run -> !run.isOver()).toList();
+    if (going.size() == 1) {
+      return going.getFirst();
+    }
+    List<String> lines = going.stream().map(run -> "stop " + run.number()).toList();
+    throw new GpushException(
+        new UsageFailure.BadArguments(
+            "stop",
+            going.isEmpty()
+                ? "nothing runs on " + session.name()
+                : going.size() + " runs are in progress; say which",
+            going.isEmpty() ? List.of("runs") : lines));
+  }
+}

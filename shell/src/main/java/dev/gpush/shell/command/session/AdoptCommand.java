@@ -1,0 +1,59 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.Documents;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "adopt",
+    header = "Go on with a session that was made elsewhere",
+    description = {
+      "Makes the nodes, runs and files of a session of yours this machine's: after a lost laptop,"
+          + " from another one, or when the ledger here was lost. Runs go on untouched. Nothing is"
+          + " synced; the first sync asks before it replaces what is different on the nodes."
+    },
+    footer = {
+      "$ gpush adopt devbox --take",
+      "devbox is adopted: 2×8 H100 on hpc. Nothing was synced; see: gpush sync"
+    })
+public final class AdoptCommand implements Action {
+  @Parameters(
+      paramLabel = "NAME",
+      arity = "0..1",
+      description = "the session, or its gang as doctor lists it; may be left out if there is one")
+  Optional<String> name;
+
+  @Option(
+      names = "--take",
+      description = "also from a machine that may be at work with it: it becomes an onlooker")
+  boolean take;
+
+  @Option(names = "--json", description = "the session as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (name.isPresent() && call.common().session.isPresent()) {
+      throw Values.bad("adopt", "the session is named twice");
+    }
+    SessionView session =
+        call.services().sessions().adopt(name.or(call::named), take, call.folder(), call.talk());
+    if (json) {
+      call.print(Documents.session(session, call.now()));
+    }
+    call.say(
+        session.name()
+            + " is adopted: "
+            + session.shape()
+            + " on "
+            + session.backend()
+            + ". Nothing was synced; see: gpush sync");
+    return 0;
+  }
+}

@@ -1,0 +1,55 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.Table;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "doctor",
+    header = "Prove that nothing was forgotten anywhere",
+    description = {
+      "Lists everything that ever was reserved, each proved gone or not, problems first. The exit"
+          + " status is 1 when something is bad. What another home of yours holds is listed and"
+          + " never ended."
+    },
+    footer = {
+      "$ gpush doctor",
+      "STATUS  WHAT    FOUND",
+      "ok      devbox  2 nodes on local, all linked"
+    })
+public final class DoctorCommand implements Action {
+  @Option(names = "--json", description = "as JSON")
+  boolean json;
+
+  @Option(
+      names = "--end",
+      description = "end what was held from here, is in no ledger, and is renewed by nobody")
+  boolean end;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    List<Finding> findings =
+        end
+            ? call.services().sessions().endForgotten(call.talk())
+            : call.services().sessions().doctor();
+    if (json) {
+      call.print(Json.array(findings.stream().map(Documents::finding).toList()));
+    } else if (findings.isEmpty()) {
+      call.say(end ? "nothing is forgotten" : "nothing is reserved, and nothing is left");
+    } else {
+      Table table = new Table("STATUS", "WHAT", "FOUND");
+      findings.forEach(finding -> table.row(finding.status(), finding.what(), finding.detail()));
+      call.print(table);
+      findings.forEach(
+          finding ->
+              finding.remedy().ifPresent(line -> call.say(finding.what() + ": try " + line)));
+    }
+    return findings.stream().anyMatch(finding -> finding.status().equals("bad")) ? 1 : 0;
+  }
+}

@@ -1,0 +1,57 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions.GivenBack;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.Documents;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "down",
+    header = "Give a session's nodes back",
+    description = {
+      "Ends its runs, removes what gpush wrote and lets the nodes go; returns when that is"
+          + " confirmed. Runs in progress are named first and asked about, which --yes answers."
+          + " What exists only on the nodes is listed and asked about, which only --discard"
+          + " answers. A session of another folder that was not named is asked about in any case."
+    },
+    footer = {"$ gpush down devbox", "devbox is given back"})
+public final class DownCommand implements Action {
+  @Parameters(paramLabel = "NAME", arity = "0..1", description = "the session, as with -s")
+  public Optional<String> name;
+
+  @Option(
+      names = "--discard",
+      description = "also what exists only on the nodes, and runs in progress")
+  boolean discard;
+
+  @Option(names = "--json", description = "what was stopped and kept, as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (name.isPresent() && call.common().session.isPresent()) {
+      throw Values.bad("down", "the session is named twice");
+    }
+    SessionView session = call.sessionToEnd(name, "give back");
+    GivenBack end = down(call, session.name(), discard);
+    if (json) {
+      call.print(Documents.givenBack(session, end));
+    }
+    return 0;
+  }
+
+  public static GivenBack down(Call call, SessionName session, boolean discard)
+      throws InterruptedException {
+    GivenBack end = call.services().sessions().down(session, discard, call.talk());
+    call.say(session + " is given back");
+    end.kept().forEach(path -> call.say("kept, because it is not gpush's: " + path));
+    return end;
+  }
+}

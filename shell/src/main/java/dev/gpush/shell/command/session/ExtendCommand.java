@@ -1,0 +1,40 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SessionText;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "extend",
+    header = "Move the end of a session's lease",
+    description = {
+      "The idle time starts afresh; with --for the session also ends that long from now instead of"
+          + " when it would have, where the backend can do that."
+    },
+    footer = {"$ gpush extend --for 2h", "devbox: 2h, 1h idle left"})
+public final class ExtendCommand implements Action {
+  @Option(names = "--for", paramLabel = "TIME", description = "from now: 30m, 2h, 1d12h")
+  Optional<String> fromNow;
+
+  @Option(names = "--json", description = "the session as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    SessionView before = call.session();
+    SessionView session =
+        call.services().sessions().extend(before.name(), Values.time("--for", fromNow));
+    if (json) {
+      call.print(Documents.session(session, call.now()));
+    }
+    String left = SessionText.lease(session);
+    call.say(session.name() + ": " + (left.isEmpty() ? "no end in sight" : left + " left"));
+    return 0;
+  }
+}

@@ -1,0 +1,47 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.Documents;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "link",
+    header = "Let ssh and editors find your sessions by name",
+    description = {
+      "Puts one Include line at the top of your ~/.ssh/config, so that ssh devbox works, and"
+          + " editors list it. Asks first. --remove takes the line out again, and nothing else."
+    },
+    footer = {"$ gpush link --yes", "linked: ssh devbox works now"})
+public final class LinkCommand implements Action {
+  @Option(names = "--print", description = "show what ssh reads; change nothing")
+  boolean print;
+
+  @Option(names = "--remove", description = "take the line out again")
+  boolean remove;
+
+  @Option(names = "--json", description = "whether ssh finds sessions now, as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    SshAccess ssh = call.services().ssh();
+    if (print && remove) {
+      throw Values.bad("link", "--print and --remove exclude each other");
+    }
+    if (remove) {
+      ssh.unlink(call.talk());
+    } else if (!print) {
+      ssh.link(call.talk());
+    }
+    if (json) {
+      call.print(Documents.link(ssh));
+    } else if (print) {
+      call.print(ssh.configText());
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,92 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.render.Table;
+import java.time.Duration;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "ps",
+    header = "List your sessions",
+    description = {
+      "LEASE is what is left until the nodes are given back: whatever runs (5h12m), or without"
+          + " activity (48m idle)."
+    },
+    footer = {
+      "$ gpush ps",
+      "NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER",
+      "devbox  local    2 cpu nodes  ready  12m  48m idle  -     ~/proj"
+    })
+public final class PsCommand implements Action {
+  @Option(names = "--json", description = "as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    List<SessionView> sessions =
+        call.common().session.isPresent()
+            ? List.of(call.session())
+            : call.services().sessions().list();
+    if (json) {
+      call.print(
+          Json.array(sessions.stream().map(view -> Documents.session(view, call.now())).toList()));
+      return 0;
+    }
+    if (sessions.isEmpty()) {
+      call.say("no sessions; gpush up gets one");
+      sayEnded(call);
+      return 0;
+    }
+    Table table = new Table("NAME", "BACKEND", "SHAPE", "STATE", "AGE", "LEASE", "RUNS", "FOLDER");
+    for (SessionView session : sessions) {
+      table.row(
+          session.name().text(),
+          session.backend(),
+          session.shape(),
+          session.needsLogin().isPresent() ? "needs you" : session.state().word(),
+          DurationText.coarse(Duration.between(session.created(), call.now())),
+          SessionText.lease(session),
+          session.runsInProgress() == 0 ? "" : "" + session.runsInProgress(),
+          call.shortened(session.root()));
+    }
+    call.print(table);
+    for (SessionView session : sessions) {
+      if (!session.detail().isEmpty()) {
+        call.say(session.name() + standing(session, call) + ": " + session.detail());
+      }
+    }
+    sayEnded(call);
+    return 0;
+  }
+
+  private static String standing(SessionView session, Call call) {
+    return switch (session.state()) {
+      case READY -> "";
+      case QUEUED ->
+          " is queued for " + DurationText.coarse(Duration.between(session.created(), call.now()));
+      case ASKED, GRANTED, LINKED, DEGRADED, RELEASING, RELEASED, LEAKED ->
+          " is " + session.state().word();
+    };
+  }
+
+  /** Requests that failed while nobody waited for them; up says it too, and asks again. */
+  private static void sayEnded(Call call) {
+    for (Sessions.EndedRequest ended : call.services().sessions().ended()) {
+      call.say(
+          ended.session()
+              + ", asked for "
+              + DurationText.coarse(Duration.between(ended.asked(), call.now()))
+              + " ago, came to nothing: "
+              + ended.why());
+    }
+  }
+}

@@ -1,0 +1,314 @@
+package dev.gpush.shell.command.session;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.failure.ConfigFailure;
+import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.BatchHeaders;
+import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.UnsupportedKeys;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.render.Table;
+import dev.gpush.shell.text.FailureText;
+import dev.gpush.shell.text.Message;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "up",
+    header = "Get a gang of nodes, or attach to the one you have",
+    description = {
+      "Asks all backends at once and takes the gang where it is free now, else where it is soonest,"
+          + " then cheapest, then listed first, and says why. Where it has to wait it may wait in"
+          + " several queues; the first whole gang stays. All nodes or none, with the workspace on"
+          + " every node. Asked again with the same request it attaches; with another one it shows"
+          + " the difference and needs --replace.",
+      "What waits in a queue waits in the gateway: close the terminal, and it goes on; gpush ps"
+          + " shows it, gpush up waits with it. Ctrl-C here, gpush down or gpush stop gives its"
+          + " place up."
+    },
+    footer = {
+      "$ gpush up --nodes 2 --for 8h",
+      "devbox: 2 cpu nodes on local in 1s; 8h left, 1h idle",
+      "next: gpush run train.py"
+    })
+public final class UpCommand implements Action {
+  /** Slurm's own limit is 4 MB, and nobody writes that by hand. */
+  private static final long MAX_SCRIPT = 1_000_000;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "SCRIPT",
+      description = "a batch script whose #SBATCH lines say what to ask for; it is not run")
+  Optional<String> script;
+
+  @Option(names = "--nodes", paramLabel = "N", description = "nodes of the gang")
+  public Optional<String> nodes;
+
+  @Option(
+      names = "--gpus",
+      paramLabel = "GPUS",
+      description = "per node: H100:8, 8, or H100 for one; 0 for none")
+  Optional<String> gpus;
+
+  @Option(
+      names = "--backend",
+      paramLabel = "BACKEND",
+      description = "only there, or there: hpc,rack")
+  Optional<String> backend;
+
+  @Option(
+      names = "--for",
+      paramLabel = "TIME",
+      description = "given back after this, whatever runs: 30m, 8h, 1d12h")
+  Optional<String> hardEnd;
+
+  @Option(
+      names = "--idle",
+      paramLabel = "TIME",
+      description = "given back after this long without activity")
+  Optional<String> idle;
+
+  @Option(
+      names = "--python",
+      paramLabel = "PYTHON",
+      description = "interpreter or environment of shells and runs")
+  Optional<String> python;
+
+  @Option(
+      names = "--attach",
+      paramLabel = "PODS",
+      description =
+          "pods that run already: job/NAME, trainjob/NAME, pod/NAME; never ended by gpush")
+  Optional<String> attach;
+
+  @Option(names = "--replace", description = "give back a session that differs, then get this one")
+  boolean replace;
+
+  @Option(
+      names = "--discard",
+      description = "with --replace: also what exists only on the nodes, and its runs")
+  boolean discard;
+
+  @Option(
+      names = "--detach",
+      description = "return as soon as it waits in a queue; it goes on waiting")
+  boolean detach;
+
+  @Option(names = "--dry-run", description = "show where and when; no effect")
+  boolean dryRun;
+
+  @Option(names = "--save", hidden = true)
+  boolean save;
+
+  @Option(names = "--json", description = "the session as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (save) {
+      throw Values.later("up", "--save (write the flags to gpush.yaml)");
+    }
+    if (discard && !replace) {
+      throw Values.bad("up", "--discard needs --replace");
+    }
+    if (attach.isPresent() && (nodes.isPresent() || gpus.isPresent())) {
+      throw new GpushException(
+          new UsageFailure.BadValue(
+              "--attach", attach.get(), "no --nodes and no --gpus: all its pods are taken"));
+    }
+    Optional<BatchHeaders> headers = script.map(file -> headers(call, file));
+    Optional<Duration> end = Values.time("--for", hardEnd);
+    UpRequest request =
+        new UpRequest(
+            call.newName(),
+            call.folder(),
+            backend,
+            Values.nodes(nodes).or(() -> headers.flatMap(BatchHeaders::nodes)),
+            gpus.map(GpuRequest::parse).or(() -> headers.flatMap(BatchHeaders::gpus)),
+            end.or(() -> headers.flatMap(BatchHeaders::time)),
+            Values.time("--idle", idle),
+            python,
+            call.environment(),
+            replace,
+            false,
+            dryRun,
+            discard,
+            headers.map(BatchHeaders::natives).orElse(List.of()).stream()
+                .filter(option -> end.isEmpty() || !option.startsWith("--time="))
+                .toList(),
+            attach);
+    UnsupportedKeys.say(call);
+    return dryRun ? plan(call, request) : up(call, request);
+  }
+
+  /** What a script asks for; whatever of it has no effect is said. */
+  private static BatchHeaders headers(Call call, String file) {
+    BatchHeaders headers = BatchHeaders.parse(file, text(call, file));
+    call.say(
+        file
+            + ": "
+            + (headers.words().isEmpty() ? "nothing for gpush" : headers.words())
+            + natives(headers));
+    headers.unused().forEach(option -> call.say("not used: " + option));
+    return headers;
+  }
+
+  private static String natives(BatchHeaders headers) {
+    List<String> others =
+        headers.natives().stream().filter(option -> !option.startsWith("--time=")).toList();
+    return others.isEmpty() ? "" : "; for Slurm: " + String.join(" ", others);
+  }
+
+  private static String text(Call call, String file) {
+    Path path = call.folder().resolve(file);
+    try {
+      if (!Files.isRegularFile(path)) {
+        throw new GpushException(
+            new UsageFailure.BadValue(
+                "SCRIPT", file, "a file with #SBATCH lines; a session is named by -s"));
+      }
+      if (Files.size(path) > MAX_SCRIPT) {
+        throw new GpushException(
+            new UsageFailure.BadValue("SCRIPT", file, "a batch script of at most 1 MB"));
+      }
+      // Of the headers' part at least; what else is in it is nobody's business.
+      return new String(Files.readAllBytes(path), StandardCharsets.UTF_8);
+    } catch (IOException unreadable) {
+      throw new GpushException(
+          new ConfigFailure.Unreadable(file, String.valueOf(unreadable.getMessage())), unreadable);
+    }
+  }
+
+  private int plan(Call call, UpRequest request) throws InterruptedException {
+    Outlook outlook = call.services().sessions().plan(request);
+    var failures = new FailureText(call.words());
+    if (json) {
+      call.print(Documents.plans(outlook, failures));
+    } else {
+      Table table = new Table("BACKEND", "WHEN", "WHAT");
+      outlook.offers().forEach(offer -> row(table, offer, failures));
+      call.print(table);
+      if (!outlook.why().isEmpty()) {
+        call.say(outlook.why());
+      }
+    }
+    return status(outlook);
+  }
+
+  /** Done where it is possible at some time; else as a failure of up itself. */
+  private static int status(Outlook outlook) {
+    boolean isUnknown = true;
+    for (Outlook.Offer offer : outlook.offers()) {
+      switch (offer.answer()) {
+        case Outlook.Answer.Planned(Plan.Never _) -> isUnknown = false;
+        case Outlook.Answer.Planned _ -> {
+          return 0;
+        }
+        case Outlook.Answer.Failed _ -> {}
+      }
+    }
+    return (isUnknown ? ExitStatus.ENVIRONMENT : ExitStatus.FAILED).number();
+  }
+
+  private static void row(Table table, Outlook.Offer offer, FailureText failures) {
+    String price =
+        offer.price().map(hour -> String.format(Locale.ROOT, "; %.2f an hour", hour)).orElse("");
+    switch (offer.answer()) {
+      case Outlook.Answer.Planned(var plan) -> row(table, offer.backend(), plan, price);
+      case Outlook.Answer.Failed(var failure) -> {
+        Message message = failures.of(failure);
+        table.row(
+            offer.backend(),
+            "unknown",
+            message.what() + ": " + message.because().getFirst() + "; try: " + message.remedy());
+      }
+    }
+  }
+
+  private static void row(Table table, String backend, Plan plan, String price) {
+    switch (plan) {
+      case Plan.Now(var what) -> table.row(backend, "now", what + price);
+      case Plan.Later(var reason, var estimate, var holders) ->
+          table.row(
+              backend,
+              estimate.map(wait -> "in about " + DurationText.coarse(wait)).orElse("later"),
+              reason
+                  + (holders.isEmpty() ? "" : "; held by " + String.join(", ", holders))
+                  + price);
+      case Plan.Never(var reason, var works) ->
+          table.row(
+              backend,
+              "never",
+              reason + (works.isEmpty() ? "" : "; would fit: " + String.join(" or ", works)));
+    }
+  }
+
+  private int up(Call call, UpRequest request) throws InterruptedException {
+    long begun = call.services().clock().nanos();
+    Sessions sessions = call.services().sessions();
+    SessionView session =
+        detach ? sessions.upDetached(request, call.talk()) : sessions.up(request, call.talk());
+    if (json) {
+      call.print(Documents.session(session, call.now()));
+    }
+    if (session.state() == SessionState.QUEUED) {
+      sayQueued(call, session);
+      return 0;
+    }
+    Duration took = Duration.ofNanos(call.services().clock().nanos() - begun);
+    String left = SessionText.lease(session);
+    call.say(
+        session.name()
+            + (session.isNew() ? ": " : " is there: ")
+            + session.shape()
+            + " on "
+            + session.backend()
+            + (session.isNew()
+                ? " in " + DurationText.of(took)
+                : ", "
+                    + DurationText.coarse(Duration.between(session.created(), call.now()))
+                    + " old")
+            + (left.isEmpty() ? "" : "; " + left)
+            + (session.state() == SessionState.DEGRADED ? "; degraded: " + session.detail() : ""));
+    if (session.isNew()) {
+      call.say("next: gpush run train.py");
+    }
+    return 0;
+  }
+
+  private static void sayQueued(Call call, SessionView session) {
+    String waited =
+        session.isNew()
+            ? ""
+            : " for " + DurationText.coarse(Duration.between(session.created(), call.now()));
+    call.say(
+        session.name()
+            + " waits"
+            + waited
+            + " on "
+            + session.backend()
+            + (session.detail().isEmpty() ? "" : ": " + session.detail()));
+    call.say("look: gpush ps · wait with it: gpush up · give it up: gpush down");
+  }
+}

@@ -1,0 +1,424 @@
+package dev.gpush.shell.command.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.session.SessionState;
+import dev.gpush.shell.command.Desk;
+import dev.gpush.shell.command.FakeInvocation;
+import dev.gpush.shell.command.ViewChange;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class RunCommandTest {
+  private final Desk desk = new Desk();
+
+  @Test
+  void makesASessionSaysSoAndKeepsItWarm() {
+    desk.expect(
+        """
+        $ gpush run --nodes 2 train.py
+        2> made devbox (2 cpu nodes on local); it stays warm for 1h idle; gpush down gives it back
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        """);
+
+    RunRequest request = desk.runs.launched.getFirst();
+    assertEquals(List.of("train.py"), request.words());
+    assertEquals(Optional.empty(), request.nodes());
+    assertTrue(desk.sessions.asked.getFirst().attachOnly());
+    assertEquals(Optional.of(2), desk.sessions.asked.getFirst().nodes());
+  }
+
+  @Test
+  void takesPartOfTheSessionThatIsThere() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+
+    desk.expect(
+        """
+        $ gpush run -q --nodes 1 --gpus 2 --on 0:4-5 --python .venv --overwrite --queue -- train.py --nodes 3 -- -q
+        [0] hello
+        2> [1] warning
+        """);
+
+    RunRequest request = desk.runs.launched.getFirst();
+    assertEquals(List.of("train.py", "--nodes", "3", "--", "-q"), request.words());
+    assertEquals(Optional.of(1), request.nodes());
+    assertEquals(Optional.of(2), request.gpus());
+    assertEquals(Optional.of("0:4-5"), request.on());
+    assertEquals(Optional.of(".venv"), request.python());
+    assertEquals(List.of(true, true), List.of(request.overwrite(), request.queue()));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--nodes 4, nodes, 2, 4",
+    "--gpus 16, gpus, H100:8, 16",
+    "--gpus A100:4, gpus, H100:8, A100:4",
+    "--backend hpc, backend, local, hpc"
+  })
+  void asksForAnotherSessionWhenThisOneLacksIt(String flag, String what, String has, String asked) {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+
+    desk.expect(
+        """
+        $ gpush run %s train.py
+        2> gpush: devbox is another gang than the one asked for
+        2>   because %s: it has %s, asked for %s
+        2>   try: gpush up -s devbox --replace --%s %s
+        ? 255
+        """
+            .formatted(flag, what, has, asked, what, asked));
+  }
+
+  @Test
+  void repeatsTheLastRunWithoutAScript() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failure = Optional.of(new LaunchFailure.NothingToRepeat("devbox"));
+
+    desk.expect(
+        """
+        $ gpush run
+        2> gpush: there is no run to repeat
+        2>   because devbox has had none
+        2>   try: gpush run train.py
+        ? 255
+        """);
+    assertEquals(List.of(), desk.runs.launched.getFirst().words());
+  }
+
+  @Test
+  void passesTheStatusOfTheRunThrough() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.exit = Optional.of(17);
+
+    desk.expect(
+        """
+        $ gpush run -q -m pkg.train --lr 1
+        [0] hello
+        2> [1] warning
+        ? 17
+        """);
+    assertEquals(List.of("-m", "pkg.train", "--lr", "1"), desk.runs.launched.getFirst().words());
+  }
+
+  @Test
+  void aLostRunIs255() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.exit = Optional.empty();
+
+    desk.expect(
+        """
+        $ gpush run -q train.py
+        [0] hello
+        2> [1] warning
+        2> gpush: run 7 was lost on node 0
+        2>   because its supervisor ended without a word: it was killed, or the machine started anew
+        2>   try: gpush logs 7
+        ? 255
+        """);
+  }
+
+  @Test
+  void aReadySessionIsTakenAsItIs() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.folder = Desk.PROJECT.resolve("src");
+
+    assertEquals(0, desk.call(desk.client("gpush run train.py")));
+
+    assertEquals(List.of(), desk.sessions.asked);
+  }
+
+  @Test
+  void oneThatIsGoneIsMadeAgain() {
+    desk.sessions.add("old", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failsOnce = Optional.of(new SessionFailure.Gone("old", "its lease ended"));
+    desk.sessions.isForgetful = true;
+
+    desk.expect(
+        """
+        $ gpush run train.py
+        2> old is gone: its lease ended
+        2> made devbox (1 cpu node on local); it stays warm for 1h idle; gpush down gives it back
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        """);
+  }
+
+  @Test
+  void oneThatIsNotReadyIsAttachedFirst() {
+    desk.sessions.change(
+        new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none()))
+            .state(SessionState.DEGRADED, "node 1 is cut")
+            .view());
+
+    assertEquals(0, desk.call(desk.client("gpush run train.py")));
+
+    assertTrue(desk.sessions.asked.getFirst().attachOnly());
+  }
+
+  @Test
+  void whatIsClaimedIsNamedWithTwoWaysOut() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failure =
+        Optional.of(new LaunchFailure.NoFreeSlots("all slots", List.of("run 3", "run 5")));
+
+    desk.expect(
+        """
+        $ gpush run train.py
+        2> gpush: nothing is free for this run: it asks for all slots
+        2>   because claimed by run 3 and run 5; gpush stop 3 makes room, --queue waits for it
+        2>   try: gpush run --queue train.py
+        ? 255
+        """);
+  }
+
+  @Test
+  void whatAllNodesTellIsSaidOnce() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.output =
+        output -> {
+          output.event(0, "rank 1 ended with status 42");
+          output.event(0, "stopping");
+          output.event(1, "stopping");
+        };
+
+    desk.expect(
+        """
+        $ gpush run -q train.py
+        2> gpush: rank 1 ended with status 42
+        2> gpush: stopping
+        """);
+  }
+
+  @Test
+  void missingScriptIsGuessed() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.failure =
+        Optional.of(new LaunchFailure.NoSuchScript("trian.py", "~/proj", List.of("train.py")));
+
+    desk.expect(
+        """
+        $ gpush run --nodes 1 trian.py --lr 1
+        2> gpush: there is no script 'trian.py'; did you mean train.py?
+        2>   because ~/proj has no such file
+        2>   try: gpush run --nodes 1 train.py --lr 1
+        ? 255
+        """);
+  }
+
+  @Test
+  void detachSaysHowToFollow() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+
+    desk.expect(
+        """
+        $ gpush run --detach train.py
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        2> follow: gpush logs -f 7 · end: gpush stop 7
+        $ gpush run --detach --down train.py
+        2> gpush: gpush run cannot be called like that
+        2>   because --down gives back at the end of the run, which --detach does not wait for
+        2>   try: gpush help run
+        ? 255
+        $ gpush run job.sbatch
+        2> gpush: gpush run cannot be called like that
+        2>   because running a sbatch file comes in a later version
+        2>   try: gpush help run
+        ? 255
+        """);
+  }
+
+  @Test
+  void downGivesBackAfterwardsAndKeepsTheStatus() {
+    desk.runs.exit = Optional.of(3);
+
+    desk.expect(
+        """
+        $ gpush run --down train.py
+        2> made devbox (1 cpu node on local); it is given back after this run
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        2> devbox is given back
+        ? 3
+        """);
+    assertEquals(List.of("down devbox"), desk.sessions.calls);
+  }
+
+  @Test
+  void aFailureToGiveBackDoesNotHideTheStatus() {
+    desk.sessions.questionOnDown = Optional.of("discard?");
+    desk.runs.exit = Optional.of(3);
+
+    desk.expect(
+        """
+        $ gpush run -q --down train.py
+        [0] hello
+        2> [1] warning
+        2> gpush: a question needs an answer, and nobody can be asked
+        2>   because it is: discard?
+        2>   try: gpush down --discard -s devbox
+        ? 3
+        """);
+  }
+
+  @Test
+  void anotherFolderGetsItsOwnSession() {
+    desk.sessions.add("devbox", Path.of("/data/exp"), 2, GpuRequest.none());
+
+    desk.expect(
+        """
+        $ gpush -s mine run -q train.py
+        [0] hello
+        2> [1] warning
+        """);
+    assertEquals("mine", desk.sessions.asked.getFirst().name().orElseThrow().text());
+  }
+
+  @Test
+  void controlCInterruptsThenKills() throws Exception {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
+    desk.runs.exit = Optional.of(137);
+    var running = new Running("gpush run train.py");
+    running.untilFollowed();
+
+    running.client.signal("INT");
+    assertEquals("7 INT 10s", desk.runs.stops.take());
+    running.client.signal("WINCH");
+    running.client.signal("INT");
+    assertEquals("7 KILL 0s", desk.runs.stops.take());
+
+    assertEquals(137, running.status());
+    assertTrue(running.client.errText().contains("stopping run 7; again to kill\n"));
+    assertTrue(running.client.errText().contains("killing run 7\n"));
+  }
+
+  @Test
+  void aClosedTerminalLeavesTheRunAlone() throws Exception {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
+    var running = new Running("gpush run train.py");
+    running.untilFollowed();
+
+    running.client.signal("HUP");
+
+    assertEquals(130, running.status());
+    assertTrue(desk.runs.stops.isEmpty());
+  }
+
+  @Test
+  void controlCOnLogsLeavesTheRunAlone() throws Exception {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(6, "running", Optional.empty(), "train.py");
+    desk.runs.untilKilled = Optional.of(new CountDownLatch(1));
+    var running = new Running("gpush logs -f");
+    running.untilFollowed();
+
+    running.client.signal("INT");
+
+    assertEquals(130, running.status());
+    assertTrue(desk.runs.stops.isEmpty());
+  }
+
+  @Test
+  void largeOutputComesWholeAndInOrder() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    int lines = 200_000;
+    byte[] text = "0123456789012345678901234567890123456789".getBytes(StandardCharsets.UTF_8);
+    desk.runs.output =
+        output -> {
+          for (int i = 0; i < lines; i++) {
+            output.line(i % 2, i % 2, false, text);
+          }
+        };
+    FakeInvocation client = desk.client("gpush run -q train.py");
+
+    assertEquals(0, desk.call(client));
+
+    byte[] out = client.outBytes();
+    assertEquals(lines * 45L, out.length);
+    assertEquals(
+        "[0] " + new String(text, StandardCharsets.UTF_8) + "\n[1] 0",
+        new String(out, 0, 50, StandardCharsets.UTF_8));
+    assertEquals(
+        "[1] " + new String(text, StandardCharsets.UTF_8) + "\n",
+        new String(out, out.length - 45, 45, StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void bytesAreNotTouched() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    byte[] text = {0, (byte) 0xff, 0x1b, '[', '3', '1', 'm', '\r', 7, (byte) 0xc3};
+    desk.runs.output = output -> output.line(0, 0, false, text);
+    FakeInvocation client = desk.client("gpush run -q train.py");
+
+    assertEquals(0, desk.call(client));
+
+    byte[] out = client.outBytes();
+    assertEquals(15, out.length);
+    for (int i = 0; i < text.length; i++) {
+      assertEquals(text[i], out[4 + i]);
+    }
+  }
+
+  @Test
+  void aReaderThatLeavesEndsTheFollowing() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.output =
+        output -> {
+          for (int i = 0; i < 1_000_000; i++) {
+            output.line(0, 0, false, new byte[1000]);
+          }
+          throw new AssertionError("nobody told the writer");
+        };
+    FakeInvocation client = desk.client("gpush run -q train.py").breakingAfter(10_000);
+
+    assertEquals(255, desk.call(client));
+    assertEquals(List.of(), desk.bugs);
+  }
+
+  /** A command on a thread of its own. */
+  private final class Running {
+    private final CompletableFuture<FakeInvocation> made = new CompletableFuture<>();
+    private final CompletableFuture<Integer> status = new CompletableFuture<>();
+    private final FakeInvocation client;
+
+    Running(String line) throws Exception {
+      Thread.ofVirtual()
+          .start(
+              () -> {
+                FakeInvocation mine = desk.client(line);
+                made.complete(mine);
+                try {
+                  status.complete(desk.call(mine));
+                } catch (Throwable failed) {
+                  status.completeExceptionally(failed);
+                }
+              });
+      client = made.get();
+    }
+
+    void untilFollowed() throws InterruptedException {
+      desk.runs.followed.await();
+    }
+
+    int status() throws Exception {
+      return status.get();
+    }
+  }
+}
