@@ -1,6 +1,6 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.shell.render.Width;
+import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
