@@ -33,7 +33,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -63,7 +62,6 @@ final class KubernetesReservation {
   private static final Duration REMINDER = Duration.ofSeconds(10);
 
   private static final int TRIES = 3;
-  private static final int HOLDER_BYTES = 8;
 
   private final Namespace place;
   private final AgentProgram agent;
@@ -94,10 +92,7 @@ final class KubernetesReservation {
     this.waiter = waiter;
     this.reminded = place.time().nanos();
     this.troubles = new StartupEvents(place);
-    var id = new byte[HOLDER_BYTES];
-    random.nextBytes(id);
-    this.assembly =
-        new Assembly(place, random, request.gang().text() + "/" + HexFormat.of().formatHex(id));
+    this.assembly = new Assembly(place, random, request.gang());
   }
 
   /** Creates the Job unless it is there. */

@@ -29,7 +29,10 @@ public final class Nearest {
         .filter(candidate -> candidate.length() <= LONGEST)
         .map(candidate -> new Scored(candidate, score(typed, candidate.toLowerCase(Locale.ROOT))))
         .filter(scored -> scored.score <= Math.max(1, scored.word.length() / 3))
-        .sorted(Comparator.comparingInt(Scored::score).thenComparing(Scored::word))
+        .sorted(
+            Comparator.comparingInt(Scored::score)
+                .thenComparingInt(scored -> scored.word.length())
+                .thenComparing(Scored::word))
         .limit(MOST)
         .map(Scored::word)
         .toList();

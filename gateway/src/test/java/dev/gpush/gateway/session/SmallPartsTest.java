@@ -28,7 +28,7 @@ final class SmallPartsTest {
     "trin, train",
     "x, -",
     "completely-else, -",
-    "'', devbox",
+    "'', -",
   })
   void theNearestNameIsFound(String word, String nearest) {
     assertEquals(

@@ -1,6 +1,7 @@
 package dev.gpush.shell.console;
 
-import dev.gpush.shell.render.Width;
+import dev.gpush.shell.text.Look;
+import dev.gpush.shell.text.Width;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

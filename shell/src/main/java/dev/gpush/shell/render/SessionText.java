@@ -6,6 +6,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.Clean;
+import dev.gpush.shell.text.Width;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,6 +1,5 @@
 package dev.gpush.shell.text;
 
-import dev.gpush.shell.console.Look;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 

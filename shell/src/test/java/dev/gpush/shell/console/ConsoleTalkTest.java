@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.ManualClock;
+import dev.gpush.shell.text.Look;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

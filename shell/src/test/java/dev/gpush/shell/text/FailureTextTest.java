@@ -12,7 +12,6 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
-import dev.gpush.shell.console.Look;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;

@@ -10,9 +10,11 @@ import dev.gpush.backends.kubernetes.objects.PodShaping;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.backend.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -45,6 +47,9 @@ public final class Assembly {
 
   private static final Duration MOST_RETRY = Duration.ofMinutes(2);
 
+  /** Of a name that no other try has. */
+  private static final int HOLDER_BYTES = 8;
+
   private final Namespace place;
   private final RandomGenerator random;
   private final String holder;
@@ -57,13 +62,12 @@ public final class Assembly {
   private Duration retry = RETRY;
   private String failed = "";
 
-  /**
-   * @param holder a name that no other try has
-   */
-  public Assembly(Namespace place, RandomGenerator random, String holder) {
+  public Assembly(Namespace place, RandomGenerator random, GangId gang) {
     this.place = place;
     this.random = random;
-    this.holder = holder;
+    var id = new byte[HOLDER_BYTES];
+    random.nextBytes(id);
+    this.holder = gang.text() + "/" + HexFormat.of().formatHex(id);
     this.notBefore = place.time().nanos();
   }
 

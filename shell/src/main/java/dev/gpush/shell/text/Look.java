@@ -1,4 +1,4 @@
-package dev.gpush.shell.console;
+package dev.gpush.shell.text;
 
 /**
  * What the reader's side can show.

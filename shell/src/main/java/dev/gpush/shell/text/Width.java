@@ -1,4 +1,4 @@
-package dev.gpush.shell.render;
+package dev.gpush.shell.text;
 
 /**
  * How many columns of a terminal a text takes: 2 for East Asian wide letters and emoji, 0 for
