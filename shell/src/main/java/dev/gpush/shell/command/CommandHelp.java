@@ -1,12 +1,8 @@
 package dev.gpush.shell.command;
 
-<<<<<<< HEAD
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
-import dev.gpush.shell.render.Width;
-=======
 import dev.gpush.shell.text.Width;
->>>>>>> I16
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -18,11 +18,7 @@ import dev.gpush.shell.console.CommandConsole;
 import dev.gpush.shell.console.ConsoleTalk;
 import dev.gpush.shell.console.ReaderGone;
 import dev.gpush.shell.text.FailureText;
-<<<<<<< HEAD
-=======
 import dev.gpush.shell.text.Look;
-import dev.gpush.shell.text.Nearest;
->>>>>>> I16
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -4,11 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-<<<<<<< HEAD
 import dev.gpush.shell.command.call.Common;
-import dev.gpush.shell.render.Width;
-=======
->>>>>>> I16
 import dev.gpush.shell.text.ShellWords;
 import dev.gpush.shell.text.Width;
 import java.util.ArrayList;
