@@ -1,6 +1,8 @@
 """How long the agent holds its node: a hard end, idle time, and the time it waits to be claimed at all.
 Pure: the clock is given, runs are asked for through a function."""
 
+LOOK_SECONDS = 5.0      # while a run is in progress: idle time begins at its end, which nobody tells
+
 
 class Lease:
     def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], commands=lambda: []):
@@ -15,6 +17,7 @@ class Lease:
         self.claimed = False
         self.judge = None           # of a gang: what gang.py has for this node; alone: nobody
         self.last = now
+        self.busy = False           # at the last look
         self.why = "started"
 
     def active(self, why):
@@ -38,13 +41,13 @@ class Lease:
     def look(self):
         """Notes what is in progress. Returns why it keeps the node, or None."""
         runs = self.runs()
-        if runs:
-            self.active("run " + str(runs[0]))
+        commands = [] if runs else self.commands()
+        was, self.busy = self.busy, bool(runs or commands)
+        if self.busy:
+            self.active("run " + str(runs[0]) if runs else "command")
             return self.why
-        commands = self.commands()
-        if commands:
-            self.active("command")
-            return self.why
+        if was:
+            self.active(self.why)       # it has ended since the last look: idle time begins now
         return None
 
     def over(self):
@@ -76,7 +79,8 @@ class Lease:
         ends = [end for end in (
             self.hard_end,
             None if self.claimed or self.unclaimed is None else self.started + self.unclaimed,
-            self.last + self.idle if self.claimed and self.exit_when_idle and self.idle is not None else None)
+            self.last + self.idle if self.claimed and self.exit_when_idle and self.idle is not None else None,
+            self.last + LOOK_SECONDS if self.busy else None)
             if end is not None]
         return max(0.0, min(ends) - self.clock()) if ends else None
 
