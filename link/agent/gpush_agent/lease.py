@@ -1,6 +1,8 @@
 """How long the agent holds its node: a hard end, idle time, and the time it waits to be claimed at all.
 Pure: the clock is given, runs are asked for through a function."""
 
+LOOK_SECONDS = 5.0      # between two looks while something is in progress: its end is found by looking, and starts the idle time
+
 
 class Lease:
     def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], commands=lambda: []):
@@ -15,6 +17,7 @@ class Lease:
         self.claimed = False
         self.judge = None           # of a gang: what gang.py has for this node; alone: nobody
         self.last = now
+        self.busy = False           # at the last look
         self.why = "started"
 
     def active(self, why):
@@ -38,13 +41,13 @@ class Lease:
     def look(self):
         """Notes what is in progress. Returns why it keeps the node, or None."""
         runs = self.runs()
-        if runs:
-            self.active("run " + str(runs[0]))
+        commands = [] if runs else self.commands()
+        was_busy, self.busy = self.busy, bool(runs or commands)
+        if self.busy:
+            self.active("run " + str(runs[0]) if runs else "command")
             return self.why
-        commands = self.commands()
-        if commands:
-            self.active("command")
-            return self.why
+        if was_busy:
+            self.active(self.why)       # it has ended since the last look: the idle time starts now
         return None
 
     def over(self):
@@ -73,11 +76,11 @@ class Lease:
         return None
 
     def own_next(self):
-        ends = [end for end in (
-            self.hard_end,
-            None if self.claimed or self.unclaimed is None else self.started + self.unclaimed,
-            self.last + self.idle if self.claimed and self.exit_when_idle and self.idle is not None else None)
-            if end is not None]
+        ends = [] if self.hard_end is None else [self.hard_end]
+        if not self.claimed and self.unclaimed is not None:
+            ends.append(self.started + self.unclaimed)
+        if self.claimed and self.exit_when_idle and self.idle is not None:
+            ends.append(self.last + (min(self.idle, LOOK_SECONDS) if self.busy else self.idle))
         return max(0.0, min(ends) - self.clock()) if ends else None
 
     def own_status(self):

@@ -396,8 +396,8 @@ class DialTest(NodeTest):
         server = self.serve(socket.AF_UNIX, path)
         self.exchange(client, server, client.open({"type": "unix", "path": path}).accepted())
 
-    def test_a_connection_that_is_reset_before_anything_came_is_refused(self):
-        """As the system tells it when whoever listened has gone between the two steps of connecting."""
+    def test_a_connection_that_is_reset_while_it_is_made_is_refused(self):
+        """A nonblocking connect() ends like this when the listener closes the connection at once."""
         server = self.serve(socket.AF_INET, ("127.0.0.1", 0))
         with socket.socket() as dialled:
             dialled.connect(server.getsockname())

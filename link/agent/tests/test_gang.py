@@ -114,8 +114,25 @@ class JudgeTest(unittest.TestCase):
         self.assertEqual(self.leases[2].over(), "idle")             # both: its own idle time, and the silence
         self.assertEqual(self.step(10000)[1], None)                 # its run goes on
         self.runs[1] = []
+        self.assertEqual(self.step(5)[1], None)                     # it looks that often while a run is in progress
         self.assertEqual(self.step(55)[1], None)
         self.assertEqual(self.step(10)[1], "idle")
+
+    def test_idle_time_begins_with_the_end_of_a_run(self):
+        now, runs = [0.0], [1]
+        alone = lease.Lease(lambda: now[0], {"idle_s": 60}, runs=lambda: runs)
+        alone.claim()
+        now[0] = 59.0
+        self.assertIsNone(alone.over())
+        self.assertEqual(alone.next(), 5.0)
+        runs.clear()
+        now[0] = 64.0
+        self.assertIsNone(alone.over())
+        self.assertEqual(alone.next(), 60.0)
+        now[0] = 123.9
+        self.assertIsNone(alone.over())
+        now[0] = 124.0
+        self.assertEqual(alone.over(), "idle")
 
     def test_silence_alone_is_no_reason_to_go(self):
         self.leases[0].claim()

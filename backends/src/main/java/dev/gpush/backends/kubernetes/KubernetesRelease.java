@@ -92,7 +92,8 @@ final class KubernetesRelease {
     var kept = new ArrayList<String>();
     Optional<Json> job = place.job(gang.id());
     if (job.isPresent() && !Jobs.isBeingDeleted(job.get())) {
-      kept.addAll(letGo(gang, limit));
+      // The other half of the time is for deleting the job, even if an agent does not answer.
+      kept.addAll(letGo(gang, limit.dividedBy(2)));
       delete(job.get());
     }
     hurry(gang.id(), grace);

@@ -99,7 +99,7 @@ final class SlurmRelease {
     var kept = new ArrayList<String>();
     for (SlurmJob job : jobs) {
       if (job.isRunning()) {
-        // The other half is for the job's end, which does not wait for an agent that is silent.
+        // The other half of the time is for ending the job, even if an agent does not answer.
         kept.addAll(letGo(gang, job, limit.dividedBy(2)));
       } else if (!job.hasEnded()) {
         cancel(job);

@@ -129,6 +129,23 @@ final class SlurmPlace implements BackendPlace {
 
   @Override
   public void kill(Gang gang, int node) throws Exception {
+    String pid = agent(gang, node);
+    String host = gang.nodes().get(node).host();
+    assertEquals(0, rig.root(host, "kill", "-KILL", pid).status());
+    until(() -> rig.root(host, "kill", "-0", pid).status() != 0);
+    // The last agent takes the job along, when its script has seen it.
+    if (gang.nodes().stream().allMatch(each -> isQuiet(each.host()))) {
+      until(() -> rig.ann("squeue", "-h", "-n", "gpush-" + gang.id()).isEmpty());
+    }
+  }
+
+  /** Stops a node's agent: it lives and answers nothing. */
+  void stopAgent(Gang gang, int node) throws Exception {
+    String host = gang.nodes().get(node).host();
+    assertEquals(0, rig.root(host, "kill", "-STOP", agent(gang, node)).status());
+  }
+
+  private String agent(Gang gang, int node) throws Exception {
     AgentImage agent = new AgentImage(tasks, random);
     Json.Obj header =
         Json.object(
@@ -142,14 +159,7 @@ final class SlurmPlace implements BackendPlace {
             Json.object("do", "status"));
     Json status =
         agent.ask(backend.spawn(gang, node, agent.arguments(backend.interpreters(gang))), header);
-    String host = gang.nodes().get(node).host();
-    String pid = Long.toString(status.number("pid").orElseThrow());
-    assertEquals(0, rig.root(host, "kill", "-KILL", pid).status());
-    until(() -> rig.root(host, "kill", "-0", pid).status() != 0);
-    // The last agent takes the job along, when its script has seen it.
-    if (gang.nodes().stream().allMatch(each -> isQuiet(each.host()))) {
-      until(() -> rig.ann("squeue", "-h", "-n", "gpush-" + gang.id()).isEmpty());
-    }
+    return Long.toString(status.number("pid").orElseThrow());
   }
 
   private boolean isQuiet(String host) {

@@ -142,6 +142,17 @@ final class SlurmTroubleTest {
   }
 
   @Test
+  void anAgentThatDoesNotAnswerDoesNotKeepTheJob() throws Exception {
+    try (var place = SlurmPlace.of("default")) {
+      Gang gang = place.backend().reserve(place.request(2, "H100:1", BackendContract.LONG));
+      place.stopAgent(gang, 1);
+
+      assertEquals(List.of(), place.backend().release(gang, Duration.ofMinutes(1)));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
   void withoutItsControllerNobodyCanTell() throws Exception {
     try (var place = SlurmPlace.of("default")) {
       GangRequest request = place.request(1, "H100:1", BackendContract.LONG);

@@ -95,7 +95,11 @@ public final class SlurmRig {
     return ended.output();
   }
 
-  /** A job of ann's that has so many nodes to itself, and has begun, until it is cancelled. */
+  /**
+   * Fills nodes: submits a job of ann's that shares them with no other, and waits until it runs.
+   *
+   * @return the job's number; cancel it when the nodes are to be free again
+   */
   public String occupy(int nodes) throws IOException, InterruptedException {
     String job =
         ann(
@@ -112,7 +116,7 @@ public final class SlurmRig {
         tried("ann", "timeout", "120", "sh", "-c", "until " + isRunning + "; do sleep 0.1; done");
     if (begun.status() != 0) {
       ann("scancel", job);
-      throw new AssertionError("job " + job + " does not begin: " + begun.errors());
+      throw new AssertionError("job " + job + " does not start: " + begun.errors());
     }
     return job;
   }
