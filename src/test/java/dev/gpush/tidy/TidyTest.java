@@ -33,9 +33,7 @@ final class TidyTest {
   /** Longer files, each with the reason why splitting it would make it harder to read. */
   private static final Map<String, String> LONGER =
       Map.of(
-          "link/agent/gpush_agent/agent.py",
-          "one selector loop's owner: what it may call is seen in one place",
-          "link/agent/gpush_agent/sftp.py",
+          "agent/gpush_agent/files/sftp.py",
           "one request after the other, as the protocol's draft lists them");
 
   /** Files of this name speak about the banned words themselves. */

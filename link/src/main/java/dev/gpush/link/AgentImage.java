@@ -44,7 +44,7 @@ public final class AgentImage implements AgentProgram {
   /** The folder of the agent's files in the jar. */
   private static final String FOLDER = "agent/";
 
-  /** Written by the build: one file name per line, sorted. */
+  /** Written by the build: one path below {@link #FOLDER} per line, sorted. */
   private static final String INDEX = FOLDER + "index.txt";
 
   /**
@@ -84,9 +84,9 @@ public final class AgentImage implements AgentProgram {
   private final String probe;
   private final String loader;
   private final byte[] source;
-  private final String relayProbe = resource("relay.sh");
-  private final String relay = resource("relay.py");
-  private final String handover = resource("handover.sh");
+  private final String relayProbe = resource("host/relay.sh");
+  private final String relay = resource("host/relay.py");
+  private final String handover = resource("host/handover.sh");
   private final String begin = resource("begin.sh");
 
   /**
@@ -98,7 +98,7 @@ public final class AgentImage implements AgentProgram {
   }
 
   /**
-   * An agent of another release, from the texts of its files by their names.
+   * An agent of another release, from the texts of its files by their paths.
    *
    * @param files probe.sh, loader.py and the modules
    */
@@ -119,7 +119,7 @@ public final class AgentImage implements AgentProgram {
     return files;
   }
 
-  /** The names of the agent's modules, sorted. */
+  /** The agent's modules by their paths, as in {@code link/frames}, sorted. */
   static List<String> modules() {
     return resource("index.txt")
         .lines()
@@ -131,7 +131,8 @@ public final class AgentImage implements AgentProgram {
   private static byte[] pack(Map<String, String> files) {
     var modules = Json.object();
     for (var file : new TreeMap<>(files).entrySet()) {
-      if (file.getKey().endsWith(".py")) {
+      // The loader goes on the command line.
+      if (file.getKey().endsWith(".py") && !file.getKey().equals(LOADER_FILE)) {
         String name = file.getKey().substring(0, file.getKey().length() - ".py".length());
         modules = modules.with(name, file.getValue());
       }

@@ -24,10 +24,11 @@ class AgentImageTest {
 
   @Test
   void holdsEveryModuleOfTheAgentInOrder() throws IOException {
-    try (var files = Files.list(Path.of("agent/gpush_agent"))) {
+    Path source = Path.of("../agent/gpush_agent");
+    try (var files = Files.walk(source)) {
       var modules =
           files
-              .map(file -> file.getFileName().toString())
+              .map(file -> source.relativize(file).toString())
               .filter(name -> name.endsWith(".py"))
               .map(name -> name.substring(0, name.length() - ".py".length()))
               .sorted()

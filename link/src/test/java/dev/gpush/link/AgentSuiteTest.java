@@ -19,14 +19,14 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * The agent's own tests, {@code link/agent/tests}, each file in a Python of its own, with the seed
+ * The agent's own tests, {@code agent/tests}, each file in a Python of its own, with the seed
  * and rounds of this build.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class AgentSuiteTest {
   private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong() >>> 1);
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
-  private static final Path TESTS = Path.of("agent", "tests");
+  private static final Path TESTS = Path.of("..", "agent", "tests");
   private static final long LIMIT_SECONDS = 540;
 
   private static final String HOME = Path.of("target").toAbsolutePath().toString();

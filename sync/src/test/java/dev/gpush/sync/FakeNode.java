@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A node of which only the link is missing: the real {@code files} of link/agent as a process, its
+ * A node of which only the link is missing: the real {@code files} of the agent as a process, its
  * messages over pipes. Counts bytes, and can be made to die at an exact change of the file system.
  */
 final class FakeNode implements SyncNode {
@@ -37,27 +37,27 @@ final class FakeNode implements SyncNode {
                   os.kill(os.getpid(), signal.SIGKILL)
               return call(*args, **keywords)
           return change
-      from gpush_agent import files
+      from gpush_agent.files import sync
       lies = json.loads(sys.argv[3])
       def lie(self, payload):
           told = lies.get(json.loads(payload.decode())["path"])
           if told:
-              self.send(files.PULLED, told.pop(0))
+              self.send(sync.PULLED, told.pop(0))
           else:
               self.on_pull(payload)
-      files.Conversation.HANDLERS[files.PULL] = lie
+      sync.Conversation.HANDLERS[sync.PULL] = lie
       if left:
           for name in ("rename", "unlink", "mkdir", "rmdir", "symlink", "write", "chmod", "utime"):
               setattr(os, name, counted(getattr(os, name)))
-      sys.exit(files.main({}, 0, 1))
+      sys.exit(sync.main({}, 0, 1))
       """;
 
   private static final String RELEASE =
       """
       import sys
       sys.path.insert(0, sys.argv[1])
-      from gpush_agent import files
-      print("\\n".join(files.release(sys.argv[2], sys.argv[3])))
+      from gpush_agent.files import sync
+      print("\\n".join(sync.release(sys.argv[2], sys.argv[3])))
       """;
 
   private final NodeInfo info;
@@ -78,12 +78,12 @@ final class FakeNode implements SyncNode {
   /** The sources of the agent, from wherever the build runs. */
   static Path agent() {
     for (Path at = Path.of("").toAbsolutePath(); at != null; at = at.getParent()) {
-      Path found = at.resolve("link/agent");
+      Path found = at.resolve("agent");
       if (Files.isDirectory(found.resolve("gpush_agent"))) {
         return found;
       }
     }
-    throw new IllegalStateException("no link/agent above " + Path.of("").toAbsolutePath());
+    throw new IllegalStateException("no agent above " + Path.of("").toAbsolutePath());
   }
 
   @Override

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** {@code link.py} in Java, line by line: what it does must stay what the agent does. */
+/** {@code machine.py} in Java, line by line: what it does must stay what the agent does. */
 final class ModelLink {
   private static final int MAX_STREAMS = 4096;
   private static final int LANE_IN_A_ROW = 64;

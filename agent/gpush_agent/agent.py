@@ -1,0 +1,488 @@
+"""The agent of one node: its pipes, its link, its streams, its lease.
+
+What the packages below may use of it:
+    agent.config        the `start` object of the header, with gang and node
+    agent.owner, holder, gang, node, nodes, name, workspace, state (None if not given), request
+    agent.environment.base          the base environment (a dict; copy it), ready once a call is dispatched with
+                                    agent.environment.when_ready(function)
+    agent.account                   (user, home, login shell)
+    agent.tmp                       the TMPDIR of this node, or None
+    agent.loop                      read, write, after, child (see core.loop)
+    agent.fork()                    forks; in the child everything is as in a fresh process: signals, umask, no descriptor of
+                                    ours but 0, 1, 2 (/dev/null, /dev/null, the log) and, with keep_locks=True, the held locks
+    agent.lease.active("why")       something happened that keeps the node
+"""
+import errno
+import importlib
+import json
+import os
+import resource
+import socket
+import sys
+import traceback
+
+from . import calls
+from .core import processes
+from .core.loop import NO_ROOM, Loop
+from .core.refused import Refused
+from .core.sockets import peer_uid
+from .core.version import MINOR, PYTHON, VERSION
+from .core.worker import Worker
+from .gang import peers, tunnels
+from .host import handover, locks, sweep
+from .lifetime import lease, notices
+from .link import frames
+from .link.machine import Link
+from .node import environment, facts, temporary
+from .pipe import Pipe
+from .runs import rundir
+from .streams import commands
+
+PING_SECONDS = 5.0
+WATCH_SECONDS = 5.0         # how often the folder and the lease are looked at
+MAX_PIPES = 16              # connections that have not said HELLO yet, or are being closed
+MAX_HOLDER = 256            # characters of the name that we show to others
+MAX_TERM = (1 << 63) - 1
+MAX_LOG = 1 << 20
+LEAVING_SECONDS = 0.25      # between two looks whether anything is left to be waited for
+SAME_SECONDS = 2.0          # two signals of a scheduler that come so close together are one
+FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
+SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
+CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
+                "peers", "sftp", "files", "follow", "supervisor"]
+# Loaded after the start, in the order of their likely use.
+LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
+         "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
+LATER_SECONDS = 1.0         # without a frame; what is wanted sooner is loaded when it is wanted
+
+
+class Agent:
+    def __init__(self, config, folder, listener, lock_fds, origin, beacon=None):
+        self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
+        self.beacon = beacon
+        self.log_bytes = 0
+        self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
+        self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
+        self.name, self.request = config.get("name", ""), config.get("request")
+        self.workspace, self.state = config.get("workspace"), config.get("state")
+        self.bare = not (self.state and os.path.isdir(self.state))     # nothing of an earlier agent of this node is here
+        self.loop = Loop(log=self.log)
+        self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
+        self.account = processes.account()
+        self.identity = os.urandom(16).hex()
+        self.term, self.incarnation, self.said_at = 0, "", 0
+        self.boot = facts.boot()
+        self.devices = environment.visible_devices(os.environ)
+        self.execs = set()
+        self.alone = self.loop.clock()      # since when there is no link
+        self.pipe, self.pipes = None, []
+        self.link = self.fresh_link()
+        self.ack_timer = None
+        self.tmp = None
+        self.ending = None          # why we are going, once we are
+        self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of what we start: it outlives us
+        self.troubles = {}          # code -> facts: what we cannot do here
+        self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
+                                 self.runs_alive, lambda: [owner.pid for owner in self.execs if commands.busy(owner)])
+        self.lease_timer = None
+        self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
+        self.taken = None           # when the scheduler takes the node back, once it has said so
+        self.told = None            # when it said so
+        self.peers = peers.Peers(self, config.get("peers"))
+        self.environment = environment.Environment(self, config.get("env"), config.get("env_over"),
+                                                   bool(config.get("env_own")))
+        files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        if 0 <= files < FEW_FILES:
+            self.cannot("few-files", {"limit": files})
+
+    # ---- life
+
+    def run(self):
+        processes.become_subreaper()
+        self.loop.catch_signals(lambda: self.loop.after(0, self.terminated))
+        self.make_tmp()
+        self.keeper.sign(os.getpid())
+        self.write_json()
+        self.environment.start()
+        self.listen()
+        self.loop.before_wait = self.before_wait
+        self.watch()
+        self.watch_lease()
+        self.loop.after(self.config.get("sweep_s", sweep.FIRST_SECONDS), self.sweep)
+        self.loop.run()
+
+    def listen(self):
+        self.listener.setblocking(False)
+        self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
+        if self.beacon is not None:
+            self.beacon.setblocking(False)
+            self.loop.read(self.beacon.fileno(), self.poked)
+        self.take_streams()
+
+    def take_streams(self):
+        if self.folder.handover_fd >= 0:
+            self.loop.read(self.folder.handover_fd, self.called)
+
+    def make_tmp(self):
+        """TMPDIR of this node's own; without a state folder that can be written, the system's."""
+        if not self.state:
+            return
+        try:
+            os.makedirs(self.state, exist_ok=True)
+            self.tmp = temporary.of_node(self.state, self.folder.path)
+        except OSError as error:
+            self.cannot("no-state", {"path": self.state, "errno": errno.errorcode.get(error.errno, "")})
+
+    def sweep(self):
+        """What killed agents have left on this host."""
+        if not self.ending:
+            Worker(self.loop, self.origin, lambda: sweep.dead(self.folder.bases), self.swept, sweep.SECONDS)
+            self.loop.after(sweep.EVERY_SECONDS, self.sweep)
+
+    def swept(self, result, refused):
+        if result and result["gone"]:
+            self.log("removed of killed agents: %d" % len(result["gone"]))
+
+    def cannot(self, code, facts):
+        """Something that this node lacks and that whoever uses it should hear of; the rest goes on."""
+        if code not in self.troubles:
+            self.troubles[code] = facts
+            self.log("cannot: %s %s" % (code, json.dumps(facts)))
+
+    def lacks(self):
+        return [{"code": code, "facts": facts} for code, facts in sorted(self.troubles.items())]
+
+    def write_json(self):
+        value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
+                 "holder": self.holder, "name": self.name, "python": PYTHON, "boot": self.boot,
+                 "request": self.request}
+        path = os.path.join(self.folder.path, "agent.json")
+        try:
+            with open(path + ".new", "w") as file:
+                json.dump(value, file)
+            os.rename(path + ".new", path)
+        except OSError as error:
+            self.log("agent.json: %s" % error)
+
+    def log(self, text):
+        """Sparse, and bounded: a node's log must not fill its disk."""
+        self.log_bytes += len(text) + 1
+        if self.log_bytes < MAX_LOG:
+            try:
+                os.write(2, (text.rstrip("\n") + "\n").encode("utf-8", "replace"))
+            except OSError:
+                pass
+
+    def watch(self):
+        """Every few seconds: are our folder and our locks still there, is the gateway still talking."""
+        self.check_folder()
+        if not self.ending:
+            self.keeper.look()
+        now = self.loop.clock()
+        if self.pipe is not None:
+            if now - self.pipe.heard >= PING_SECONDS and not self.link.control:
+                self.link.ping(int(now * 1000))
+            self.alone = now
+        leave = self.config.get("leave_s")
+        if leave is not None and self.pipe is None and now - self.alone >= leave:
+            self.finish("left")
+        self.loop.after(WATCH_SECONDS if leave is None else min(WATCH_SECONDS, max(0.05, leave / 4.0)), self.watch)
+
+    def check_folder(self):
+        """Someone cleaned up under us: we make the folder again, so that we stay to be found."""
+        if self.ending:
+            return
+        if self.folder.intact(self.listener):
+            locks.touch(self.folder.lock_fd)
+            self.check_tmp()
+            return
+        self.log("the folder is gone; binding again")
+        try:
+            listener = self.folder.rebuild()
+        except OSError as error:
+            self.log("binding again: %s" % error)
+            return
+        self.loop.forget(self.listener.fileno())
+        self.listener.close()
+        self.listener = listener
+        self.listener.setblocking(False)
+        self.loop.read(self.listener.fileno(), lambda: self.connected(self.listener))
+        if self.folder.handover_fd >= 0:
+            self.loop.forget(self.folder.handover_fd)
+            os.close(self.folder.handover_fd)
+        self.folder.handover_fd = handover.make(self.folder.path, os.getpid(), self.folder.lock_fd)
+        self.take_streams()
+        self.write_json()
+        self.check_tmp()
+
+    def check_tmp(self):
+        """The short name of TMPDIR lies where cleaners come by; the disk of the state folder is not asked, it may hang."""
+        if self.tmp == temporary.below(self.folder.path) and not os.path.lexists(self.tmp):
+            self.make_tmp()
+
+    def poked(self):
+        """Someone looks for us by the abstract name, because the folder did not lead to us."""
+        try:
+            sock, _ = self.beacon.accept()
+            sock.close()
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.loop.rest(self.beacon, self.poked)
+            return
+        self.check_folder()
+
+    # ---- pipes
+
+    def connected(self, listener):
+        try:
+            sock, _ = listener.accept()
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                self.cannot("no-descriptors", {"errno": errno.errorcode[error.errno]})
+                self.loop.rest(listener, lambda: self.connected(listener))
+            return
+        if peer_uid(sock) not in (os.getuid(), 0) or len(self.pipes) >= MAX_PIPES:
+            sock.close()
+            return
+        self.adopt(sock)
+
+    def adopt(self, sock):
+        """A pipe from now on."""
+        sock.setblocking(False)
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            sock.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER)
+        self.pipes.append(Pipe(self, handover.SocketEnds(sock)))
+        return self.pipes[-1]
+
+    def called(self):
+        """Commands on this node want to give us their streams."""
+        for pid in handover.callers(self.folder.handover_fd):
+            ends = handover.take(self.folder.path, pid, len(self.pipes) < MAX_PIPES)
+            if ends is not None:
+                self.pipes.append(Pipe(self, ends, b""))
+
+    def pipe_closed(self, pipe):
+        if pipe in self.pipes:
+            self.pipes.remove(pipe)
+        if pipe is self.pipe:
+            self.pipe = None        # the link is cut; everything is kept
+            self.alone = self.loop.clock()
+
+    def left(self, pipe):
+        """The gateway has ended and will not resume: what its clients ran here is hung up, as sshd's end would do it."""
+        if pipe is self.pipe:
+            link, self.link = self.link, self.fresh_link()
+            self.incarnation = ""
+            link.cut()
+
+    def before_wait(self):
+        pipe = self.pipe
+        if pipe is not None and not pipe.out:
+            pipe.flush()
+            due = self.link.ack_due
+            if due is not None and self.ack_timer is None:
+                self.ack_timer = self.loop.after(max(0.0, due - self.loop.clock()), self.ack)
+
+    def ack(self):
+        self.ack_timer = None
+
+    def fresh_link(self):
+        link = Link(self.loop.clock, self.accept)
+        link.bug = self.bug
+        return link
+
+    def hello(self, pipe, value):
+        if self.ending:
+            pipe.bye("released", {"why": self.ending})
+            return
+        if value.get("version") != VERSION:
+            pipe.bye("version", {"version": VERSION, "minor": MINOR})
+            return
+        term, last, incarnation = value.get("term", 0), value.get("last", 0), value.get("incarnation", "")
+        said_at = value.get("at", self.said_at)
+        if (any(type(number) is not int for number in (term, last, said_at)) or not isinstance(incarnation, str)
+                or not 0 <= term <= MAX_TERM):
+            raise frames.Bad("hello")
+        holder = str(value.get("holder") or "")[:MAX_HOLDER]
+        # one term is one holder's: who comes later must say so by a higher one
+        if term < self.term or (term == self.term and holder and holder != self.holder):
+            pipe.bye("term", {"holder": self.holder, "term": self.term})
+            return
+        if incarnation == self.incarnation and said_at < self.said_at:
+            pipe.bye("superseded", {"holder": self.holder})     # it lay in a relay that was stopped, and nobody listens there
+            return
+        pipe.timer.cancel()
+        old, self.pipe = self.pipe, pipe
+        if old is not None:
+            old.bye("superseded", {"holder": holder, "term": term})
+        resumed = (bool(self.incarnation) and incarnation == self.incarnation and value.get("agent") == self.identity
+                   and self.link.resumable(last))
+        if not resumed:
+            link, self.link = self.link, self.fresh_link()
+            link.cut()
+        self.term, self.incarnation, self.said_at = term, incarnation, said_at
+        self.holder = holder or self.holder
+        if not self.lease.claimed:
+            self.loop.after(LATER_SECONDS, lambda: self.load_later(list(LATER)))
+        self.lease.claim()
+        self.watch_lease()
+        pipe.greeted = True
+        pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
+            "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
+            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": CAPABILITIES,
+            "python": PYTHON, "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
+            "boot": self.boot, "bare": self.bare, "generation": self.generation(), "cannot": self.lacks()}))])
+        if resumed:
+            self.link.resume(last)
+        pipe.flush()
+
+    def generation(self):
+        """Of the workspace that is on this node: 0 before the first push, None where that cannot be read."""
+        if not self.state:
+            return None
+        try:
+            with open(os.path.join(self.state, "generation"), "rb") as file:
+                return int(file.read(64).split()[0])
+        except FileNotFoundError:
+            return 0
+        except (OSError, ValueError, IndexError):
+            return None
+
+    # ---- streams
+
+    def accept(self, stream, value):
+        try:
+            kind = value.get("type")
+            if not isinstance(kind, str) or kind not in TYPES:
+                raise Refused("bad-request", {"type": str(kind)[:100]})
+            if self.ending:
+                raise Refused("released", {"why": self.ending})
+            TYPES[kind](self, stream, value)
+        except Exception as error:      # the top of every stream's start: refused with a code, or a bug that is logged
+            if hasattr(error, "code") and hasattr(error, "facts"):
+                stream.owner = None
+                stream.refuse(error.code, error.facts)
+            else:
+                self.bug(stream)
+
+    def bug(self, stream):
+        self.log(traceback.format_exc())
+        if stream is not None:
+            stream.refuse("failed", {"reason": type(sys.exc_info()[1]).__name__})
+
+    def load_later(self, names):
+        """Loads what was left out at the start, one module a turn, while nothing else is to be done: a first run need not wait
+        for it, and later neither missing descriptors nor another Python in the place of ours can keep it from being loaded."""
+        if self.pipe is not None and self.loop.clock() - self.pipe.heard < LATER_SECONDS:
+            self.loop.after(LATER_SECONDS, lambda: self.load_later(names))
+            return
+        try:
+            importlib.import_module(names.pop(0))
+        except (ImportError, OSError) as error:     # it is found out when it is wanted
+            self.log("loading: %s" % error)
+        if names and not self.ending:
+            self.loop.after(0, lambda: self.load_later(names))
+
+    def fork(self, keep=(), keep_locks=False):
+        """See the head of this file. Returns 0 in the child, where nothing of the agent may be used any more."""
+        pid = os.fork()
+        if pid == 0:
+            processes.plain_child(self.origin)
+            processes.close_all(list(keep) + (self.lock_fds if keep_locks else []))
+        return pid
+
+    # ---- control and status
+
+    def runs_alive(self):
+        """The runs whose supervisor holds its lock."""
+        return rundir.alive(self.state) if self.state else []
+
+    def stop_run(self, run, grace, why=None):
+        """For ends and failures: whatever is wrong with one run must not keep the node, or cut a line."""
+        try:
+            requests = importlib.import_module("gpush_agent.runs.requests")
+            requests.stop(self, {"run": run, "signal": "TERM", "grace_s": grace, "why": why})
+        except Exception as error:
+            self.log("stopping run %s: %r" % (run, error))
+
+    def status(self):
+        value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
+                 "name": self.name, "pid": os.getpid(), "python": PYTHON, "agent": self.identity,
+                 "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
+                 "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
+        value.update(self.time_left(), peers=self.peers.status(), devices=self.devices)
+        return value
+
+    def time_left(self):
+        """What the lease says, and the scheduler where it takes the node back before that."""
+        value = self.lease.status()
+        if self.taken is not None:
+            seconds = round(max(0.0, self.taken - self.loop.clock()), 3)
+            hard = value["hard_left_s"]
+            value.update(hard_left_s=seconds if hard is None else min(hard, seconds), taken=True)
+        return value
+
+    # ---- the end
+
+    def watch_lease(self):
+        """Looks at the lease now and again when it may be over."""
+        if self.ending:
+            return
+        why = self.lease.over()
+        if why is not None:
+            self.finish(why)
+            return
+        left = self.time_left()
+        counts = self.lease.claimed and self.lease.exit_when_idle
+        self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if counts else None})
+        if self.lease_timer is not None:
+            self.lease_timer.cancel()
+        ahead = [seconds for seconds in (self.lease.next(), self.notices.next()) if seconds is not None]
+        if ahead:
+            self.lease_timer = self.loop.after(min(max(min(ahead), 0.01), WATCH_SECONDS), self.watch_lease)
+
+    def terminated(self):
+        """SIGTERM. A scheduler that takes the node back says it to all processes, and gives some time to those that have
+        something to save: `taken_s`, said at the start. Said again it means now."""
+        now, seconds = self.loop.clock(), self.config.get("taken_s")
+        if self.ending or (self.told is not None and now - self.told < SAME_SECONDS):
+            return
+        if not isinstance(seconds, (int, float)) or self.told is not None or not self.in_use():
+            self.finish("terminated")
+            return
+        self.told, self.taken = now, now + seconds
+        self.notices.take(seconds)
+        self.leave()
+
+    def in_use(self):
+        return bool(self.runs_alive()) or any(owner.value.get("builtin") is None for owner in self.execs)
+
+    def leave(self):
+        if self.ending:
+            return
+        if self.loop.clock() >= self.taken or not self.in_use():
+            self.finish("terminated")
+        else:
+            self.loop.after(LEAVING_SECONDS, self.leave)
+
+    def finish(self, why, answer=lambda kept: None):
+        from .lifetime.ending import Ending
+        if isinstance(self.ending, str):
+            self.final.answers.append(answer)
+            return
+        self.ending = why
+        self.log("ending: " + why)
+        self.peers.ends(why)
+        self.final = Ending(self, why, answer)
+
+
+def part(module, name):
+    """A stream's owner whose module is loaded when it is first wanted: most agents never connect or listen."""
+    def make(agent, stream, value):
+        return getattr(importlib.import_module(module), name)(agent, stream, value)
+    return make
+
+
+DIAL, LISTEN = part("gpush_agent.streams.connections", "Dial"), part("gpush_agent.streams.listeners", "Listen")
+TYPES = {"exec": commands.Exec, "call": calls.Call, "tcp": DIAL, "unix": DIAL, "listen-tcp": LISTEN, "listen-unix": LISTEN,
+         "tunnel": tunnels.Tunnel}

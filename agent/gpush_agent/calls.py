@@ -1,0 +1,142 @@
+"""call streams: a table from method to function. A function gets (agent, params) and returns a result, or raises Refused;
+those that may block run in a worker. Control lines ask a few of the same things without a link."""
+import importlib
+import os
+import socket
+
+from .core.refused import Refused, of_os_error
+from .core.worker import Worker
+from .host import handover
+from .link import frames
+from .link.stream import Owner
+from .node import facts
+
+MAX_PORTS = 64
+SECONDS = 30.0
+
+
+class Call(Owner):
+    def __init__(self, agent, stream, value):
+        self.agent, self.stream = agent, stream
+        stream.owner = self
+        method, params = value.get("method"), value.get("params") or {}
+        if not isinstance(params, dict):
+            raise Refused("bad-request", {"field": "params"})
+        if not isinstance(method, str):
+            raise Refused("bad-request", {"field": "method"})
+        if method in SLOW:
+            Worker(agent.loop, agent.origin, lambda: SLOW[method](agent, params), self.answer, SECONDS)
+        elif method == "release":
+            agent.finish("released", lambda kept: self.answer({"kept": kept}, None))
+        elif method == "environment":
+            agent.environment.when_ready(lambda: self.answer(
+                {"env": agent.environment.base, "source": agent.environment.source}, None))
+        elif method in TABLE:
+            try:
+                result = TABLE[method](agent, params)
+            except OSError as error:
+                raise of_os_error(error)
+            self.answer(result, None)
+        else:
+            raise Refused("unknown-method", {"method": str(method)[:100]})
+
+    def answer(self, result, refused):
+        if self.stream.own_close:
+            return
+        if refused is None and len(frames.pack_json({"result": result})) > frames.MAX_MESSAGE:
+            refused = Refused("limit", {"bytes": frames.MAX_MESSAGE})
+        if refused is not None:
+            self.stream.refuse(refused.code, refused.facts)
+            return
+        self.stream.opened({})
+        self.stream.message({"result": result})
+        self.stream.close({})
+
+
+def status(agent, params):
+    return agent.status()
+
+
+def renew(agent, params):
+    for name in ("hard_s", "idle_s"):
+        value = params.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
+            raise Refused("bad-request", {"field": name})
+    agent.lease.renew(params)
+    agent.peers.renewed()
+    agent.watch_lease()
+    return agent.status()
+
+
+def peers(agent, params):
+    return agent.peers.configure(params)
+
+
+def ports(agent, params):
+    """Ports that were free a moment ago, all different."""
+    count = params.get("count", 1)
+    if not isinstance(count, int) or not 0 < count <= MAX_PORTS:
+        raise Refused("bad-request", {"field": "count"})
+    sockets = []
+    try:
+        for _ in range(count):
+            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            sockets.append(sock)
+            sock.bind(("", 0))
+        return {"ports": [sock.getsockname()[1] for sock in sockets]}
+    finally:
+        for sock in sockets:
+            sock.close()
+
+
+def alone(agent, params):
+    from .files import unsaved          # late: most agents are never asked
+    return unsaved.look(agent.workspace, agent.state)
+
+
+def run(name):
+    def call(agent, params):
+        if name == "list" and not (agent.state and os.path.isdir(os.path.join(agent.state, "runs"))):
+            return []           # a new node: nothing need be loaded for that
+        result = getattr(importlib.import_module("gpush_agent.runs.requests"), name)(agent, params)
+        if name == "start":
+            agent.peers.failures.started(params.get("run"), params.get("spec"))
+        return result
+    return call
+
+
+TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "run.start": run("start"), "run.stop": run("stop"),
+         "run.list": run("list"), "run.status": run("status")}
+SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
+        "alone": alone}
+
+
+def control(agent, pipe, line):
+    """One line of JSON at the agent's socket, without a link; the answer is one, too."""
+    def answer(value, is_last=False):
+        if not pipe.closed:
+            pipe.push([frames.pack_json(value) + b"\n"])
+            pipe.end(lingers=is_last)
+
+    try:
+        value = frames.unpack_json(line)
+        do = value.get("do")
+        if do == "status" and value.get("then") == "link":
+            pipe.become_link(frames.pack_json(dict(agent.status(), ok=True)) + b"\n")
+        elif do == "status":
+            answer(dict(agent.status(), ok=True))
+        elif do == "renew":
+            answer(dict(renew(agent, value), ok=True))
+        elif do == "peers":
+            answer(dict(agent.peers.configure(value), ok=True))
+        elif do in ("peer", "tunnel") and isinstance(pipe.ends, handover.SocketEnds):
+            agent.peers.answer(pipe.hand_over().socket, value)
+        elif do == "release":
+            # With the first process of a container all others end, also the one that passes this answer on.
+            agent.finish("released", lambda kept: answer({"ok": True, "kept": kept}, is_last=True))
+        else:
+            answer({"ok": False, "code": "bad-request", "facts": {"do": str(do)[:100]}})
+    except frames.Bad:
+        answer({"ok": False, "code": "bad-request", "facts": {}})
+    except Refused as refused:
+        answer({"ok": False, "code": refused.code, "facts": refused.facts})

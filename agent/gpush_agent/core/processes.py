@@ -1,0 +1,194 @@
+"""Forking: what a child must be before it becomes a program, and which processes descend from us."""
+import os
+import pwd
+import resource
+import signal
+import sys
+
+PR_SET_CHILD_SUBREAPER = 36
+# glibc keeps these two for itself and refuses them in sigaction(), and its posix_spawn(), which a JVM starts processes with,
+# leaves them ignored in the child. Only the system call takes them.
+LIBRARY_SIGNALS = (32, 33)
+RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173, "s390x": 174}
+KERNEL_SIGSET_BYTES = 8
+
+
+class Origin:
+    """What the agent changed for itself and gives back to its children. Taken once, before anything is changed."""
+
+    def __init__(self):
+        self.umask = os.umask(0o077)
+        self.files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        soft, hard = self.files
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 65536) if hard > 0 else 65536, hard))
+        except (ValueError, OSError):
+            pass
+
+
+def raw(text):
+    """The bytes of a text, whatever the locale: Python 3.6 in the C locale would refuse anything but ASCII. A byte that is not
+    UTF-8 travels as a lone surrogate (surrogateescape; RawText in the gateway)."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def account():
+    """(user name, home, shell) of this process, also where passwd knows nothing of it."""
+    try:
+        entry = pwd.getpwuid(os.getuid())
+        name, home, shell = entry.pw_name, entry.pw_dir, entry.pw_shell
+    except KeyError:
+        name, home, shell = str(os.getuid()), os.environ.get("HOME", "/"), ""
+    for candidate in (shell, os.environ.get("SHELL", ""), "/bin/bash", "/bin/sh"):
+        if candidate and os.access(candidate, os.X_OK) and not candidate.endswith(("/nologin", "/false")):
+            return name, home or "/", candidate
+    return name, home or "/", "/bin/sh"
+
+
+def become_subreaper():
+    """Orphans of our children come to us, so that a release finds every process that it must end. Best effort."""
+    if os.getpid() == 1:
+        return True         # of a container: they come to us anyway
+    import ctypes
+    try:
+        return ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def ignored_signals():
+    """The mask of the signals that this process ignores; 0 where the system does not say."""
+    try:
+        with open("/proc/self/status", "rb") as file:
+            for line in file:
+                if line.startswith(b"SigIgn:"):
+                    return int(line.split()[1], 16)
+    except (OSError, ValueError, IndexError):
+        pass
+    return 0
+
+
+def restore_library_signals():
+    """In what this process executes these two have their default action, as under sshd. Only on the systems in the table."""
+    mask = ignored_signals()
+    ignored = [number for number in LIBRARY_SIGNALS if mask >> (number - 1) & 1]
+    call = RT_SIGACTION.get(os.uname().machine)
+    if not ignored or call is None or sys.platform != "linux":
+        return
+    import ctypes               # late: it is slow to load, and an agent that a container starts does not need it
+    if ctypes.sizeof(ctypes.c_void_p) != 8:
+        return
+    try:
+        default = ctypes.create_string_buffer(64)       # a kernel_sigaction of zeros: SIG_DFL, no flags, no mask
+        for number in ignored:
+            ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(call), ctypes.c_long(number), default,
+                                                      ctypes.c_void_p(None), ctypes.c_size_t(KERNEL_SIGSET_BYTES))
+    except (OSError, AttributeError):
+        pass
+
+
+def close_all(keep=()):
+    """Closes every descriptor above 2 that is not in `keep`."""
+    keep = set(keep)
+    try:
+        numbers = [int(name) for name in os.listdir("/proc/self/fd")]
+    except OSError:
+        numbers = range(3, min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 65536))
+    for number in numbers:
+        if number > 2 and number not in keep:
+            try:
+                os.close(number)
+            except OSError:
+                pass
+
+
+def plain_child(origin):
+    """In a forked child: signals, mask, umask and limits as a fresh process has them. Closes nothing."""
+    signal.set_wakeup_fd(-1)
+    for number in range(1, signal.NSIG):
+        if number in (signal.SIGKILL, signal.SIGSTOP):
+            continue
+        try:
+            signal.signal(number, signal.SIG_DFL)
+        except (OSError, ValueError, RuntimeError):
+            pass
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.umask(origin.umask)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, origin.files)
+    except (ValueError, OSError):
+        pass
+
+
+def read_stat(pid):
+    """(parent, session, state) from /proc, or None."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        return int(fields[1]), int(fields[3]), fields[0]
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def table():
+    """pid -> (parent, session, state) of everything visible; empty without /proc."""
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return {}
+    return {pid: stat for pid, stat in ((pid, read_stat(pid)) for pid in pids) if stat is not None}
+
+
+def agent_mark(pid):
+    """The value of GPUSH_AGENT with which a process was executed; None without one. Forks have their parent's."""
+    try:
+        with open("/proc/%d/environ" % pid, "rb") as file:
+            for entry in file.read(1 << 20).split(b"\0"):
+                if entry.startswith(b"GPUSH_AGENT="):
+                    return entry
+    except OSError:
+        pass
+    return None
+
+
+def descendants(root):
+    """The living processes below `root`, without it, and without other agents and gateways and what is below those:
+    as a subreaper we become the parent of what someone started from a terminal of ours, but it is not ours to end."""
+    children, own = {}, agent_mark(root)
+    everything = table()
+    for pid, (parent, _, state) in everything.items():
+        if state != b"Z":
+            children.setdefault(parent, []).append(pid)
+    found, todo = [], [root]
+    while todo:
+        for pid in children.get(todo.pop(), ()):
+            if agent_mark(pid) in (None, own):
+                found.append(pid)
+                todo.append(pid)
+    return found
+
+
+def catches(pid, number):
+    """Whether a process has a handler for this signal; False for one that is gone."""
+    try:
+        with open("/proc/%d/status" % pid, "rb") as file:
+            for line in file:
+                if line.startswith(b"SigCgt:"):
+                    return bool(int(line[7:], 16) >> (number - 1) & 1)
+    except (OSError, ValueError):
+        pass
+    return False
+
+
+def members(session):
+    """The living processes of one process session."""
+    return [pid for pid, (_, sid, state) in table().items() if sid == session and state != b"Z"]
+
+
+def kill(pids, *numbers):
+    for number in numbers:
+        for pid in pids:
+            try:
+                os.kill(pid, number)
+            except (ProcessLookupError, PermissionError):
+                pass

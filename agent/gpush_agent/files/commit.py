@@ -1,0 +1,446 @@
+"""Moving a folder from one generation to the next: decided at PREPARE, written down in a journal, done at COMMIT, finished after a crash."""
+import errno
+import json
+import os
+import re
+import time
+
+from ..core.refused import Refused
+from .state import FILE, LINK, OURS, in_order, root_of, write_all
+from .trash import Trash
+from .tree import Blocked, MAX_PATH, READ_PIECE, is_folder, parents_of, parts_of, stamp_of
+
+MAX_ENTRIES = 1000 * 1000       # of one manifest
+FREE_BYTES = 64 << 10           # room that must be left for the journal and the manifest …
+FREE_PER_ENTRY = 300            # … and for each of its entries
+FREE_PER_FOLDER = 4096
+
+
+def require_content(kind, content):
+    """A hash becomes a file name in the stage, a target becomes a link: both are looked at first."""
+    if kind == FILE and re.match(r"[0-9a-f]{64}\Z", content):
+        return
+    if kind == LINK and 0 < len(content.encode("utf-8")) <= MAX_PATH and "\0" not in content:
+        return
+    raise Refused("protocol", {"detail": "%r with %r" % (kind, content[:200])})
+
+
+class Commit:
+    """One folder with its manifest and stage. At most one plan is prepared at a time."""
+
+    def __init__(self, tree, state, held, stage, own):
+        self.tree = tree
+        self.state = state
+        self.held = held
+        self.stage = stage
+        self.own = own              # where stage and trash lie: on the tree's file system
+        self.trash = Trash(own)
+        self.surplus = []           # of the trash: goes once the commit is done
+        self.plan = None
+        self.is_unfinished = False  # a journal is on disk whose work failed half way
+
+    # ---- PREPARE
+
+    def prepare(self, want):
+        """The answer to PREPARE; nothing in the tree is touched."""
+        self.plan = None
+        if self.is_unfinished:
+            self.roll_forward()
+        if want["from"] != self.held.root:
+            raise Refused("moved", {"root": self.held.root})
+        writes, deletes = want["write"], want["delete"]
+        if len(writes) + len(self.held.entries) > MAX_ENTRIES:
+            raise Refused("limit", {"detail": "more than %d entries" % MAX_ENTRIES})
+        if want.get("verify"):
+            self._require_untouched(set(deletes).union(write[0] for write in writes))
+        plan = {"generation": want["generation"], "root": want["root"], "write": writes, "forget": deletes, "delete": [], "trash": [],
+                "vanish": [], "make": []}
+        going = self._going(deletes)
+        plan["delete"] = in_order(going)
+        conflicts, needed = {}, set()
+        for write in writes:
+            self._weigh(write, going, plan, conflicts, needed)
+        if conflicts and not want.get("overwrite"):
+            return {"conflicts": [[path, conflicts[path]] for path in in_order(conflicts)]}
+        plan["trash"] = [[path, self._inode(path)] for path in in_order(conflicts)]
+        self._require_root(plan)
+        missing = [content for content in sorted(needed) if not self._obtain(content)]
+        if self.stage.failure:
+            code, facts = self.stage.failure
+            self.stage.failure = None
+            return {"code": code, "facts": facts}
+        if missing:
+            return {"missing": missing}
+        plan["make"] = in_order(self._folders_to_make(writes))
+        self._require_writable([write[0] for write in writes] + plan["delete"])
+        self._require_room(plan)
+        if self.held.is_dirty:
+            self.held.save()
+        self.state.write(b"txn.prepared", json.dumps(plan, separators=(",", ":")))
+        self.plan = plan
+        return {"ok": True}
+
+    def _require_untouched(self, named):
+        """The gateway planned from memory: if anything it did not name is not as it remembers, it must look again."""
+        for path, state, _ in self.held.survey(self.tree):
+            if path not in named and state != OURS:
+                raise Refused("moved", {"path": path})
+
+    def _going(self, deletes):
+        """Of the paths to delete those that still are what we wrote; the others stay and become theirs."""
+        going = set()
+        for path in deletes:
+            parts = parts_of(path)
+            entry = self.held.entries.get(path)
+            if entry and self.held.live(self.tree, path, parts).is_content(entry[0], entry[3]):
+                going.add(path)
+        return going
+
+    def _weigh(self, write, going, plan, conflicts, needed):
+        path, kind, _, size, content = write
+        parts = parts_of(path)
+        require_content(kind, content)
+        live = self.held.live(self.tree, path, parts, size)
+        if live.is_content(kind, content):
+            return
+        if kind == FILE:
+            needed.add(content)
+        if live.kind == "blocked":
+            parent = b"/".join(parts[:live.depth]).decode("utf-8")
+            if parent not in going:
+                conflicts[parent] = "parent"
+        elif live.kind == "folder":
+            folders = []
+            if self._vanishes(parts, going, folders):
+                plan["vanish"].extend(folders)
+            else:
+                conflicts[path] = "type"
+        elif live.kind == "other":
+            conflicts[path] = "type"
+        elif live.kind != "absent" and not self._is_ours(path, live):
+            conflicts[path] = "changed" if path in self.held.entries else "foreign"
+
+    def _is_ours(self, path, live):
+        entry = self.held.entries.get(path)
+        return entry is not None and live.is_content(entry[0], entry[3])
+
+    def _vanishes(self, parts, going, folders):
+        """Whether a folder is empty once what goes is gone; the folders in it are noted, the deepest first."""
+        for name in self.tree.names(parts):
+            child = parts + [name]
+            if is_folder(self.tree.look(child)):
+                if not self._vanishes(child, going, folders):
+                    return False
+            elif b"/".join(child).decode("utf-8", "replace") not in going:
+                return False
+        folders.append(b"/".join(parts).decode("utf-8", "replace"))
+        return True
+
+    def _inode(self, path):
+        status = self.tree.look(path.encode("utf-8").split(b"/"))
+        return status.st_ino if status else 0
+
+    def _require_root(self, plan):
+        after = dict(self.held.entries)
+        for path in plan["forget"]:
+            after.pop(path, None)
+        for path, kind, x, size, content in plan["write"]:
+            after[path] = [kind, x, size, content]
+        if root_of(after) != plan["root"]:
+            raise Refused("moved", {"root": self.held.root})
+
+    def _obtain(self, content):
+        """The content is staged, or is under some other name in the tree and can be copied from there."""
+        if self.stage.has(content):
+            return True
+        for path, entry in self.held.entries.items():
+            if entry[0] == FILE and entry[3] == content and self._copy(path, content):
+                return True
+        return False
+
+    def _copy(self, path, content):
+        try:
+            fd = self.tree.open_file(path.encode("utf-8").split(b"/"))
+        except (OSError, Blocked):
+            return False
+        try:
+            return self.stage.copy(fd, content)
+        finally:
+            os.close(fd)
+
+    def _folders_to_make(self, writes):
+        """Those that are ours afterwards; in the journal, because a crash may come between a folder and what goes into it."""
+        folders = set()
+        for write in writes:
+            folders.update(parents_of(write[0]))
+        make = set()
+        for folder in in_order(folders - self.held.folders):
+            try:
+                if not is_folder(self.tree.look(folder.encode("utf-8").split(b"/"))):
+                    make.add(folder)
+            except Blocked:
+                make.add(folder)
+        return make
+
+    def _require_writable(self, paths):
+        """The folders that names will be made in or removed from let us: found out before anything changes."""
+        seen = set()
+        for path in paths:
+            parts = path.encode("utf-8").split(b"/")[:-1]
+            while tuple(parts) not in seen:
+                seen.add(tuple(parts))
+                try:
+                    self._require_writable_folder(parts)
+                    break
+                except (FileNotFoundError, Blocked):
+                    parts = parts[:-1]  # it will be made in the one above
+
+    def _require_writable_folder(self, parts):
+        fd = self.tree.folder(parts)
+        if os.access(".", os.W_OK | os.X_OK, dir_fd=fd, effective_ids=True):
+            return
+        name = b"/".join(parts) or b"."
+        number = errno.EROFS if os.fstatvfs(fd).f_flag & os.ST_RDONLY else errno.EACCES
+        raise OSError(number, os.strerror(number), name)
+
+    def _require_room(self, plan):
+        room = os.statvfs(self.own)
+        need = FREE_BYTES + FREE_PER_ENTRY * (len(plan["write"]) + len(self.held.entries)) + FREE_PER_FOLDER * len(plan["make"])
+        if room.f_bavail * room.f_frsize < need:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    # ---- COMMIT
+
+    def commit(self, generation):
+        """Does what was prepared; the manifest is saved by `finish`, after the gateway has its answer."""
+        if self.plan is None or self.plan["generation"] != generation:
+            raise Refused("not-prepared")
+        os.rename(self.state.of(b"txn.prepared"), self.state.of(b"txn"))
+        plan, self.plan = self.plan, None
+        self.is_unfinished = True
+        answer = self._apply(plan)
+        self.is_unfinished = False
+        try:
+            self.held.tell()        # before the answer: a gateway that comes next must not be told the generation before
+        except OSError:
+            pass                    # `finish` tries again
+        return answer
+
+    def finish(self):
+        """The manifest takes over from the journal. When that fails the journal stays, and the next PREPARE or TREE tries again."""
+        self.held.save()
+        self._remove(b"txn")
+        self.stage.drop()
+        surplus, self.surplus = self.surplus, []
+        self.trash.remove(surplus)
+
+    def abort(self):
+        self.plan = None
+        self._remove(b"txn.prepared")
+
+    def was_interrupted(self):
+        return os.path.exists(self.state.of(b"txn")) or os.path.exists(self.state.of(b"txn.prepared"))
+
+    def roll_forward(self):
+        """Finishes what a crash interrupted: every step looks whether it was done already."""
+        self._remove(b"txn.prepared")
+        plan = self.state.read(b"txn")
+        if plan is not None:
+            self._apply(plan)
+            self.finish()
+        self.is_unfinished = False
+
+    def _remove(self, name):
+        try:
+            os.unlink(self.state.of(name))
+        except FileNotFoundError:
+            pass
+
+    def _apply(self, plan):
+        held, tree = self.held, self.tree
+        tree.forget()
+        trashed = [path for path, inode in plan["trash"] if self._to_trash(path, inode, plan["generation"])]
+        for path in plan["delete"]:
+            self._delete(path)
+        for folder in plan["vanish"]:
+            tree.remove_folder(folder.encode("utf-8").split(b"/"))
+            held.folders.discard(folder)
+        late = self._write_all(plan["write"])
+        held.folders.update(plan["make"])
+        for path in plan["forget"]:
+            held.entries.pop(path, None)
+        self.prune(plan["delete"])
+        tree.forget()
+        held.generation = plan["generation"]
+        held.root = root_of(held.entries) if late else plan["root"]
+        held.is_dirty = True
+        kept = in_order(set(plan["forget"]) - set(plan["delete"]))
+        answer = {"generation": held.generation, "root": held.root, "late": late, "kept": kept[:1000]}
+        if trashed:
+            answer["trash"] = os.fsdecode(self.trash.of(plan["generation"]))
+            self.surplus = self.trash.surplus(plan["generation"])
+            answer["emptied"] = [name.decode("ascii") for name in self.surplus]
+        return answer
+
+    def _delete(self, path):
+        parts = path.encode("utf-8").split(b"/")
+        if self._is_ours(path, self.held.live(self.tree, path, parts)):
+            self.tree.remove(parts)
+            self.tree.remove_bytecode(parts)
+
+    def prune(self, deleted):
+        """Folders that we made and that are empty now go."""
+        folders = set()
+        for path in deleted:
+            folders.update(parent for parent in parents_of(path) if parent in self.held.folders)
+        for folder in reversed(in_order(folders)):
+            if self.tree.remove_folder(folder.encode("utf-8").split(b"/")):
+                self.held.folders.discard(folder)
+
+    def _to_trash(self, path, inode, generation):
+        """Moves what is not ours out of the way; after a crash it is in the trash already, and another inode is in its place."""
+        parts = path.encode("utf-8").split(b"/")
+        try:
+            if self._inode(path) != inode:
+                return False
+            target = os.path.join(self.trash.of(generation), *parts)
+            os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+            if os.path.lexists(target):
+                target += b".%d" % time.time()
+            self._rename(parts, target)
+            return True
+        except Blocked:
+            return False
+
+    def _rename(self, parts, target):
+        folder = self.tree.folder(parts[:-1])
+        try:
+            os.rename(parts[-1], target, src_dir_fd=folder)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            # A mount inside the tree: it stays where it is under another name.
+            os.rename(parts[-1], parts[-1] + b".gpush-trash-%d" % time.time(), src_dir_fd=folder, dst_dir_fd=folder)
+        self.tree.forget()
+
+    def _write_all(self, writes):
+        """Returns the paths that somebody changed between PREPARE and now: theirs stays."""
+        uses = {}
+        for write in writes:
+            uses[write[4]] = uses.get(write[4], 0) + 1
+        late = []
+        for path, kind, x, size, content in sorted(writes, key=lambda write: write[0].encode("utf-8")):
+            parts = path.encode("utf-8").split(b"/")
+            uses[content] -= 1
+            try:
+                live = self.held.live(self.tree, path, parts, size)
+                if live.is_content(kind, content):
+                    stamp = self._set_mode(parts, x) if kind == FILE and live.x != x else live.stamp
+                elif live.kind == "absent" or live.kind in (FILE, LINK) and self._is_ours(path, live):
+                    stamp = self._place(parts, kind, x, content, live, uses[content] > 0)
+                else:
+                    stamp = None
+            except Blocked:
+                stamp = None
+            if stamp is None:
+                late.append(path)
+            self.held.entries[path] = [kind, x, size, content, stamp]
+        return late
+
+    def _set_mode(self, parts, x):
+        fd = self.tree.open_file(parts)
+        try:
+            os.fchmod(fd, self.mode(x))
+            return stamp_of(os.fstat(fd))
+        finally:
+            os.close(fd)
+
+    umask = None
+
+    def mode(self, x):
+        if self.umask is None:
+            self.umask = os.umask(0o077)
+            os.umask(self.umask)
+        return (0o777 if x else 0o666) & ~self.umask
+
+    def _place(self, parts, kind, x, content, live, is_used_again):
+        self.tree.folder(parts[:-1], make=True)
+        if kind == LINK:
+            source = self.stage.of("link")
+            self._unlink(source)
+            os.symlink(content.encode("utf-8"), source)
+        else:
+            source = self._source(content, x, is_used_again)
+            if source is None:
+                return None
+            self._date(source, parts, live)
+        before = os.lstat(source)
+        folder = self.tree.folder(parts[:-1])
+        self._move(source, folder, parts[-1], kind, content)
+        after = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
+        if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+            return [0, 0, 0, 0]  # somebody was at it within a moment: no stamp vouches for it
+        return stamp_of(after)
+
+    def _source(self, content, x, is_used_again):
+        """A staged file that may be moved away, with its mode."""
+        source = self.stage.of(content)
+        if not self.stage.has(content) and not self._obtain(content):
+            return None
+        if is_used_again:
+            source = self.stage.of("copy")
+            self._copy_file(self.stage.of(content), source)
+        else:
+            self.stage.verified.discard(content)
+        os.chmod(source, self.mode(x))
+        return source
+
+    def _copy_file(self, source, target):
+        with open(source, "rb") as file:
+            fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            try:
+                for piece in iter(lambda: file.read(READ_PIECE), b""):
+                    write_all(fd, piece)
+            finally:
+                os.close(fd)
+
+    def _date(self, source, parts, live):
+        """The node's clock, and later than before. Python looks at whole seconds and the size: where neither moves, its cache goes."""
+        now = int(time.time() * 1e9)
+        if live.kind == FILE:
+            old = live.stamp[1]
+            if os.stat(source).st_size == live.stamp[0] and now // 1000000000 <= old // 1000000000:
+                self.tree.remove_bytecode(parts)
+            now = max(now, old + 1)
+        os.utime(source, ns=(now, now))
+
+    def _move(self, source, folder, name, kind, content):
+        try:
+            os.rename(source, name, dst_dir_fd=folder)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+        # A mount inside the tree: a copy beside the target, then a rename.
+        near = b".gpush-" + os.urandom(6).hex().encode("ascii")
+        if kind == LINK:
+            os.symlink(content.encode("utf-8"), near, dir_fd=folder)
+        else:
+            status = os.stat(source)
+            fd = os.open(near, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+            try:
+                with open(source, "rb") as file:
+                    for piece in iter(lambda: file.read(READ_PIECE), b""):
+                        write_all(fd, piece)
+                os.fchmod(fd, status.st_mode & 0o777)
+                os.utime(fd, ns=(status.st_mtime_ns, status.st_mtime_ns))
+            finally:
+                os.close(fd)
+        os.rename(near, name, src_dir_fd=folder, dst_dir_fd=folder)
+        self._unlink(source)
+
+    def _unlink(self, path):
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass

@@ -1,0 +1,376 @@
+"""What this node remembers about a synced folder: the manifest of what we wrote, and the staged contents that wait to be used."""
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import stat
+import time
+import zlib
+
+from ..core.refused import Refused
+from .tree import Blocked, READ_PIECE, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
+
+LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit in this time, or somebody else holds it
+LOCK_PAUSE_S = 0.02
+MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
+MAX_STAGED = 4096               # staged contents named in HOLDS
+FILE, LINK = "file", "link"
+OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
+
+
+def code_of(error):
+    """The word for what an OSError says about this folder."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return "no-space"
+    if error.errno == errno.EROFS:
+        return "read-only"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "denied"
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENAMETOOLONG, errno.ELOOP, errno.EMLINK):
+        return "limit"
+    return "failed"
+
+
+def facts_of(error, path=""):
+    return {"path": path, "errno": errno.errorcode.get(error.errno, str(error.errno)), "detail": os.strerror(error.errno or 0)}
+
+
+def content_key(kind, content):
+    """The hash that stands for an entry in a manifest's root: a link's is that of its target."""
+    return content if kind == FILE else hashlib.sha256(content.encode("utf-8")).hexdigest()
+
+
+def in_order(paths):
+    return sorted(paths, key=lambda path: path.encode("utf-8"))
+
+
+def root_of(entries):
+    lines = []
+    for path in in_order(entries):
+        entry = entries[path]
+        lines.append("%s\0%s\0%d\0%s\n" % (path, entry[0], entry[1], content_key(entry[0], entry[3])))
+    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
+
+
+class Live:
+    """What is at a path now: absent, file, link, folder, other, or blocked (a parent is no folder)."""
+
+    def __init__(self, kind, x=0, content=None, stamp=None, depth=0):
+        self.kind = kind
+        self.x = x
+        self.content = content
+        self.stamp = stamp
+        self.depth = depth
+
+    def is_content(self, kind, content):
+        return self.kind == kind and self.content is not None and self.content == content
+
+
+class State:
+    """The state folder of one synced folder; ours alone, so it is opened by its name."""
+
+    def __init__(self, path):
+        self.path = os.fsencode(path)
+        self.lock_fd = -1
+        self.locked = False
+        try:
+            os.mkdir(self.path, 0o700)
+        except FileExistsError:
+            status = os.stat(self.path)
+            if os.geteuid() not in (0, status.st_uid) and status.st_uid != 0:
+                raise Refused("denied", {"path": path, "detail": "belongs to another user"})
+
+    def of(self, name):
+        return os.path.join(self.path, name)
+
+    def lock(self, to_read=False):
+        """One conversation at a time changes the folder; on a shared file system that is one of all nodes, and the others may look."""
+        if self.locked:
+            return
+        if self.lock_fd < 0:
+            self.lock_fd = os.open(self.of(b"files.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        until = time.monotonic() + LOCK_WAIT_S
+        while True:
+            try:
+                fcntl.flock(self.lock_fd, (fcntl.LOCK_SH if to_read else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+                break
+            except OSError as error:
+                if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL):
+                    break  # a file system without locks: the gateway's election of one writer must do
+                if time.monotonic() > until:
+                    raise Refused("held", {"path": os.fsdecode(self.of(b"files.lock"))})
+            time.sleep(LOCK_PAUSE_S)
+        self.locked = True
+
+    def unlock(self):
+        if self.locked and self.lock_fd >= 0:
+            fcntl.flock(self.lock_fd, fcntl.LOCK_UN)
+        self.locked = False
+
+    def close(self):
+        self.unlock()
+        if self.lock_fd >= 0:
+            os.close(self.lock_fd)
+        self.lock_fd = -1
+
+    def write(self, name, text):
+        """Replaces a file of ours whole; returns its modification time, which is the file system's clock."""
+        fresh = self.of(name + b".new-%d" % os.getpid())
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            write_all(fd, text.encode("utf-8"))
+            moment = os.fstat(fd).st_mtime_ns
+        finally:
+            os.close(fd)
+        os.rename(fresh, self.of(name))
+        return moment
+
+    def read(self, name):
+        """A JSON file of ours; None when there is none or it is torn."""
+        try:
+            with open(self.of(name), "rb") as file:
+                return json.loads(file.read().decode("utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def names_fold(self):
+        """Whether this file system takes two names that differ in case for one."""
+        return os.path.exists(self.of(b"FILES.LOCK"))
+
+
+class Held:
+    """What we wrote here: path → [kind, x, size, hash or target, stamp or None]. `at`: since when unchanged stamps are to be trusted."""
+
+    def __init__(self, state):
+        self.state = state
+        self.entries = {}
+        self.generation = 0
+        self.root = root_of({})
+        self.folders = set()    # made by us below the root
+        self.above = []         # made by us above it and the root itself
+        self.at = 0
+        self.saved = None       # stamp of the file as we know it
+        self.is_dirty = False   # differs from the file in more than stamps
+        self.has_new_stamps = False
+        self.changed = {}       # path → (stamp, hash): large files that differ are read once
+
+    def load(self):
+        """Reads the file again if somebody else wrote it since."""
+        try:
+            found = stamp_of(os.stat(self.state.of(b"manifest.json")))
+        except FileNotFoundError:
+            found = None
+        if found == self.saved or self.is_dirty:
+            return
+        loaded = self.state.read(b"manifest.json") or {}
+        self.saved = found
+        self.entries = dict((item[0], item[1:]) for item in loaded.get("entries", []))
+        self.generation = loaded.get("generation", 0)
+        self.folders = set(loaded.get("folders", []))
+        self.above = loaded.get("above", [])
+        self.root = root_of(self.entries)
+        self.at = found[1] if found else 0
+
+    def save(self):
+        text = json.dumps({"version": 1, "generation": self.generation, "root": self.root, "folders": sorted(self.folders),
+                           "above": self.above, "entries": [[path] + entry for path, entry in self.entries.items()]},
+                          separators=(",", ":"))
+        self.at = self.state.write(b"manifest.json", text)
+        self.saved = stamp_of(os.stat(self.state.of(b"manifest.json")))
+        self.tell()
+        self.is_dirty = False
+        self.has_new_stamps = False
+
+    def tell(self):
+        """For who asks which generation is here without reading the manifest."""
+        self.state.write(b"generation", "%d %s\n" % (self.generation, self.root))
+
+    def live(self, tree, path, parts, size=None):
+        """What is at the path. A content is read only when its stamp does not vouch for it and its size may be right: ours, or `size`."""
+        try:
+            status = tree.look(parts)
+            if status is None:
+                return Live("absent")
+            if is_link(status):
+                return Live(LINK, 0, tree.read_link(parts), stamp_of(status))
+            if is_folder(status):
+                return Live("folder")
+            if not is_file(status):
+                return Live("other")
+            return self._live_file(tree, path, parts, status, size)
+        except Blocked as blocked:
+            return Live("blocked", depth=blocked.depth)
+        except FileNotFoundError:
+            return Live("absent")
+
+    def _live_file(self, tree, path, parts, status, size):
+        x = is_executable(status)
+        stamp = stamp_of(status)
+        entry = self.entries.get(path)
+        if entry and entry[0] == FILE and entry[4] == stamp and is_settled(stamp, self.at):
+            return Live(FILE, x, entry[3], stamp)
+        known = self.changed.get(path)
+        if known and known[0] == stamp and is_settled(stamp, self.at):
+            return Live(FILE, x, known[1], stamp)
+        sizes = (size, entry[2] if entry and entry[0] == FILE else None)
+        if stamp[0] not in sizes and (size is not None or stamp[0] > MAX_READ):
+            return Live(FILE, x, None, stamp)  # it differs; from what is nobody's question
+        try:
+            content, stamp = tree.hash_file(parts)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ELOOP):
+                raise FileNotFoundError()
+            return Live(FILE, x, None, stamp)
+        if entry and entry[0] == FILE and content == entry[3]:
+            entry[4] = stamp
+            self.has_new_stamps = True
+        else:
+            self.changed[path] = (stamp, content)
+        return Live(FILE, x, content, stamp)
+
+    def survey(self, tree):
+        """(path, state, hash that a changed file has now) of everything we wrote, in order."""
+        for path in in_order(self.entries):
+            entry = self.entries[path]
+            live = self.live(tree, path, path.encode("utf-8").split(b"/"))
+            if live.kind in ("absent", "blocked"):
+                yield path, MISSING, None
+            elif live.is_content(entry[0], entry[3]):
+                yield path, OURS if live.x == entry[1] else MODE, None
+            else:
+                yield path, CHANGED, live.content if live.kind == FILE else None
+
+
+class Stage:
+    """Contents on their way, each in a file named by its hash, on the file system of the tree so that a rename puts it in place."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, 0o700, exist_ok=True)
+        self.verified = set()
+        self.failure = None     # (code, facts) of the first thing that went wrong; told at PREPARE
+        self.hash = None
+        self.fd = -1
+        self.part = "part-%d" % os.getpid()
+
+    def of(self, name):
+        return os.path.join(self.folder, name.encode("ascii"))
+
+    def staged(self):
+        names = [os.fsdecode(name) for name in os.listdir(self.folder)]
+        return [name for name in names if len(name) == 64][:MAX_STAGED]
+
+    def receive(self, hash_hex, is_last, data):
+        """One piece; a file system that takes no more is remembered, and later pieces are let go."""
+        if self.failure:
+            return
+        try:
+            if self.fd >= 0 and hash_hex != self.hash:
+                os.close(self.fd)  # the gateway could not read the rest of that file
+                self.fd = -1
+            if self.fd < 0:
+                self.fd = os.open(self.of(self.part), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                self.hash = hash_hex
+                self.digest = hashlib.sha256()
+            write_all(self.fd, data)
+            self.digest.update(data)
+            if is_last:
+                self._finish()
+        except OSError as error:
+            self.failure = (code_of(error), facts_of(error))
+            self.drop()
+
+    def _finish(self):
+        os.close(self.fd)
+        self.fd = -1
+        if self.digest.hexdigest() == self.hash:
+            os.rename(self.of(self.part), self.of(self.hash))
+            self.verified.add(self.hash)
+        else:
+            os.unlink(self.of(self.part))  # PREPARE will say that it is missing
+
+    def has(self, hash_hex):
+        """Whether this content is here; what an earlier conversation left is read before it counts."""
+        if hash_hex in self.verified:
+            return True
+        try:
+            fd = os.open(self.of(hash_hex), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            good = hash_rest(fd) == hash_hex
+        finally:
+            os.close(fd)
+        if good:
+            self.verified.add(hash_hex)
+        else:
+            os.unlink(self.of(hash_hex))
+        return good
+
+    def copy(self, fd, hash_hex):
+        """Stages what can be read from a descriptor, if it has this hash."""
+        digest = hashlib.sha256()
+        out = os.open(self.of(self.part), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            while True:
+                piece = os.read(fd, READ_PIECE)
+                if not piece:
+                    break
+                digest.update(piece)
+                write_all(out, piece)
+        finally:
+            os.close(out)
+        if digest.hexdigest() != hash_hex:
+            os.unlink(self.of(self.part))
+            return False
+        os.rename(self.of(self.part), self.of(hash_hex))
+        self.verified.add(hash_hex)
+        return True
+
+    def drop(self):
+        """Forgets everything staged: room for the user."""
+        if self.fd >= 0:
+            os.close(self.fd)
+        self.fd = -1
+        self.verified.clear()
+        try:
+            for name in os.listdir(self.folder):
+                os.unlink(os.path.join(self.folder, name))
+        except OSError:
+            pass  # what stays is found, verified or removed the next time
+
+
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def inflate(data, limit):
+    """zlib, but never more than the limit: a megabyte on the wire must not become a terabyte here."""
+    unpacker = zlib.decompressobj()
+    try:
+        text = unpacker.decompress(data, limit)
+    except zlib.error as error:
+        raise Refused("protocol", {"detail": "zlib: %s" % error})
+    if unpacker.unconsumed_tail or not unpacker.eof:
+        raise Refused("limit", {"detail": "a message of more than %d bytes" % limit})
+    return text
+
+
+def make_folders(path):
+    """Like makedirs; returns what was made, the highest first."""
+    missing = []
+    while path and not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    made = []
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder, 0o755)
+            made.append(os.fsdecode(folder))
+        except FileExistsError:
+            if not stat.S_ISDIR(os.stat(folder).st_mode):
+                raise
+    return made

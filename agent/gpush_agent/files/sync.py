@@ -1,0 +1,429 @@
+"""The builtin `files`: keeps the project's folder on this node as the gateway wants it (docs/technical/sync.md)."""
+import hashlib
+import json
+import os
+import shutil
+import struct
+import zlib
+
+from ..core.refused import Refused
+from .commit import Commit
+from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, in_order, make_folders, write_all
+from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link, parents_of, parts_of
+
+TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED = range(1, 15)
+MAX_MESSAGE = 1 << 20           # on the wire
+MAX_TEXT = 16 << 20             # of one message once inflated
+MAX_PIECE = 256 << 10           # of a content, inflated
+INDEX_TEXT = 512 << 10          # an INDEX message is closed at this many characters: deflated it is always below MAX_MESSAGE
+INDEX_ENTRIES = 4096
+MAX_NAMES = 10000               # of a folder that is pulled
+MAX_KEPT = 1000                 # names that release reports
+HEAD = struct.Struct(">IB")
+
+
+def main(args, stdin_fd, stdout_fd):
+    """Serves one conversation until its end; the exit status."""
+    conversation = Conversation(stdin_fd, stdout_fd)
+    try:
+        conversation.run()
+        return 0
+    except (EOFError, BrokenPipeError):
+        return 0  # the gateway went: what was prepared is not committed, what was committed is done
+    finally:
+        conversation.close()
+
+
+class Conversation:
+    """Requests are answered one by one, in order; BLOB has no answer of its own."""
+
+    def __init__(self, stdin_fd, stdout_fd):
+        self.input = os.fdopen(stdin_fd, "rb", MAX_PIECE, closefd=False)
+        self.out = stdout_fd
+        self.tree = None
+        self.state = None
+        self.partial = None     # PREPARE messages that came so far
+        self.is_over = False
+
+    def run(self):
+        while not self.is_over:
+            head = self.input.read(HEAD.size)
+            if len(head) < HEAD.size:
+                raise EOFError()
+            length, kind = HEAD.unpack(head)
+            if length > MAX_MESSAGE:
+                return self.send(FAILED, {"code": "protocol", "facts": {"detail": "%d bytes" % length}, "fatal": True})
+            payload = self.input.read(length)
+            if len(payload) < length:
+                raise EOFError()
+            self.handle(kind, payload)
+
+    def close(self):
+        if self.tree:
+            self.tree.close()
+            self.tree = None
+        if self.state:
+            self.state.close()
+            self.state = None
+
+    def handle(self, kind, payload):
+        try:
+            if self.tree is None and kind != TREE:
+                raise Refused("protocol", {"detail": "message %d before TREE" % kind})
+            handler = self.HANDLERS.get(kind)
+            if handler is None:
+                raise Refused("protocol", {"detail": "message %d" % kind})
+            handler(self, payload)
+        except Refused as refused:
+            self.fail(kind, refused.code, refused.facts)
+        except Blocked:
+            self.fail(kind, "not-found", {})
+        except (EOFError, BrokenPipeError):
+            raise
+        except OSError as error:
+            path = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+            self.fail(kind, code_of(error), facts_of(error, path))
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            self.fail(kind, "protocol", {"detail": "%s: %s" % (type(error).__name__, error)})
+        if self.tree:
+            self.tree.forget()
+
+    def fail(self, kind, code, facts):
+        if kind in (PREPARE, COMMIT, ABORT):
+            self.partial = None
+            self.state.unlock()
+        if kind == PREPARE and code == "no-space":
+            self.stage.drop()
+        fatal = kind == TREE or code == "protocol"
+        if kind == PREPARE and not fatal and code in ("no-space", "read-only", "denied", "limit", "failed"):
+            self.send(PREPARED, {"code": code, "facts": facts})
+        else:
+            self.send(FAILED, {"code": code, "facts": facts, "fatal": fatal})
+        self.is_over = fatal
+
+    # ---- messages out
+
+    def send(self, kind, value):
+        self.send_bytes(kind, json.dumps(value, separators=(",", ":")).encode("ascii"))
+
+    def send_bytes(self, kind, payload):
+        write_all(self.out, HEAD.pack(len(payload), kind) + payload)
+
+    def send_holds(self, known):
+        """HOLDS and INDEX: all entries, or only those that are not as written when the gateway knows our manifest."""
+        held = self.held
+        is_all = known != held.root
+        room = os.statvfs(self.root)
+        self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
+                          "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
+                          "staged": self.stage.staged(), "folds": self.folds})
+        items, size = [], 0
+        for path, state, now in held.survey(self.tree):
+            if not is_all and state == OURS:
+                continue
+            items.append([path] + held.entries[path][:4] + [state, now])
+            size += len(path) + 128
+            if len(items) == INDEX_ENTRIES or size > INDEX_TEXT:
+                self.send_index(items, False)
+                items, size = [], 0
+        self.send_index(items, True)
+        if held.has_new_stamps and self.state.locked:
+            held.save()
+
+    def send_index(self, items, is_last):
+        text = json.dumps({"entries": items, "last": is_last}, separators=(",", ":"))
+        self.send_bytes(INDEX, zlib.compress(text.encode("ascii"), 1))
+
+    def seen(self):
+        """The tokens of the nodes that have this very folder: who sees another's shares a file system with it."""
+        try:
+            return sorted(os.fsdecode(name) for name in os.listdir(self.state.of(b"tokens")))
+        except OSError:
+            return []
+
+    # ---- messages in
+
+    def on_tree(self, payload):
+        if self.tree:
+            raise Refused("protocol", {"detail": "a second TREE"})
+        want = json.loads(payload.decode("utf-8"))
+        for path in (want["root"], want["state"]):
+            if not path.startswith("/") or "\0" in path:
+                raise Refused("bad-path", {"path": path})
+        self.root = os.fsencode(want["root"].rstrip("/") or "/")
+        above = make_folders(self.root)
+        above += make_folders(os.path.dirname(os.fsencode(want["state"])))
+        self.state = State(want["state"])
+        self.state.lock(to_read=True)
+        self.write_token(int(want["node"]))
+        self.folds = self.state.names_fold()
+        self.held = Held(self.state)
+        self.held.load()
+        self.tree = Tree(self.root)
+        own = own_folder(self.root, self.state.path)
+        self.stage = Stage(os.path.join(own, b"stage"))
+        self.commit = Commit(self.tree, self.state, self.held, self.stage, own)
+        if above or self.commit.was_interrupted():
+            self.state.unlock()
+            self.state.lock()
+            self.held.load()
+            self.commit.roll_forward()
+        if above:
+            self.held.above = self.held.above + [path for path in above if path not in self.held.above]
+            self.held.save()
+        self.send_holds(want.get("known"))
+        self.state.unlock()
+
+    def write_token(self, node):
+        folder = self.state.of(b"tokens")
+        os.makedirs(folder, 0o700, exist_ok=True)
+        for name in os.listdir(folder):
+            if name.startswith(b"%d-" % node):
+                os.unlink(os.path.join(folder, name))
+        self.token = "%d-%s" % (node, os.urandom(16).hex())
+        os.close(os.open(os.path.join(folder, self.token.encode("ascii")), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+    def on_check(self, payload):
+        known = json.loads(payload.decode("utf-8")).get("known")
+        self.state.lock(to_read=not self.commit.is_unfinished)
+        try:
+            self.held.load()
+            if self.commit.is_unfinished:
+                self.commit.roll_forward()
+            self.send_holds(known)
+        finally:
+            if self.commit.plan is None:
+                self.state.unlock()
+
+    def on_blob(self, payload):
+        if len(payload) < 33:
+            raise Refused("protocol", {"detail": "a blob of %d bytes" % len(payload)})
+        flags = payload[32]
+        data = payload[33:]
+        if flags & 1:
+            data = inflate(data, MAX_PIECE)
+        self.stage.receive(payload[:32].hex(), bool(flags & 2), data)
+
+    def on_prepare(self, payload):
+        part = json.loads(inflate(payload, MAX_TEXT).decode("utf-8"))
+        if self.partial is None:
+            self.partial = part
+        else:
+            self.partial["write"].extend(part["write"])
+            self.partial["delete"].extend(part["delete"])
+        if part.get("more"):
+            return
+        want, self.partial = self.partial, None
+        self.state.lock()
+        self.held.load()
+        answer = self.commit.prepare(want)
+        if "ok" not in answer:
+            self.state.unlock()
+        if answer.get("code") == "no-space":
+            self.stage.drop()  # a node that is full must at least get back what we took
+        self.send(PREPARED, answer)
+
+    def on_commit(self, payload):
+        answer = self.commit.commit(json.loads(payload.decode("utf-8"))["generation"])
+        self.send(COMMITTED, answer)
+        try:
+            self.commit.finish()
+        except OSError:
+            pass  # the journal stays until the manifest can be saved: the next PREPARE or TREE sees to it
+        self.state.unlock()
+
+    def on_abort(self, payload):
+        self.partial = None
+        self.commit.abort()
+        self.state.unlock()
+        self.send(ABORTED, {})
+
+    def on_pull(self, payload):
+        path = json.loads(payload.decode("utf-8"))["path"]
+        parts = [] if path == "" else parts_of(path)
+        status = self.tree.look(parts) if parts else os.fstat(self.tree.fd)
+        if is_folder(status):
+            names = [name.decode("utf-8", "replace") for name in self.tree.names(parts)]
+            self.send(PULLED, {"kind": "folder", "names": names[:MAX_NAMES], "all": len(names) <= MAX_NAMES})
+        elif is_link(status):
+            self.send(PULLED, {"kind": "link", "target": self.tree.read_link(parts) or ""})
+        elif is_file(status):
+            self.send_file(parts)
+        else:
+            self.send(PULLED, {"code": "not-found" if status is None else "other"})
+
+    def send_file(self, parts):
+        """The hash goes with the last piece: a large file is read only once."""
+        fd = self.tree.open_file(parts)
+        try:
+            status = os.fstat(fd)
+            self.send(PULLED, {"kind": "file", "x": is_executable(status), "size": status.st_size})
+            digest = hashlib.sha256()
+            piece = os.read(fd, MAX_PIECE)
+            while True:
+                digest.update(piece)
+                after = os.read(fd, MAX_PIECE) if piece else b""
+                packed = zlib.compress(piece, 1)
+                is_packed = len(packed) < len(piece) * 9 // 10
+                flags = (1 if is_packed else 0) | (0 if after else 2)
+                head = digest.digest() if not after else bytes(32)
+                self.send_bytes(BLOB, head + bytes([flags]) + (packed if is_packed else piece))
+                if not after:
+                    return
+                piece = after
+        finally:
+            os.close(fd)
+
+    HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull}
+
+
+def own_folder(root, state):
+    """Where stage and trash lie: the state folder, or a folder at the root when the two are on different file systems."""
+    if os.stat(root).st_dev == os.stat(state).st_dev:
+        return state
+    own = os.path.join(root, OWN)
+    try:
+        os.mkdir(own, 0o700)
+    except FileExistsError:
+        if os.path.islink(own) or not os.path.isdir(own):
+            raise Refused("denied", {"path": os.fsdecode(own), "detail": "is in the way"})
+    return own
+
+
+# ---- release
+
+
+def release(root, state):
+    """Removes what is ours, then the empty folders, then the state folder. Returns what was kept: names below the root, full ones of trash."""
+    kept = []
+    try:
+        if os.path.isdir(state):
+            Release(root, state, kept).run()
+        elif os.path.isdir(root) and os.listdir(root):
+            kept.append(root)
+    except (Refused, OSError, ValueError, Blocked) as error:
+        kept.append("%s (%s)" % (root, getattr(error, "code", None) or error))
+    return kept[:MAX_KEPT]
+
+
+class Release:
+    """Done step by step: what cannot be removed is kept and named, the rest goes on."""
+
+    def __init__(self, root, state, kept):
+        self.root = os.fsencode(root)
+        self.kept = kept
+        self.state = State(state)
+        self.held = Held(self.state)
+
+    def run(self):
+        try:
+            self.state.lock()
+        except Refused:
+            pass  # a conversation that hangs must not keep the node
+        self.held.load()
+        above = list(self.held.above)
+        own = None
+        try:
+            if os.path.isdir(self.root):
+                own = own_folder(self.root, self.state.path)
+                self.remove_ours()
+        finally:
+            self.state.close()
+        for folder in set([own or self.state.path, self.state.path]):
+            self.remove_own(folder)
+        for folder in reversed(above):
+            try:
+                os.rmdir(folder)
+            except OSError:
+                pass  # it holds what is not ours
+
+    def remove_ours(self):
+        tree = Tree(self.root)
+        try:
+            self.adopt_journal()
+            for path in in_order(self.held.entries):
+                self.remove(tree, path)
+            tree.forget()
+            folders = set(self.held.folders)
+            for path in self.held.entries:
+                folders.update(parents_of(path))
+            for folder in reversed(in_order(folders)):
+                tree.remove_folder(folder.encode("utf-8").split(b"/"))
+            self.name_rest(tree, [], folders)
+        finally:
+            tree.close()
+
+    def adopt_journal(self):
+        """A commit that was cut short: what it was to write is ours where it was written."""
+        plan = self.state.read(b"txn") or {}
+        self.held.folders.update(plan.get("make", []))
+        for path, kind, x, size, content in plan.get("write", []):
+            old = self.held.entries.get(path)
+            parts = parts_of(path)
+            tree = Tree(self.root)
+            try:
+                live = self.held.live(tree, path, parts, size)
+            finally:
+                tree.close()
+            if old is None or live.is_content(kind, content):
+                self.held.entries[path] = [kind, x, size, content, None]
+
+    def remove(self, tree, path):
+        entry = self.held.entries[path]
+        try:
+            parts = parts_of(path)
+            live = self.held.live(tree, path, parts)
+            if live.is_content(entry[0], entry[3]):
+                tree.remove(parts)
+                tree.remove_bytecode(parts)
+        except (OSError, Refused, Blocked):
+            pass  # still there: the walk below names it
+
+    def name_rest(self, tree, parts, folders):
+        """Names what is left; a folder that was never ours is named as one."""
+        for name in tree.names(parts):
+            child = parts + [name]
+            path = b"/".join(child).decode("utf-8", "replace")
+            if len(self.kept) >= MAX_KEPT or child == [OWN]:
+                continue
+            try:
+                has_names = is_folder(tree.look(child))
+                if has_names and path in folders:
+                    self.name_rest(tree, child, folders)
+                else:
+                    self.kept.append(path + "/" if has_names else path)
+            except (OSError, Blocked):
+                self.kept.append(path)
+
+    def remove_own(self, folder):
+        """Our state goes; what people had and we moved to the trash stays, and what runs have put out."""
+        stays = []
+        for name in (b"trash", b"outputs"):
+            self.keep_full(os.path.join(folder, name))
+            if os.path.isdir(os.path.join(folder, name)):
+                stays.append(name)
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            path = os.path.join(folder, name)
+            if name in stays:
+                continue
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+        try:
+            os.rmdir(folder)
+        except OSError:
+            if not stays and os.path.isdir(folder):
+                self.kept.append(os.fsdecode(folder))
+
+    def keep_full(self, top):
+        for folder, folders, files in os.walk(top, topdown=False):
+            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+            for name in files + links:
+                if len(self.kept) < MAX_KEPT:
+                    self.kept.append(os.fsdecode(os.path.join(folder, name)))
+            if not files and not links:
+                try:
+                    os.rmdir(folder)
+                except OSError:
+                    pass  # not empty

@@ -1,0 +1,188 @@
+"""A folder as seen through one open descriptor: every path below it is opened component by component, no link is followed."""
+import errno
+import hashlib
+import os
+import stat
+
+from ..core.refused import Refused
+
+MAX_PATH = 4096                 # Linux takes no longer ones
+READ_PIECE = 1 << 20            # a megabyte at a time: hashing is then bound by SHA-256, not by calls
+READ_TRIES = 5                  # a file that changes while it is read is read again this often
+OWN = b".gpush"                 # our own folder at the root when the state folder is on another file system
+FINE_NS = 20 * 1000 * 1000      # two kernel ticks: a change this close to a stamp may not show in it
+COARSE_NS = 2 * 1000 * 1000 * 1000  # the same where time stamps have no fractions (FAT, old NFS)
+
+
+class Blocked(Exception):
+    """A parent of a path is there and is no folder: `depth` components down."""
+
+    def __init__(self, depth):
+        Exception.__init__(self)
+        self.depth = depth
+
+
+def parts_of(path):
+    """The components of a relative path as bytes; anything that could lead elsewhere is refused."""
+    try:
+        raw = path.encode("utf-8")
+    except (UnicodeEncodeError, AttributeError):
+        raise Refused("bad-path", {"path": repr(path)[:200]})
+    parts = raw.split(b"/")
+    if len(raw) > MAX_PATH or b"\0" in raw or parts[0] == OWN or any(part in (b"", b".", b"..") for part in parts):
+        raise Refused("bad-path", {"path": path[:200]})
+    return parts
+
+
+def parents_of(path):
+    """The paths of all folders above a path, the deepest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def stamp_of(status):
+    """What changes when a file's content does."""
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def is_settled(stamp, at):
+    """Whether a change made after the moment `at` (the file system's clock) would show in the stamp."""
+    fine = stamp[1] % 1000000 or stamp[2] % 1000000
+    return max(stamp[1], stamp[2]) + (FINE_NS if fine else COARSE_NS) < at
+
+
+class Tree:
+    """Keeps the folders of the last path open, so that going through sorted paths costs about one call each."""
+
+    def __init__(self, root):
+        self.root = os.fsencode(root)
+        self.fd = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.open = []  # (name, descriptor) from the root downwards
+
+    def close(self):
+        self.forget()
+        os.close(self.fd)
+
+    def forget(self):
+        """Folders may have been moved: nothing is kept open over a pause or over a removal of our own."""
+        while self.open:
+            os.close(self.open.pop()[1])
+
+    def folder(self, parts, make=False):
+        """A descriptor of the folder, valid until the next call; missing ones are made if wanted."""
+        depth = 0
+        while depth < len(parts) and depth < len(self.open) and self.open[depth][0] == parts[depth]:
+            depth += 1
+        while len(self.open) > depth:
+            os.close(self.open.pop()[1])
+        fd = self.open[-1][1] if self.open else self.fd
+        for at in range(depth, len(parts)):
+            fd = self._enter(fd, parts[at], at + 1, make)
+            self.open.append((parts[at], fd))
+        return fd
+
+    def _enter(self, fd, name, depth, make):
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(name, flags, dir_fd=fd)
+        except OSError as error:
+            if error.errno in (errno.ENOTDIR, errno.ELOOP):
+                raise Blocked(depth)
+            if error.errno != errno.ENOENT or not make:
+                raise
+        try:
+            os.mkdir(name, 0o777, dir_fd=fd)
+        except FileExistsError:
+            pass  # somebody else made it this moment
+        return self._enter(fd, name, depth, False)
+
+    def look(self, parts):
+        """What lies at a path, not following a link; None when nothing does. Blocked when a parent is no folder."""
+        try:
+            return os.stat(parts[-1], dir_fd=self.folder(parts[:-1]), follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def open_file(self, parts, flags=os.O_RDONLY):
+        return os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
+
+    def read_link(self, parts):
+        """The target as text, or None when it is none that we could have written."""
+        try:
+            return os.readlink(parts[-1], dir_fd=self.folder(parts[:-1])).decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+
+    def hash_file(self, parts):
+        """SHA-256 (hex) of a regular file and the stamp it had all the while; None for the hash when it never held still."""
+        fd = self.open_file(parts)
+        try:
+            for _ in range(READ_TRIES):
+                before = stamp_of(os.fstat(fd))
+                os.lseek(fd, 0, os.SEEK_SET)
+                digest = hash_rest(fd)
+                if stamp_of(os.fstat(fd)) == before:
+                    return digest, before
+            return None, before
+        finally:
+            os.close(fd)
+
+    def names(self, parts):
+        fd = os.open(parts[-1] if parts else b".", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC,
+                     dir_fd=self.folder(parts[:-1]))
+        try:
+            return sorted(os.fsencode(name) for name in os.listdir(fd))
+        finally:
+            os.close(fd)
+
+    def remove(self, parts):
+        os.unlink(parts[-1], dir_fd=self.folder(parts[:-1]))
+
+    def remove_folder(self, parts):
+        """Removes an empty folder; False when it is not empty, not there, or no folder."""
+        self.forget()
+        try:
+            os.rmdir(parts[-1], dir_fd=self.folder(parts[:-1]))
+            return True
+        except (OSError, Blocked):
+            return False
+
+    def remove_bytecode(self, parts):
+        """What Python compiled from this source: stale when its mtime did not move by a second, garbage when it is gone."""
+        name = parts[-1]
+        if not name.endswith(b".py"):
+            return
+        cache = parts[:-1] + [b"__pycache__"]
+        try:
+            for other in self.names(cache):
+                if other.startswith(name[:-2]) and other.endswith(b".pyc"):
+                    self.remove(cache + [other])
+        except (OSError, Blocked):
+            return  # none there
+        self.remove_folder(cache)
+
+
+def hash_rest(fd):
+    digest = hashlib.sha256()
+    while True:
+        piece = os.read(fd, READ_PIECE)
+        if not piece:
+            return digest.hexdigest()
+        digest.update(piece)
+
+
+def is_file(status):
+    return status is not None and stat.S_ISREG(status.st_mode)
+
+
+def is_link(status):
+    return status is not None and stat.S_ISLNK(status.st_mode)
+
+
+def is_folder(status):
+    return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def is_executable(status):
+    return 1 if stat.S_ISREG(status.st_mode) and status.st_mode & 0o100 else 0

@@ -1,0 +1,85 @@
+"""What exists on this node alone: files of the workspace that nobody sent, or that differ from what was sent, and results of
+runs. Asked for before a node goes whose disk goes with it. Only looks; what changes meanwhile is changed meanwhile."""
+import os
+import time
+
+from ..core.refused import Refused
+from .state import Held, State
+from .tree import Blocked, OWN, Tree, parts_of
+
+MOST_NAMED = 8
+MOST_FILES = 200000     # then it is enough to know that there are many
+SECONDS = 20.0
+MADE_AGAIN = frozenset((b"__pycache__", OWN))
+
+
+def look(workspace, state):
+    """{"files": n, "bytes": n, "paths": [...], "whole": bool}; `whole` is false when it was too much to look at."""
+    found = Found()
+    if state and os.path.isdir(state):
+        found.outputs(os.path.join(os.fsencode(state), b"outputs"))
+    if workspace and os.path.isdir(workspace):
+        found.workspace(os.fsencode(workspace), held(state))
+    return {"files": found.files, "bytes": found.bytes, "paths": found.paths, "whole": found.whole}
+
+
+def held(state):
+    if not state or not os.path.isdir(state):
+        return None         # looking makes nothing
+    try:
+        sent = Held(State(state))
+        sent.load()
+        return sent
+    except (Refused, OSError, ValueError):
+        return None
+
+
+class Found:
+    def __init__(self):
+        self.files, self.bytes, self.paths, self.whole = 0, 0, [], True
+        self.looked, self.until = 0, time.monotonic() + SECONDS
+
+    def add(self, path, name):
+        self.files += 1
+        try:
+            self.bytes += os.lstat(path).st_size
+        except OSError:
+            pass
+        if len(self.paths) < MOST_NAMED:
+            self.paths.append(name.decode("utf-8", "replace"))
+
+    def below(self, root):
+        """(path, name below root) of every file."""
+        for folder, folders, files in os.walk(root):
+            folders[:] = sorted(name for name in folders if name not in MADE_AGAIN)
+            links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+            for name in sorted(files) + links:
+                self.looked += 1
+                if self.looked > MOST_FILES or time.monotonic() > self.until:
+                    self.whole = False
+                    return
+                path = os.path.join(folder, name)
+                yield path, os.path.relpath(path, root)
+
+    def outputs(self, root):
+        for path, name in self.below(root):
+            self.add(path, b"outputs/" + name)
+
+    def workspace(self, root, sent):
+        tree = Tree(root) if sent is not None else None
+        try:
+            for path, name in self.below(root):
+                if tree is None or not self.is_sent(tree, sent, name):
+                    self.add(path, name)
+        finally:
+            if tree is not None:
+                tree.close()
+
+    @staticmethod
+    def is_sent(tree, sent, name):
+        try:
+            path = name.decode("utf-8")
+            entry = sent.entries.get(path)
+            return entry is not None and sent.live(tree, path, parts_of(path)).is_content(entry[0], entry[3])
+        except (OSError, Refused, ValueError, Blocked):
+            return False

@@ -1,0 +1,1 @@
+"""The other nodes of the gang: lines between agents, the idle time of all, tunnels through node 0."""

@@ -1,0 +1,168 @@
+"""Locks that an agent holds for its gang (a GPU, a port range): all or nothing, between users too."""
+import errno
+import fcntl
+import json
+import os
+import time
+
+from ..core.filelock import same
+from ..core.refused import Refused, of_os_error
+
+FOLDER_MODE, FILE_MODE = 0o1777, 0o666
+PATIENCE = 0.3              # seconds: who only looks at a lock has it for a moment
+STEP = 0.02
+TOUCH_SECONDS = 600         # cleaners of /tmp count in days
+
+
+def take_all(wanted, label):
+    """Descriptors of the locks in `wanted` ([{"path", "label"}]), in order; Refused("held") with none taken.
+    `label` is a dict that says who we are; it is written into each file for whoever meets it."""
+    taken = []
+    try:
+        for lock in wanted:
+            taken.append(take(lock["path"], dict(label, label=lock.get("label", ""))))
+    except BaseException:
+        for fd in taken:
+            os.close(fd)
+        raise
+    return taken
+
+
+def take(path, label, patience=PATIENCE):
+    """Asks again for so many seconds: a lock is also busy while somebody looks at it, and its label is then an old one."""
+    until = time.monotonic() + patience
+    try:
+        fd, locked = attempt(path)
+        while not locked and time.monotonic() < until:
+            time.sleep(STEP)
+            os.close(fd)
+            fd, locked = attempt(path)
+        if locked:
+            try:
+                sign(fd, label)
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    os.close(fd)
+                    raise
+                # on a full disk a lock that does not say whose it is still locks
+            return fd
+    except OSError as error:
+        raise of_os_error(error, path)
+    holder = read(fd)
+    # the run of a dead agent of this very node still holds it: ours already, and never two agents of one node
+    if is_of(holder, label):
+        return fd
+    os.close(fd)
+    raise Refused("held", {"path": path, "label": label.get("label", ""), "holder": holder})
+
+
+def attempt(path):
+    """(descriptor, whether it is locked and of the file that is at `path`)."""
+    make_folder(os.path.dirname(path))
+    fd = open_file(path)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EACCES):
+            os.close(fd)
+            raise
+        return fd, False
+    return fd, same(fd, path)
+
+
+def sign(fd, label):
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, json.dumps(label).encode(), 0)
+
+
+def is_of(holder, label):
+    """Whether a label is one of this node of this gang."""
+    return bool(holder.get("gang")) and all(holder.get(key) == label.get(key) for key in ("gang", "node"))
+
+
+class Keeper:
+    """Looks after locks that are held, for as long as the agent lives. Never waits."""
+
+    def __init__(self, wanted, fds, log):
+        self.paths = [lock["path"] for lock in wanted]
+        self.fds, self.log = fds, log
+        self.told = set()
+
+    def sign(self, pid):
+        """Who took them was only the starter: now they name the process that holds them."""
+        for path, fd in zip(self.paths, self.fds):
+            label = read(fd)
+            try:
+                if label.get("pid") != pid:
+                    sign(fd, dict(label, pid=pid))
+            except OSError as error:
+                self.tell(path, error)
+
+    def look(self):
+        for path, fd in zip(self.paths, self.fds):
+            try:
+                if not same(fd, path):
+                    self.restore(path, fd)
+                touch(fd)
+                self.told.discard(path)
+            except OSError as error:
+                self.tell(path, error)
+            except Refused as refused:
+                self.tell(path, "another file than we have locked: %s %s" % (refused.code, refused.facts))
+
+    def restore(self, path, fd):
+        """Nobody sees our lock any more: it is taken again, under the same number, if nobody else was faster."""
+        new = take(path, read(fd), 0)
+        os.dup2(new, fd, False)
+        os.close(new)
+        self.log("lock %s: another file than we had locked; locked again" % path)
+
+    def tell(self, path, problem):
+        """Once, until it is well again."""
+        if path not in self.told:
+            self.told.add(path)
+            self.log("lock %s: %s" % (path, problem))
+
+
+def touch(fd):
+    """A file that nobody writes to looks forgotten."""
+    if abs(time.time() - os.fstat(fd).st_mtime) > TOUCH_SECONDS:
+        os.utime(fd)
+
+
+def open_file(path):
+    """World-writable in a sticky folder: another user's file must be lockable by us and ours by them."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        pass
+    old = os.umask(0)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE)
+    except FileExistsError:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    finally:
+        os.umask(old)
+
+
+def make_folder(path):
+    if os.path.isdir(path):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    old = os.umask(0)
+    try:
+        os.mkdir(path, FOLDER_MODE)
+        os.chmod(path, FOLDER_MODE)
+    except FileExistsError:
+        pass
+    finally:
+        os.umask(old)
+
+
+def read(fd):
+    """What the holder wrote, or {} when it is not JSON of the expected size."""
+    try:
+        value = json.loads(os.pread(fd, 4096, 0).decode())
+        return value if isinstance(value, dict) else {}
+    except (OSError, ValueError):
+        return {}

@@ -1,0 +1,1 @@
+"""How long the agent holds its node: the lease, notices before its end, the end."""

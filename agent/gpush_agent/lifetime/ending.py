@@ -1,0 +1,131 @@
+"""The end of an agent, without waiting in the loop: runs are stopped, then everything that descends from us, then files
+are let go, then our own folder; then the answer is given and the process ends."""
+import os
+import shutil
+import signal
+
+from ..core import processes
+from ..core.worker import Worker
+from ..node import temporary
+from ..runs import rundir
+
+RUN_GRACE = 5.0
+TERM_GRACE = 3.0
+POLL = 0.05
+FILES_SECONDS = 300.0
+LAST_SECONDS = 5.0
+
+
+class Ending:
+    def __init__(self, agent, why, answer):
+        self.agent, self.loop, self.why = agent, agent.loop, why
+        self.answers = [answer]
+        self.kept = []
+        self.stop_runs()
+        self.until = self.loop.clock() + RUN_GRACE + 7
+        self.wait_for_runs()
+
+    def stop_runs(self):
+        for run in self.agent.runs_alive():
+            self.agent.stop_run(run, RUN_GRACE)
+
+    def wait_for_runs(self):
+        if self.agent.runs_alive() and self.loop.clock() < self.until:
+            self.loop.after(POLL, self.wait_for_runs)
+            return
+        # a terminal is hung up, as its user leaving would do; all others are asked to end
+        for owner in list(self.agent.execs):
+            if owner.master >= 0:
+                owner.hang_up()
+        self.signalled = None
+        self.until = self.loop.clock() + TERM_GRACE
+        self.wait_for_children()
+
+    def wait_for_children(self):
+        self.loop.reap()
+        alive = processes.descendants(os.getpid()) + self.orphans()
+        if not alive:
+            self.let_files_go()
+            return
+        if self.signalled is None:
+            self.signalled = signal.SIGTERM
+            processes.kill(alive, signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
+        elif self.loop.clock() >= self.until:
+            processes.kill(alive, signal.SIGKILL)
+        self.loop.after(POLL, self.wait_for_children)
+
+    def orphans(self):
+        """What an agent of this node that was killed has left."""
+        return [pid for pid in rundir.marked(self.agent.mark) if processes.agent_mark(pid) is None]
+
+    def let_files_go(self):
+        agent = self.agent
+        if not agent.state:
+            self.done([], None)
+            return
+        keeps_files = self.why == "terminated"
+        Worker(self.loop, agent.origin, lambda: self.release(keeps_files), self.done, FILES_SECONDS)
+
+    def release(self, keeps_files):
+        """In a worker."""
+        agent = self.agent
+        shutil.rmtree(temporary.below(agent.folder.path), ignore_errors=True)      # no link: that goes with the folder
+        kept = release_files(agent.workspace, agent.state, keeps_files)
+        if not keeps_files:
+            remove_empty(agent.state, agent.gang, agent.node)
+        return kept
+
+    def done(self, kept, refused):
+        agent = self.agent
+        if refused is not None:
+            agent.log("releasing files: %s %s" % (refused.code, refused.facts))
+        self.kept = list(kept or [])
+        agent.folder.remove()
+        for answer in self.answers:
+            answer(self.kept)
+        self.until = self.loop.clock() + LAST_SECONDS
+        self.leave()
+
+    def leave(self):
+        """The last words are written, if someone still listens; then we are gone. BYE comes after what was still to be said."""
+        pipe, is_late = self.agent.pipe, self.loop.clock() >= self.until
+        if pipe is not None and not pipe.closing:
+            pipe.flush()
+            if is_late or pipe.closed or not (pipe.out or self.agent.link.has_output()):
+                pipe.bye("released", {"why": self.why, "kept": self.kept[:100]})
+        speaks = any(pipe.closing or pipe is self.agent.pipe for pipe in self.agent.pipes)
+        if (speaks or self.agent.peers.tunnels.busy()) and not is_late:
+            self.loop.after(POLL, self.leave)
+            return
+        self.loop.running = False
+
+
+def release_files(workspace, state, keeps_files=False):
+    """In a worker. What sync.release leaves is named; what is temporary goes in any case, also that of runs whose
+    supervisor was killed."""
+    rundir.clean_lost(state)
+    if keeps_files:
+        return []
+    shutil.rmtree(temporary.below(state), ignore_errors=True)
+    from ..files import sync            # late: an agent that ends must not fail on what only this worker needs
+    kept = [str(path) for path in sync.release(workspace, state) or []]
+    try:
+        os.rmdir(state)
+    except OSError:
+        pass
+    return kept
+
+
+def remove_empty(state, gang, node):
+    """Where a backend gave us .../GANG/NODE/state, these two folders were made for us; whoever ends last removes the gang's."""
+    node_folder = os.path.dirname(state)
+    gang_folder = os.path.dirname(node_folder)
+    if os.path.basename(node_folder) != str(node) or os.path.basename(gang_folder) != gang:
+        return
+    for folder in (node_folder, gang_folder):
+        try:
+            if os.lstat(folder).st_uid != os.geteuid():
+                return
+            os.rmdir(folder)
+        except OSError:     # not empty: then it is not ours to remove
+            return

@@ -1,0 +1,91 @@
+"""How long the agent holds its node: a hard end, idle time, and the time it waits to be claimed at all.
+Pure: the clock is given, runs are asked for through a function."""
+
+LOOK_SECONDS = 5.0      # between two looks while something is in progress: its end is found by looking, and starts the idle time
+
+
+class Lease:
+    def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], commands=lambda: []):
+        """`runs()` and `commands()` name what is in progress now; either keeps the node."""
+        self.clock, self.runs, self.commands = clock, runs, commands
+        self.exit_when_idle = exit_when_idle
+        now = clock()
+        self.started = now
+        self.hard_end = None if limits.get("hard_s") is None else now + limits["hard_s"]
+        self.idle = limits.get("idle_s")
+        self.unclaimed = limits.get("unclaimed_s")
+        self.claimed = False
+        self.judge = None           # of a gang: what gang.idle has for this node; alone: nobody
+        self.last = now
+        self.busy = False           # at the last look
+        self.why = "started"
+
+    def active(self, why):
+        self.last, self.why = self.clock(), why
+
+    def claim(self):
+        """A gateway has said HELLO."""
+        if not self.claimed:
+            self.claimed = True
+            self.active("attached")
+
+    def renew(self, params):
+        """Moves the hard end (null: none), sets the idle time; both count from now."""
+        if "hard_s" in params:
+            self.hard_end = None if params["hard_s"] is None else self.clock() + params["hard_s"]
+        if "idle_s" in params:
+            self.idle = params["idle_s"]
+        self.claimed = True
+        self.active("renewed")
+
+    def look(self):
+        """Notes what is in progress. Returns why it keeps the node, or None."""
+        runs = self.runs()
+        commands = [] if runs else self.commands()
+        was_busy, self.busy = self.busy, bool(runs or commands)
+        if self.busy:
+            self.active("run " + str(runs[0]) if runs else "command")
+            return self.why
+        if was_busy:
+            self.active(self.why)       # it has ended since the last look: the idle time starts now
+        return None
+
+    def over(self):
+        """Why it is over: "hard", "unclaimed", "idle", or None."""
+        return self.own_over() if self.judge is None else self.judge.over()
+
+    def next(self):
+        """Seconds until `over` may change its mind, or None for never."""
+        return self.own_next() if self.judge is None else self.judge.next()
+
+    def status(self):
+        return self.own_status() if self.judge is None else self.judge.status()
+
+    # ---- this node alone
+
+    def own_over(self):
+        now = self.clock()
+        if self.hard_end is not None and now >= self.hard_end:
+            return "hard"
+        if self.look():
+            return None
+        if not self.claimed and self.unclaimed is not None and now >= self.started + self.unclaimed:
+            return "unclaimed"
+        if self.claimed and self.exit_when_idle and self.idle is not None and now >= self.last + self.idle:
+            return "idle"
+        return None
+
+    def own_next(self):
+        ends = [] if self.hard_end is None else [self.hard_end]
+        if not self.claimed and self.unclaimed is not None:
+            ends.append(self.started + self.unclaimed)
+        if self.claimed and self.exit_when_idle and self.idle is not None:
+            ends.append(self.last + (min(self.idle, LOOK_SECONDS) if self.busy else self.idle))
+        return max(0.0, min(ends) - self.clock()) if ends else None
+
+    def own_status(self):
+        because = self.look()
+        now = self.clock()
+        return {"hard_left_s": None if self.hard_end is None else round(max(0.0, self.hard_end - now), 3),
+                "idle_left_s": None if self.idle is None else round(max(0.0, self.last + self.idle - now), 3),
+                "idle_because": because or self.why}

@@ -1,0 +1,82 @@
+# The loader: goes on the command line as `python -I -S -B -X utf8 -u -c <this text>` and gets the agent's source on stdin.
+# stdin: 8 hex digits (length of the header), the header (JSON), the source (zlib of JSON {"package/module": "text"}).
+# Run as a file by begin.sh, it has that and other Pythons as arguments, for the case that this Python is not fit.
+import os, sys
+
+try:
+    import importlib.machinery, json, zlib
+    import fcntl, select, selectors, signal, socket, struct, termios     # what the agent cannot do without
+    is_fit = sys.version_info >= (3, 6)
+except ImportError:
+    is_fit = False
+if not is_fit:
+    if len(sys.argv) > 2:
+        os.environ["GPUSH_FOUND"] = "1"
+        os.execv("/bin/sh", ["/bin/sh"] + sys.argv[1:])
+    sys.stderr.write('{"code": "python-too-old", "facts": {"version": "%s"}}\n' % sys.version.split()[0])
+    sys.stderr.flush()
+    os._exit(98)
+
+LARGEST = 16 << 20      # of the header, of the source packed and of the source
+
+
+def bad(code, why):
+    sys.stderr.write(json.dumps({"code": code, "facts": {"reason": why}}) + "\n")
+    sys.stderr.flush()
+    os._exit(96)
+
+
+def read(size):
+    if not 0 <= size <= LARGEST:
+        bad("bad-input", "length")
+    parts = []
+    while size:
+        try:
+            part = os.read(0, min(size, 1 << 20))
+        except OSError:         # closed
+            part = b""
+        if not part:
+            bad("short-input", "end of input")
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+try:
+    header = json.loads(read(int(read(8), 16)).decode())
+    unpack = zlib.decompressobj()
+    text = unpack.decompress(read(header["source"]), LARGEST)
+    if not unpack.eof:
+        bad("bad-input", "source")
+    sources = json.loads(text.decode())
+    sources["start"], header["mode"]
+except (ValueError, KeyError, TypeError, RecursionError, zlib.error) as error:
+    bad("bad-input", type(error).__name__)
+
+
+class Memory:
+    """Imports gpush_agent and what is in it from the source that came on stdin; nothing is written to disk."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "gpush_agent" and not name.startswith("gpush_agent."):
+            return None
+        short = name.replace(".", "/")[12:]
+        package = (short + "/__init__").lstrip("/")
+        if package in sources:
+            return importlib.machinery.ModuleSpec(name, self, origin="gpush:" + package, is_package=True)
+        return importlib.machinery.ModuleSpec(name, self, origin="gpush:" + short) if short in sources else None
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        origin = module.__spec__.origin
+        exec(compile(sources[origin[6:]], origin, "exec"), module.__dict__)
+
+    def get_source(self, name):
+        return sources[self.find_spec(name).origin[6:]]
+
+
+sys.meta_path.insert(0, Memory())
+from gpush_agent import start
+start.main(header)

@@ -1,0 +1,1 @@
+"""What this node is and gives to what runs on it: facts, environment, TMPDIR."""

@@ -1,0 +1,111 @@
+"""What a run has of its node, from before its start until after its end: folder, lock, slots, rendezvous port."""
+import errno
+import json
+import os
+import shutil
+import socket
+import time
+
+from ..core.filelock import take
+from ..core.refused import Refused
+from . import ranks, rundir
+
+
+class Claims:
+    """All that a run takes on a node before it starts; given back as a whole when any of it cannot be had."""
+
+    def __init__(self, state, run, folder, spec):
+        self.state, self.run, self.folder, self.spec = state, run, folder, spec
+        self.slots = []         # descriptors
+        self.reserved = self.lock = -1
+        self.tmp = None
+        self.made = False
+
+    def take(self, mark, again):
+        if again and rundir.has_ended(self.folder):
+            shutil.rmtree(self.folder)
+        os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
+        try:
+            os.mkdir(self.folder, 0o700)
+        except FileExistsError:
+            raise Refused("exists", {"run": self.run})
+        self.made = True
+        for slot in self.spec["slots"]:
+            self.claim(slot)
+        self.reserve()
+        self.lock = take(os.path.join(self.folder, "lock"), 0)
+        self.tmp = ranks.make_tmp(self.state, self.spec)
+        self.started = time.monotonic()
+        self.sign({"started": self.started, "mark": mark, "tmp": self.tmp})
+        rundir.write(self.folder, "spec.json", self.spec)
+        rundir.reserve_exit(self.folder)
+        os.makedirs(self.spec["outputs"], exist_ok=True)
+
+    def claim(self, slot):
+        path = os.path.join(self.state, "slots", slot)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        fd = take(path, 0)
+        if fd is None:
+            raise Refused("busy", {"slot": slot, "run": self.holder(path)})
+        self.slots.append(fd)       # first of all: a full disk must not leave it claimed
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, str(self.run).encode(), 0)
+
+    @staticmethod
+    def holder(path):
+        try:
+            with open(path) as file:
+                return int(file.read(20))
+        except (OSError, ValueError):
+            return None
+
+    def reserve(self):
+        """The rendezvous port must be free. For torchrun it is also kept: bound and not listening, it is never given to
+        anybody who asks for just any port, and torch, which reuses addresses, can still listen on it."""
+        if self.spec["node_rank"] != 0:
+            return
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        port = self.spec["master"]["port"]
+        if not bind(sock, port):
+            raise Refused("port-taken", {"port": port})
+        if self.spec["mode"] == "torchrun":
+            self.reserved = sock.detach()
+        else:
+            sock.close()
+
+    def sign(self, value):
+        os.pwrite(self.lock, json.dumps(value).encode(), 0)
+
+    def fds(self):
+        return self.slots + [fd for fd in (self.reserved, self.lock) if fd is not None and fd >= 0]
+
+    def free(self):
+        """Everything but the lock."""
+        for fd in self.slots + ([self.reserved] if self.reserved >= 0 else []):
+            os.close(fd)
+        self.slots, self.reserved = [], -1
+        if self.tmp is not None:
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+    def close(self):
+        for fd in self.fds():
+            os.close(fd)
+
+    def remove(self):
+        self.close()
+        if self.made:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        if self.tmp is not None:
+            shutil.rmtree(self.tmp, ignore_errors=True)
+
+
+def bind(sock, port):
+    """False when it is in use; True also when we cannot tell."""
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind(("", port))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            sock.close()
+            return False
+    return True

@@ -1,0 +1,115 @@
+"""Runs that failed, told from node to node: a rank that fails on one node stops the run's ranks on all, with or without a
+gateway. This module watches the runs that this agent started and keeps, for each, the earliest failure of any node."""
+import collections
+import os
+import time
+
+from . import rundir
+
+LOOK_SECONDS = 0.25         # how soon a failure is seen; only while runs are in progress
+KEPT = 64                   # runs whose first failure is remembered, for lines that come later
+GRACE_SECONDS = 10          # of ranks that must end because another node's did
+WIDEST = 2 ** 31
+
+
+def whole(value, low, high):
+    return not isinstance(value, bool) and isinstance(value, int) and low <= value <= high
+
+
+class Failures:
+    def __init__(self, agent, tell, clock=time.monotonic):
+        """`tell(failure, apart_from)` sends it to the other nodes. The clock is the one that supervisors use."""
+        self.agent, self.tell, self.clock = agent, tell, clock
+        self.watched = {}                           # run -> port: those that are in progress here
+        self.first = collections.OrderedDict()      # (run, port) -> the earliest failure known
+        self.timer = None
+
+    def started(self, run, spec):
+        """A run that starts here. Run and rendezvous port together name one try of it: another try has another port."""
+        if self.agent.nodes < 2 or not spec:
+            return
+        port = spec["master"]["port"]
+        self.watched[run] = port
+        known = self.first.get((run, port))
+        if known is not None:
+            self.obey(known)
+        if self.timer is None:
+            self.timer = self.agent.loop.after(LOOK_SECONDS, self.look)
+
+    def look(self):
+        self.timer = None
+        for run, port in list(self.watched.items()):
+            folder = rundir.folder_of(self.agent.state, run)
+            ended = rundir.is_over(folder)          # asked first: what it writes last is then there to be read
+            failure = self.own(run, port, folder, ended)
+            if failure is not None:
+                self.note(failure, None)
+            if ended:
+                del self.watched[run]
+        if self.watched:
+            self.timer = self.agent.loop.after(LOOK_SECONDS, self.look)
+
+    def own(self, run, port, folder, ended):
+        """How the run failed on this node by itself, or None."""
+        if (self.first.get((run, port)) or {}).get("node") == self.agent.node:
+            return None
+        found = rundir.read(folder, "failed.json")
+        if not found and ended:
+            exit = rundir.read(folder, "exit.json")
+            if not exit:
+                rundir.clean_lost(self.agent.state)
+                exit = rundir.read(folder, "exit.json") or {"lost": True}
+            found = {"rank": None, "lost": True} if exit.get("lost") else exit.get("first")
+        if not found or found.get("asked"):
+            return None
+        started, at_ms = rundir.read(folder, "lock").get("started"), found.get("at_ms")
+        known = isinstance(started, (int, float)) and isinstance(at_ms, (int, float))
+        return {"run": run, "port": port, "node": self.agent.node, "rank": found.get("rank"), "exit": found.get("exit"),
+                "signal": found.get("signal"), "lost": found.get("lost") is True,
+                "at": started + at_ms / 1000.0 if known else self.clock()}
+
+    # ---- between nodes
+
+    def message(self, failure):
+        """As it is told: how long ago, not when."""
+        value = {name: failure[name] for name in ("run", "port", "node", "rank", "exit", "signal", "lost")}
+        value["ago_ms"] = max(0, int((self.clock() - failure["at"]) * 1000))
+        return value
+
+    def heard(self, value, line):
+        """From a peer. Node 0 hears each from its own node; the others hear from node 0 of any."""
+        node = line.node if self.agent.node == 0 else value.get("node")
+        good = (whole(value.get("run"), 1, rundir.MAX_RUN) and whole(value.get("port"), 1, 65535)
+                and whole(value.get("ago_ms"), 0, WIDEST) and whole(node, 0, self.agent.nodes - 1)
+                and all(value.get(name) is None or whole(value[name], -1, WIDEST) for name in ("rank", "exit", "signal")))
+        if good:
+            self.note({"run": value["run"], "port": value["port"], "node": node, "rank": value.get("rank"),
+                       "exit": value.get("exit"), "signal": value.get("signal"), "lost": value.get("lost") is True,
+                       "at": self.clock() - value["ago_ms"] / 1000.0}, line)
+
+    def note(self, failure, line):
+        """The earliest counts; each that is earlier than what was known is told on, never back."""
+        key = (failure["run"], failure["port"])
+        known = self.first.get(key)
+        if known is not None and (known["node"] == failure["node"] or known["at"] <= failure["at"]):
+            return
+        self.first[key] = failure
+        while len(self.first) > KEPT:
+            self.first.popitem(last=False)
+        self.obey(failure)
+        self.tell(self.message(failure), line)
+
+    def obey(self, failure):
+        """Writes down in the run's folder which node failed first, and stops what runs here."""
+        run, agent = failure["run"], self.agent
+        folder = rundir.folder_of(agent.state, run)
+        if folder is None or (rundir.read(folder, "spec.json").get("master") or {}).get("port") != failure["port"]:
+            return
+        try:
+            rundir.write(folder, "first.json", {name: failure[name] for name in ("node", "rank", "exit", "signal", "lost")})
+        except OSError as error:
+            agent.log("run %d: %s" % (run, error))
+        if failure["node"] == agent.node or rundir.is_over(folder) or any(
+                os.path.exists(os.path.join(folder, name)) for name in ("stop.json", "failed.json")):
+            return
+        agent.stop_run(run, GRACE_SECONDS, "node %d failed" % failure["node"])

@@ -1,0 +1,316 @@
+"""What a run starts on its node: argv and environment of each process, for the three modes (docs/technical/runs.md)."""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import tempfile
+
+from ..core.processes import raw
+from ..core.refused import Refused
+from ..node import temporary
+from . import journal
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
+MODES = ("ranks", "torchrun", "command")
+MAX_PROCS = 1024
+SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
+LONGEST_WARNING = 31 * 86400
+SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
+# Each rank of torchrun goes through this: its output goes to its own pipes, then it becomes the program.
+REDIRECT = ('d=$GPUSH_RUN_TMP TMPDIR=$GPUSH_RUN_TMP/$LOCAL_RANK; unset GPUSH_RUN_TMP; export TMPDIR; '
+            'exec "$@" >"$d/$LOCAL_RANK.out" 2>"$d/$LOCAL_RANK.err"')
+# What torchrun reports at its end; the second is logged when the first cannot be found.
+ROOT_CAUSE = re.compile(rb"Root Cause \(first observed failure\):\s*\[\d+\]:(.*?)(?:\n=====|\Z)", re.DOTALL)
+CAUSE_RANK = re.compile(rb"\(local_rank: (\d+)\)")
+CAUSE_EXIT = re.compile(rb"exitcode\s*: (-?\d+)")
+LOGGED = re.compile(rb"failed \(exitcode: (-?\d+)\) local_rank: (\d+)")
+IN_USE = re.compile(rb"EADDRINUSE|[Aa]ddress already in use")
+
+
+class Rank:
+    """One process that we start, and how it ended."""
+
+    def __init__(self, number, local, argv, env):
+        self.number, self.local, self.argv, self.env = number, local, argv, env
+        self.pid = 0
+        self.fds = {}           # channel -> our end of its pipe
+        self.ended = None       # ("exit" | "signal", number), when it has
+        self.at_ms = 0
+
+
+def check(spec):
+    """Raises Refused("bad-request") with the name of the field."""
+    def need(field, good):
+        if not good:
+            raise Refused("bad-request", {"field": field})
+
+    def number(value, low, high):
+        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+    def words(value):
+        return isinstance(value, list) and value and all(isinstance(word, str) and "\0" not in word for word in value)
+
+    def variables(value):
+        return isinstance(value, dict) and all(
+            isinstance(text, str) and "\0" not in text and name and not set("=\0") & set(name)
+            for name, text in value.items())
+
+    need("spec", isinstance(spec, dict))
+    need("mode", spec.get("mode") in MODES)
+    if spec["mode"] == "command":
+        need("command", words(spec.get("argv")) if spec.get("argv") is not None else isinstance(spec.get("command"), str))
+        need("procs", spec.get("procs", 1) == 1)
+    else:
+        need("python", isinstance(spec.get("python"), str) and spec["python"])
+        need("program", words(spec.get("program")))
+        need("procs", number(spec.get("procs"), 1, MAX_PROCS))
+    for name in ("cwd", "outputs"):
+        need(name, isinstance(spec.get(name), str) and spec[name].startswith("/"))
+    for name in ("env", "defaults"):
+        need(name, variables(spec.get(name) or {}))
+    need("nodes", number(spec.get("nodes"), 1, 65535))
+    need("node_rank", number(spec.get("node_rank"), 0, spec["nodes"] - 1))
+    need("world", number(spec.get("world"), 1, journal.LAUNCHER))
+    need("first_rank", number(spec.get("first_rank"), 0, spec["world"] - spec.get("procs", 1)))
+    master = spec.get("master")
+    need("master", isinstance(master, dict) and isinstance(master.get("addr"), str) and number(master.get("port"), 1, 65535))
+    need("slots", isinstance(spec.get("slots"), list) and all(
+        isinstance(slot, str) and re.match(r"[A-Za-z0-9_.:-]{1,100}\Z", slot) and slot.strip(".") for slot in spec["slots"]))
+    need("visible", spec.get("visible") is None or isinstance(spec["visible"], str))
+    need("stop_grace_s", isinstance(spec.get("stop_grace_s", 10), (int, float)) and 0 <= spec.get("stop_grace_s", 10) <= 86400)
+    warn = spec.get("warn")
+    need("warn", warn is None or (isinstance(warn, dict) and warn.get("signal") in SIGNALS
+                                  and isinstance(warn.get("before_s"), (int, float)) and 0 < warn["before_s"] <= LONGEST_WARNING))
+    need("activate", spec.get("activate") is None or words(spec["activate"]))
+    need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
+
+
+def check_files(spec, env):
+    """Raises Refused("not-found" | "denied") for what cannot be started anyway, so that no node starts."""
+    if not os.path.isdir(spec["cwd"]):
+        raise Refused("not-found", {"what": "folder", "path": spec["cwd"]})
+    if spec["mode"] == "command":
+        if spec.get("argv") is not None:
+            find("program", spec["argv"][0], spec["cwd"], env)
+        return
+    find("python", spec["python"], spec["cwd"], env)
+    script = spec["program"][0]
+    if not script.startswith("-") and not os.path.exists(os.path.join(spec["cwd"], script)):
+        raise Refused("not-found", {"what": "script", "path": script})
+
+
+def find(what, name, cwd, env):
+    if "/" in name:
+        path = os.path.join(cwd, name)
+        if not os.path.exists(path):
+            raise Refused("not-found", {"what": what, "path": name})
+        if os.path.isdir(path) or not os.access(path, os.X_OK):
+            raise Refused("denied", {"what": what, "path": name})
+        return
+    for folder in env.get("PATH", os.defpath).split(":"):
+        path = os.path.join(cwd, folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return
+    raise Refused("not-found", {"what": what, "path": name})
+
+
+def environment(spec, base, run, mark):
+    """What all processes of the run on this node have in common."""
+    env = dict(spec.get("defaults") or {})
+    env.update(base)
+    env.update(spec.get("env") or {})
+    nodes, node = str(spec["nodes"]), str(spec["node_rank"])
+    env.update({
+        "PYTHONUNBUFFERED": "1", "GPUSH_RUN": str(run), "GPUSH_NODES": nodes, "GPUSH_NODE": node, "GPUSH_MARK": mark,
+        "GPUSH_OUTPUT": spec["outputs"], "NNODES": nodes, "NODE_RANK": node, "GROUP_RANK": node,
+        "WORLD_SIZE": str(spec["world"]), "LOCAL_WORLD_SIZE": str(spec.get("procs", 1)),
+        "MASTER_ADDR": spec["master"]["addr"], "MASTER_PORT": str(spec["master"]["port"])})
+    if spec.get("visible") is not None:
+        env["CUDA_VISIBLE_DEVICES"] = spec["visible"]
+    env.update(activate(spec.get("activate") or [], env))
+    return env
+
+
+def activate(candidates, env):
+    """What activating the environment of the first of these Pythons would set, found without starting it: candidates are what
+    PythonChoice of the gateway says. {} where that Python is no environment (venv) of its own."""
+    for candidate in candidates:
+        path = python_of(candidate, env)
+        if path is not None:
+            prefix = os.path.dirname(os.path.dirname(path))
+            if not os.path.isfile(os.path.join(prefix, "pyvenv.cfg")):
+                return {}
+            programs = os.path.join(prefix, "bin")
+            folders = env.get("PATH", "")
+            if folders and folders != programs and not folders.startswith(programs + ":"):
+                folders = programs + ":" + folders
+            return {"VIRTUAL_ENV": prefix, "PATH": folders or programs}
+    return {}
+
+
+def python_of(candidate, env):
+    """The program, or None: a path, a folder with bin/python, a name on PATH, or a word for what is active here."""
+    if candidate in ("@venv", "@conda"):
+        folder = env.get("VIRTUAL_ENV" if candidate == "@venv" else "CONDA_PREFIX")
+        candidate = os.path.join(folder, "bin/python") if folder else ""
+    elif candidate == "~" or candidate.startswith("~/"):
+        candidate = env.get("HOME", "") + candidate[1:]
+    if "/" in candidate:
+        path = os.path.join("/", candidate)
+        paths = [os.path.join(path, "bin/python") if os.path.isdir(path) else path]
+    else:
+        paths = [os.path.join(folder, candidate) for folder in env.get("PATH", os.defpath).split(":")] if candidate else []
+    for path in paths:
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def processes_of(spec, common, tmp):
+    """The processes to start. Of torchrun, which starts the ranks itself, it is one whose rank is the launcher's."""
+    if spec["mode"] == "torchrun":
+        env = {name: text for name, text in common.items() if name not in ("WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK")}
+        env.update(TMPDIR=tmp, GPUSH_RUN_TMP=tmp)
+        return [Rank(journal.LAUNCHER, 0, torchrun(spec), env)]
+    ranks = []
+    for local in range(spec.get("procs", 1)):
+        number = spec["first_rank"] + local
+        env = dict(common, RANK=str(number), LOCAL_RANK=str(local), TMPDIR=os.path.join(tmp, str(local)))
+        if spec["mode"] == "ranks":
+            argv = [spec["python"], "-u"] + spec["program"]
+        else:
+            argv = spec["argv"] if spec.get("argv") is not None else ["/bin/sh", "-c", spec["command"]]
+        ranks.append(Rank(number, local, argv, env))
+    return ranks
+
+
+def torchrun(spec):
+    master = spec["master"]
+    return [spec["python"], "-u", "-m", "torch.distributed.run",
+            "--nnodes", str(spec["nodes"]), "--node-rank", str(spec["node_rank"]), "--nproc-per-node", str(spec["procs"]),
+            "--rdzv-backend", "static", "--master-addr", master["addr"], "--master-port", str(master["port"]),
+            "--max-restarts", "0"] + (spec.get("torchrun") or []) + [
+                "--no-python", "/bin/sh", "-c", REDIRECT, "sh", spec["python"], "-u"] + spec["program"]
+
+
+def make_tmp(state, spec):
+    """A short path of our own for TMPDIR and pipes: multiprocessing puts sockets there, and their paths end at 107 bytes.
+    Below the state folder, which goes with the node, if that is short; it may also be a file system without pipes or
+    sockets."""
+    wanted = (spec.get("env") or {}).get("TMPDIR")
+    own = temporary.below(state)
+    last = None
+    for folder in ([wanted] if wanted else []) + ([own] if temporary.is_short(state) else []) + SYSTEM_TMP:
+        try:
+            if folder == own:
+                os.makedirs(own, mode=0o700, exist_ok=True)
+                return fill_tmp(tempfile.mkdtemp(prefix="r", dir=own), spec, True)
+            return fill_tmp(tempfile.mkdtemp(prefix="gpush-%d-" % os.getuid(), dir=folder), spec, False)
+        except OSError as error:
+            last = error
+    raise last
+
+
+def fill_tmp(tmp, spec, tries_socket):
+    try:
+        for local in range(spec.get("procs", 1)):
+            os.mkdir(os.path.join(tmp, str(local)), 0o700)
+            if spec["mode"] == "torchrun":
+                for channel in ("out", "err"):
+                    os.mkfifo(os.path.join(tmp, "%d.%s" % (local, channel)), 0o600)
+        if tries_socket:
+            temporary.try_socket(tmp)
+    except OSError:
+        shutil.rmtree(tmp, ignore_errors=True)
+        raise
+    return tmp
+
+
+def start(rank, cwd):
+    """Forks and execs; sets pid and fds. OSError when the program cannot be executed."""
+    ends = []
+    try:
+        for _ in range(3):
+            ends.append(os.pipe())
+        supervisor = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            become(rank, cwd, ends, supervisor)
+    except OSError:
+        for reader, writer in ends:
+            os.close(reader)
+            os.close(writer)
+        raise
+    for _, writer in ends:
+        os.close(writer)
+    failed = b""
+    while True:
+        data = os.read(ends[2][0], 64)
+        if not data:
+            break
+        failed += data
+    os.close(ends[2][0])
+    rank.pid = pid
+    rank.fds = {journal.OUT: ends[0][0], journal.ERR: ends[1][0]}
+    for fd in rank.fds.values():
+        os.set_blocking(fd, False)
+    return OSError(int(failed), os.strerror(int(failed))) if failed else None
+
+
+def become(rank, cwd, ends, supervisor):
+    """In the forked child; never returns. If the supervisor is killed, the kernel kills the rank."""
+    try:
+        os.setsid()
+        control(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+        if os.getppid() != supervisor:
+            os._exit(137)
+        signal.set_wakeup_fd(-1)
+        for number in range(1, signal.NSIG):
+            if number not in (signal.SIGKILL, signal.SIGSTOP):
+                try:
+                    signal.signal(number, signal.SIG_DFL)
+                except (OSError, ValueError, RuntimeError):
+                    pass
+        null = os.open(os.devnull, os.O_RDONLY)
+        for target, fd in enumerate((null, ends[0][1], ends[1][1])):
+            os.dup2(fd, target)
+        os.chdir(raw(cwd))
+        os.execvpe(raw(rank.argv[0]), [raw(word) for word in rank.argv],
+                   {raw(name): raw(text) for name, text in rank.env.items()})
+    except OSError as error:
+        os.write(ends[2][1], str(error.errno or 1).encode())
+    except BaseException as error:      # the top of a process
+        os.write(2, repr(error).encode())
+    finally:
+        os._exit(127)
+
+
+def control(option, value):
+    """prctl, where there is one."""
+    zero = ctypes.c_ulong(0)
+    try:
+        return ctypes.CDLL(None, use_errno=True).prctl(option, value, zero, zero, zero) == 0
+    except (OSError, AttributeError):
+        return False
+
+
+def torch_failure(text):
+    """(local rank, "exit" | "signal", number) of the first failure that torchrun reports, or None."""
+    cause = ROOT_CAUSE.search(text)
+    if cause:
+        rank, exit = CAUSE_RANK.search(cause.group(1)), CAUSE_EXIT.search(cause.group(1))
+        if rank and exit:
+            return (int(rank.group(1)),) + ended(int(exit.group(1)))
+    logged = LOGGED.search(text)
+    return (int(logged.group(2)),) + ended(int(logged.group(1))) if logged else None
+
+
+def ended(number):
+    return ("signal", -number) if number < 0 else ("exit", number)
+
+
+def name_process(name):
+    """What ps shows; argv stays the agent's."""
+    control(PR_SET_NAME, ctypes.c_char_p(name.encode()[:15]))

@@ -1,0 +1,115 @@
+"""What is asked of the runs of this node: start, stop, list, status. Quick: nothing here waits. Each run has a process of its own
+(supervisor)."""
+import json
+import os
+import shutil
+import signal
+import time
+
+from ..core import processes
+from ..core.refused import Refused, of_os_error
+from . import journal, ranks, rundir
+from .claims import Claims
+from .supervisor import Supervisor, main
+
+LIST_BYTES = 48 * 1024      # an answer has 64 KiB
+
+
+def start(agent, params):
+    """Claims, writes down and forks; the ranks start a moment later, in the supervisor."""
+    run, spec = params.get("run"), params.get("spec")
+    ranks.check(spec)
+    folder = rundir.folder_of(agent.state, run)
+    if folder is None:
+        raise Refused("bad-request", {"field": "run"})
+    if agent.environment.base is None:
+        raise Refused("starting", {})
+    mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
+    common = ranks.environment(spec, agent.environment.base, run, mark)
+    claims = Claims(agent.state, run, folder, spec)
+    taken_s = agent.config.get("taken_s")
+    try:
+        ranks.check_files(spec, common)
+        rundir.clean_lost(agent.state)
+        claims.take(mark, bool(params.get("again")))
+        pid = agent.fork(keep=claims.fds(), keep_locks=True)
+    except OSError as error:
+        claims.remove()
+        raise of_os_error(error, error.filename if isinstance(error.filename, str) else None)
+    except Refused:
+        claims.remove()
+        raise
+    if pid == 0:
+        main(lambda: Supervisor(claims, common, mark, taken_s).run())
+    claims.close()
+    return {"pid": pid}
+
+
+def stop(agent, params):
+    """Leaves word and wakes the supervisor; does not wait for the end."""
+    folder = _known(agent, params)
+    name, grace = params.get("signal", "INT"), params.get("grace_s", 10)
+    if name not in ranks.SIGNALS:
+        raise Refused("bad-request", {"field": "signal"})
+    if isinstance(grace, bool) or not isinstance(grace, (int, float)) or not 0 <= grace <= 86400:
+        raise Refused("bad-request", {"field": "grace_s"})
+    if rundir.is_over(folder):
+        rundir.clean_lost(agent.state)
+        if params.get("forget") and rundir.has_ended(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+        return {}
+    word = {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]}
+    if word["why"] != "asked" and rundir.read(folder, "stop.json") == word:
+        return {}               # a failure elsewhere is told by the gateway and by the other nodes
+    try:
+        rundir.write(folder, "stop.json", word)
+    except OSError as error:
+        raise of_os_error(error, folder)
+    # No pid yet: it has not looked for stop.json yet, either.
+    pid = rundir.read(folder, "lock").get("pid")
+    if isinstance(pid, int):
+        processes.kill([pid], signal.SIGTERM)
+    return {}
+
+
+def list(agent, params):
+    """The newest first, as many as an answer holds; `alive`: only those in progress."""
+    if not agent.state:
+        return []
+    rundir.clean_lost(agent.state)
+    found, size = [], 0
+    for run in reversed(rundir.numbers(agent.state)):
+        if params.get("alive") and not rundir.is_alive(rundir.folder_of(agent.state, run)):
+            continue
+        view = _view(agent.state, run)
+        size += len(json.dumps(view))
+        if size > LIST_BYTES:
+            break
+        found.append(view)
+    return found
+
+
+def status(agent, params):
+    folder = _known(agent, params)
+    if rundir.is_over(folder):
+        rundir.clean_lost(agent.state)
+    return _view(agent.state, params["run"])
+
+
+def _known(agent, params):
+    folder = rundir.folder_of(agent.state, params.get("run"))
+    if folder is None or not os.path.isdir(folder):
+        raise Refused("not-found", {"run": params.get("run")})
+    return folder
+
+
+def _view(state, run):
+    folder = rundir.folder_of(state, run)
+    lock, spec = rundir.read(folder, "lock"), rundir.read(folder, "spec.json")
+    spec.pop("env", None)           # may hold secrets, and is long
+    spec.pop("defaults", None)
+    started = lock.get("started")
+    ago = max(0, int((time.monotonic() - started) * 1000)) if isinstance(started, (int, float)) else None
+    return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
+            "first_node": rundir.read(folder, "first.json") or None,
+            "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec}

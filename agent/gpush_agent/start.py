@@ -1,0 +1,268 @@
+"""The loader's second half: finds or starts the agent of (gang, node) and becomes a relay to it, or asks it one thing."""
+import json
+import os
+import signal
+import socket
+import sys
+
+from .core import processes
+from .core.refused import Refused, of_os_error
+from .core.version import PYTHON
+from .host import handover, locks, relay
+from .host.folder import Folder, connect, own_folder, user_folders
+
+NOT_FOUND, DIED, CANNOT = 94, 95, 96
+CONTROL_SECONDS = 600.0     # a release may have to stop runs and let files go
+LIST_SECONDS = 2.0
+ALIVE = b"alive"
+
+
+def main(header):
+    """Never returns. What others print on 1 from here on goes nowhere: the pipe belongs to the protocol."""
+    try:
+        origin, fd_in, fd_out = prepare()
+        code = modes(header, origin, fd_in, fd_out)
+    except Refused as refused:
+        code = fail(CANNOT, refused)
+    except OSError as error:
+        code = fail(CANNOT, of_os_error(error))
+    except Exception as error:      # the top of the process
+        import traceback
+        traceback.print_exc()
+        code = fail(CANNOT, Refused("failed", {"reason": "%s: %s" % (type(error).__name__, error)}))
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def prepare():
+    """Whoever started us may have closed, ignored and blocked what we need."""
+    null = os.open(os.devnull, os.O_RDWR)
+    while null <= 2:
+        null = os.dup(null)     # the closed ones among 0, 1, 2 are /dev/null now
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    processes.restore_library_signals()
+    fd_in, fd_out = os.dup(0), os.dup(1)
+    if os.path.samestat(os.fstat(fd_out), os.fstat(null)):
+        raise Refused("closed", {"descriptor": 1})
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    os.close(null)
+    return processes.Origin(), fd_in, fd_out
+
+
+def fail(code, refused):
+    sys.stderr.write(json.dumps({"code": refused.code, "facts": refused.facts}) + "\n")
+    return code
+
+
+def modes(header, origin, fd_in, fd_out):
+    preamble = (header["preamble"] + "\n").encode()
+    config = dict(header.get("start") or {})
+    config["gang"], config["node"] = header.get("gang", config.get("gang")), header.get("node", config.get("node"))
+    if header.get("node_from") is not None:
+        settle(config, header["node_from"])
+    folder = Folder(config["gang"], config["node"], config.get("folder"))
+    mode = header["mode"]
+    if mode == "list":
+        put(fd_out, preamble + line(agents(folder)))
+        return 0
+    if mode == "start":
+        return start(folder, config, origin, preamble, fd_in, fd_out)
+    sock = folder.wait(header.get("wait_s") or 0)
+    if sock is None:
+        return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
+    if mode == "attach":
+        relay_to(sock, fd_in, fd_out, preamble)
+    if mode == "control":
+        answer = ask(sock, header.get("control") or {}, CONTROL_SECONDS)
+        if answer is None:
+            return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
+        put(fd_out, preamble + line(answer))
+        sock.close()        # an agent that lets go ends then, and in a container this process with it
+        return 0
+    raise Refused("bad-request", {"mode": str(mode)})
+
+
+def settle(config, variable):
+    """One header for all nodes of a gang: which of them this is, a variable of the scheduler says."""
+    number = os.environ.get(str(variable), "")
+    if not number.isdigit():
+        raise Refused("bad-request", {"node_from": str(variable)})
+    config["node"] = int(number)
+    if config.get("under"):
+        config["workspace"] = os.path.join(config["under"], number, config["project"])
+        config["state"] = config["workspace"] + ".gpush"
+
+
+def start(folder, config, origin, preamble, fd_in, fd_out):
+    if config.get("foreground"):
+        config["hold_only"] = True
+    sock, made = folder.find_or_create(lambda: Launch(folder, config, origin))
+    if made is not None:
+        if config.get("foreground"):
+            put(fd_out, preamble + line({"ok": True, "pid": os.getpid(), "started": True}))
+            os.close(fd_in)
+            os.close(fd_out)
+            made.become()
+            return 0
+        sock = made.connect()
+    if config.get("hold_only"):
+        answer = ask(sock, {"do": "status"}, 20.0)
+        sock.close()
+        if answer is None:
+            return fail(DIED, Refused("died", {}))
+        put(fd_out, preamble + line(dict(answer, started=made is not None)))
+        return 0
+    relay_to(sock, fd_in, fd_out, preamble)
+
+
+def relay_to(sock, fd_in, fd_out, preamble):
+    try:
+        relay.run(sock, fd_in, fd_out, preamble)
+    except RuntimeError:
+        raise Refused("limit", {"errno": "EAGAIN"})
+
+
+class Launch:
+    """Under the start lock: takes the locks, binds the socket, and forks the agent, which inherits both."""
+
+    def __init__(self, folder, config, origin):
+        self.folder, self.config, self.origin = folder, config, origin
+        label = {"owner": config.get("owner", ""), "holder": config.get("holder", ""), "name": config.get("name", ""),
+                 "gang": config["gang"], "node": config["node"], "host": socket.gethostname(), "pid": os.getpid()}
+        self.log_fd = -1
+        try:
+            self.lock_fds = locks.take_all(config.get("locks") or [], label)
+            if config.get("foreground"):
+                self.take_streams()     # before there is a socket: who waits for that finds this, too
+            self.listener = folder.bind()
+            self.beacon = folder.bind_beacon()
+            self.log_fd = self.open_log()
+            if not config.get("foreground"):
+                self.fork()
+        except (Refused, OSError):
+            folder.remove()
+            raise
+
+    def take_streams(self):
+        self.folder.handover_fd = handover.make(self.folder.path, os.getpid(), self.folder.lock_fd)
+
+    def open_log(self):
+        path = os.path.join(self.folder.path, "log")
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        except OSError:         # a full disk: it goes without
+            return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+
+    def fork(self):
+        """Twice, with a new session between: the agent has no terminal and no parent that could take it along."""
+        ready, told = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setsid()
+                try:
+                    is_agent = os.fork() == 0
+                except OSError as error:
+                    os.write(told, b"%d" % error.errno)
+                    os._exit(1)
+                if is_agent:
+                    os.close(ready)
+                    os.write(told, ALIVE)
+                    os.close(told)
+                    self.become()
+            except BaseException:       # the top of a process
+                import traceback
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        os.close(told)
+        os.waitpid(pid, 0)
+        said = os.read(ready, 16)
+        os.close(ready)
+        if said and said != ALIVE:
+            raise OSError(int(said), "fork")
+        self.alive = said == ALIVE
+
+    def become(self):
+        """This process is the agent from here on; never returns."""
+        os.chdir("/")
+        os.dup2(self.log_fd, 2)
+        processes.close_all(self.lock_fds + [self.folder.lock_fd, self.folder.handover_fd, self.listener.fileno()]
+                            + ([self.beacon.fileno()] if self.beacon is not None else []))
+        if not self.config.get("foreground"):
+            self.take_streams()
+        from .agent import Agent
+        code = 1
+        try:
+            agent = Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon)
+            agent.run()
+            code = 143 if agent.ending == "terminated" else 0       # a scheduler's script is to know the difference
+        except BaseException:           # the top of the agent
+            import traceback
+            traceback.print_exc()
+        os._exit(code)
+
+    def connect(self):
+        """Lets go of what the agent has inherited, and connects to it."""
+        self.listener.close()
+        if self.beacon is not None:
+            self.beacon.close()
+        for fd in self.lock_fds + [self.folder.lock_fd, self.log_fd]:
+            os.close(fd)
+        sock = connect(self.folder.path) if self.alive else None
+        if sock is None:
+            sys.stderr.flush()
+            os._exit(fail(DIED, Refused("died", {"folder": self.folder.path})))
+        return sock
+
+
+def ask(sock, value, seconds):
+    """One JSON line there, one back; None when nobody answers. The socket is the caller's."""
+    try:
+        sock.settimeout(seconds)
+        sock.sendall(line(value))
+        parts = b""
+        while not parts.endswith(b"\n"):
+            part = sock.recv(65536)
+            if not part:
+                return None
+            parts += part
+        return json.loads(parts.decode())
+    except (OSError, ValueError):
+        return None
+
+
+def agents(folder):
+    """Every agent of this user on this host; folders in which none answers are named too."""
+    found, dead = [], []
+    for parent in user_folders(folder.bases):
+        if not own_folder(parent, False):
+            continue
+        for name in sorted(os.listdir(parent)):
+            path = os.path.join(parent, name)
+            if not os.path.isdir(path):
+                continue
+            sock = connect(path)
+            answer = None
+            if sock is not None:
+                answer = ask(sock, {"do": "status"}, LIST_SECONDS)
+                sock.close()
+            if answer is not None:
+                found.append(dict(answer, folder=path))
+            else:
+                dead.append(path)
+    return {"ok": True, "host": socket.gethostname(), "python": PYTHON, "agents": found, "dead": dead}
+
+
+def line(value):
+    return json.dumps(value).encode() + b"\n"
+
+
+def put(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]

@@ -1,0 +1,1 @@
+"""What a stream of the link can be: a command, a terminal, a connection, a listener."""
