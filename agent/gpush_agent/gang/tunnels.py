@@ -5,10 +5,10 @@
 The gateway opens a stream of type `tunnel` on node 0's link. Node 0 tells agent k on the peer line, k dials node 0, and node 0
 copies bytes that it cannot read. Within TLS the gateway is the server: k compares its certificate with the pin that came over
 the peer line, and then says a word that only an agent of this gang can know for this tunnel."""
-import hashlib
 import os
 import socket
 
+from ..core.digest import sha256
 from ..core.refused import Refused
 from ..link import frames
 from ..streams.connections import Connection
@@ -66,7 +66,7 @@ class Tunnels:
             tunnel.refuse(Refused("unreachable"))
             return
         word = self.prove("tunnel-end", tunnel.node, tunnel.id, tunnel.pin)
-        tunnel.connected(sock, hashlib.sha256(word.encode()).hexdigest())
+        tunnel.connected(sock, sha256(word.encode()).hexdigest())
 
     def abandoned(self, tunnel):
         """The gateway that had this tunnel will not come back: what it ran on node k is hung up."""
@@ -256,7 +256,7 @@ class End:
 
     def begin(self):
         """The handshake is done. Whether the gateway is the one that was announced; then it hears the word."""
-        if not peerline.same(self.pin, hashlib.sha256(self.tls.certificate()).hexdigest()):
+        if not peerline.same(self.pin, sha256(self.tls.certificate()).hexdigest()):
             self.close("another certificate")
             return False
         self.timer.cancel()

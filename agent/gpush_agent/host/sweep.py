@@ -6,7 +6,6 @@ starting its agent, nobody answers at its socket or its abstract name, and nobod
 under its start lock, for which whoever starts it meanwhile waits."""
 import os
 import re
-import shutil
 import socket
 import time
 
@@ -76,6 +75,7 @@ def remove(path, bases, age):
         if lock is None:
             return False
         try:
+            import shutil       # late: slow to load, and wanted in a worker only
             shutil.rmtree(path)
             return True
         finally:

@@ -3,7 +3,6 @@ and by a short path. Programs put unix sockets there (multiprocessing, VS Code, 
 Where the state folder's own path is too long, a link in the agent's folder leads there."""
 import os
 import socket
-import tempfile
 
 MAX_SOCKET = 107        # sun_path has 108 bytes, one of them the NUL at the end
 # The longest sockets that are known to be made below TMPDIR: of a run's rank with torch, and of an editor in a session.
@@ -21,7 +20,8 @@ def is_short(state):
 
 def try_socket(folder):
     """OSError when sockets cannot be made there: the path is too long, or it is a file system without them."""
-    trial = tempfile.mkdtemp(prefix="s", dir=folder)
+    trial = os.path.join(folder, "s" + os.urandom(4).hex())     # tempfile takes milliseconds of each start to load
+    os.mkdir(trial, 0o700)
     try:
         with socket.socket(socket.AF_UNIX) as sock:
             sock.bind(os.path.join(trial, "s"))
