@@ -8,7 +8,7 @@ import test_supervisor as base
 from client import free_port
 from gpush_agent.runs import journal, ranks
 
-RIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "src", "test", "rigs", "torch")
+RIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "test", "rigs", "torch")
 EXAMPLE = os.path.join(os.path.dirname(RIG), "..", "..", "..", "examples", "ddp", "train.py")
 MUST = os.environ.get("GPUSH_REQUIRE_RIGS", "") == "all"
 

@@ -23,7 +23,7 @@ public final class PythonAgent implements AgentSide {
   public PythonAgent(AgentFault fault) throws IOException {
     process =
         new ProcessBuilder("python3", "-B", "simulated.py", fault.name())
-            .directory(Path.of("agent", "tests").toFile())
+            .directory(Path.of("..", "agent", "tests").toFile())
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
     requests = process.outputWriter(StandardCharsets.UTF_8);
