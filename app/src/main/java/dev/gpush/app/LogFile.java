@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.core.text.CleanText;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -117,8 +118,7 @@ final class LogFile extends Handler {
 
   /** One record is one line, whatever a remote host put into its message. */
   private static String clean(String text) {
-    String cut = text.length() > LINE_CHARS ? text.substring(0, LINE_CHARS) + "…" : text;
-    return cut.replaceAll("\\p{Cntrl}", " ");
+    return CleanText.line(text, LINE_CHARS);
   }
 
   private static String level(Level level) {

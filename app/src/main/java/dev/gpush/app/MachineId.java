@@ -1,12 +1,12 @@
 package dev.gpush.app;
 
 import dev.gpush.control.place.RunFolder;
+import dev.gpush.core.file.WholeFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -56,9 +56,7 @@ final class MachineId {
     var bytes = new byte[BYTES];
     random.nextBytes(bytes);
     String made = HexFormat.of().formatHex(bytes);
-    Path temporary = stored.resolveSibling("." + stored.getFileName() + "." + made);
-    Files.writeString(temporary, made + "\n");
-    Files.move(temporary, stored, StandardCopyOption.ATOMIC_MOVE);
+    WholeFile.write(stored, made + "\n", WholeFile.PRIVATE);
     return made;
   }
 

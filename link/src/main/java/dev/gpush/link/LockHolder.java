@@ -2,6 +2,7 @@ package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
+import dev.gpush.core.text.CleanText;
 
 /**
  * Who holds a lock, in words, from the label in the lock file: {@code ann, session devbox on vm
@@ -32,7 +33,6 @@ final class LockHolder {
   }
 
   private static String cleaned(String text) {
-    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
-    return plain.length() <= MOST ? plain : plain.substring(0, MOST);
+    return CleanText.line(text, MOST);
   }
 }

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.CleanText;
 import dev.gpush.templates.schema.Checker;
 import dev.gpush.templates.schema.Checker.Checked;
 import dev.gpush.templates.schema.Found;
@@ -103,8 +104,7 @@ record SettingsFile(
   }
 
   static Problem problem(String file, Flaw flaw) {
-    String key = flaw.key().replaceAll("\\p{Cntrl}", " ");
-    String shown = key.length() <= MOST_KEY ? key : key.substring(0, MOST_KEY) + "…";
+    String shown = CleanText.line(flaw.key(), MOST_KEY);
     return new Problem(
         file, flaw.at().line(), flaw.at().column(), shown, flaw.what(), flaw.suggestion());
   }

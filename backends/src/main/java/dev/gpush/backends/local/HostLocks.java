@@ -5,6 +5,7 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.text.CleanText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -87,8 +88,7 @@ final class HostLocks {
   }
 
   private static String clean(String text) {
-    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
-    return plain.length() <= MOST_LABEL ? plain : plain.substring(0, MOST_LABEL);
+    return CleanText.line(text, MOST_LABEL);
   }
 
   private static String script() {

@@ -1,5 +1,6 @@
 package dev.gpush.backends.remote;
 
+import dev.gpush.core.text.CleanText;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -14,8 +15,7 @@ public final class ClusterText {
 
   /** One line without control characters, not long. */
   public static String clean(String text) {
-    String plain = text.replaceAll("\\p{Cntrl}+", " ").replaceAll(" {2,}", " ").strip();
-    return plain.length() <= MOST ? plain : plain.substring(0, MOST - 1) + "…";
+    return CleanText.line(text, MOST).replaceAll(" {2,}", " ");
   }
 
   /** "a, b, c and 5 more". */

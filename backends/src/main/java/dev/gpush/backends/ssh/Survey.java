@@ -2,6 +2,7 @@ package dev.gpush.backends.ssh;
 
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.CleanText;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -154,8 +155,7 @@ record Survey(
   }
 
   private static String clean(String text) {
-    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", "").strip();
-    return plain.length() <= MOST_TEXT ? plain : plain.substring(0, MOST_TEXT);
+    return CleanText.line(text, MOST_TEXT);
   }
 
   /** "8 × H100", "1 × A100, 1 × T4", "no GPUs". */

@@ -7,6 +7,7 @@ import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.CleanText;
 import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.io.InputStream;
@@ -197,7 +198,7 @@ final class Surveys {
   }
 
   private static String shortened(String text) {
-    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]+", " ");
+    String plain = CleanText.line(text);
     return plain.length() <= MOST_SHOWN
         ? plain
         : "…" + plain.substring(plain.length() - MOST_SHOWN);

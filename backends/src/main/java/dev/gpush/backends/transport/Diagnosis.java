@@ -1,6 +1,7 @@
 package dev.gpush.backends.transport;
 
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.text.CleanText;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -128,7 +129,6 @@ final class Diagnosis {
 
   /** Text from another machine: no control signs, and not endless. */
   static String clean(String text) {
-    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", " ").strip();
-    return plain.length() <= MOST_REASON ? plain : plain.substring(0, MOST_REASON) + "…";
+    return CleanText.line(text, MOST_REASON);
   }
 }

@@ -12,6 +12,7 @@ import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.text.CleanText;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
@@ -319,6 +320,6 @@ final class Connection {
   }
 
   private static String oneLine(Throwable thrown) {
-    return thrown.toString().replaceAll("\\p{Cntrl}+", " ");
+    return CleanText.line(thrown.toString());
   }
 }

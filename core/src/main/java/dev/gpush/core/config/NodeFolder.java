@@ -1,5 +1,6 @@
 package dev.gpush.core.config;
 
+import dev.gpush.core.text.CleanText;
 import java.util.Optional;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -67,7 +68,7 @@ public record NodeFolder(String text) {
       return unsupported;
     }
     if (!isWhole(text, variables) || text.chars().anyMatch(Character::isISOControl)) {
-      String shown = text.replaceAll("\\p{Cntrl}", " ");
+      String shown = CleanText.line(text);
       return Optional.of("must be " + variables.words() + ", not " + shown);
     }
     return switch (variables) {

@@ -1,4 +1,7 @@
-/** Text that may hold bytes which are not UTF-8: names of files, words of command lines. */
+/**
+ * Text as it comes from people and machines: bytes that are not UTF-8, words that are misspelled,
+ * and what must not reach a terminal.
+ */
 @NullMarked
 package dev.gpush.core.text;
 

@@ -2,6 +2,7 @@ package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import java.io.IOException;
@@ -9,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -57,11 +57,8 @@ public final class RunHistory {
       records.put(record.number(), record);
       try {
         Files.createDirectories(folder);
-        Path file = file(record.number());
-        Path fresh = folder.resolve(record.number() + ".new");
-        Files.writeString(fresh, record.json().pretty() + "\n");
-        Files.move(
-            fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        String text = record.json().pretty() + "\n";
+        WholeFile.write(file(record.number()), text, WholeFile.PRIVATE);
       } catch (IOException failed) {
         throw unusable(folder, failed);
       }

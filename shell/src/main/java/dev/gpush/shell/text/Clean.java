@@ -1,5 +1,6 @@
 package dev.gpush.shell.text;
 
+import dev.gpush.core.text.CleanText;
 import java.util.regex.Pattern;
 
 /**
@@ -9,10 +10,6 @@ import java.util.regex.Pattern;
 public final class Clean {
   /** Longer facts are files, not facts: nobody reads further in a message. */
   private static final int LONGEST = 500;
-
-  private static final Pattern CONTROL =
-      Pattern.compile(
-          "\\x1b\\[[0-?]*[ -/]*[@-~]|[\\p{Cc}\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069]+");
 
   private static final Pattern NAMED_SECRET =
       Pattern.compile(
@@ -26,7 +23,7 @@ public final class Clean {
 
   public static String line(String text) {
     String capped = text.length() > 4 * LONGEST ? text.substring(0, 4 * LONGEST) : text;
-    String plain = CONTROL.matcher(capped).replaceAll(" ").stripTrailing();
+    String plain = CleanText.line(capped);
     String masked = NAMED_SECRET.matcher(plain).replaceAll("$1$2***");
     masked = KNOWN_SECRET.matcher(masked).replaceAll("***");
     return masked.length() > LONGEST ? masked.substring(0, LONGEST - 1) + "…" : masked;

@@ -1,5 +1,6 @@
 package dev.gpush.sync.scan;
 
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.sync.tree.Hashes;
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -8,7 +9,6 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -105,18 +105,14 @@ final class HashCache {
     if (!isChanged) {
       return;
     }
-    Path folder = Objects.requireNonNull(file.toAbsolutePath().getParent(), "a file has a folder");
-    Files.createDirectories(folder);
-    Path fresh = Files.createTempFile(folder, file.getFileName().toString(), ".new");
-    try {
-      try (var out =
-          new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(fresh), 1 << 16))) {
-        write(out);
-      }
-      Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    } finally {
-      Files.deleteIfExists(fresh);
-    }
+    Files.createDirectories(Objects.requireNonNull(file.toAbsolutePath().getParent()));
+    WholeFile.write(
+        file,
+        out -> {
+          var data = new DataOutputStream(new BufferedOutputStream(out, 1 << 16));
+          write(data);
+          data.flush();
+        });
     isChanged = false;
   }
 

@@ -4,6 +4,7 @@ import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
@@ -344,8 +345,7 @@ final class ValueReader {
   }
 
   private static String shown(Yaml.Scalar scalar) {
-    String text = scalar.text().replaceAll("\\p{Cntrl}", " ");
-    String capped = text.length() <= MOST_SHOWN ? text : text.substring(0, MOST_SHOWN) + "…";
+    String capped = CleanText.line(scalar.text(), MOST_SHOWN);
     return scalar.isPlain() ? capped : '"' + capped + '"';
   }
 

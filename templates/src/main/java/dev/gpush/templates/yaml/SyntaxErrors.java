@@ -3,6 +3,7 @@ package dev.gpush.templates.yaml;
 import com.fasterxml.jackson.dataformat.yaml.JacksonYAMLParseException;
 import com.fasterxml.jackson.dataformat.yaml.snakeyaml.error.Mark;
 import com.fasterxml.jackson.dataformat.yaml.snakeyaml.error.MarkedYAMLException;
+import dev.gpush.core.text.CleanText;
 
 /** Says where a text stops being YAML, and why. */
 final class SyntaxErrors {
@@ -30,7 +31,6 @@ final class SyntaxErrors {
 
   /** Capped and without control characters. */
   private static String clean(String message) {
-    String plain = message.replaceAll("\\s+", " ").replaceAll("\\p{Cntrl}", "");
-    return plain.length() <= MAX_LENGTH ? plain : plain.substring(0, MAX_LENGTH) + "…";
+    return CleanText.line(message.replaceAll("\\s+", " "), MAX_LENGTH);
   }
 }

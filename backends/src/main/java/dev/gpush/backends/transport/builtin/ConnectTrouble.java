@@ -2,6 +2,7 @@ package dev.gpush.backends.transport.builtin;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.text.CleanText;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketTimeoutException;
@@ -67,7 +68,6 @@ final class ConnectTrouble {
 
   /** Text from another machine: no control signs, and not endless. */
   static String clean(String text) {
-    String plain = text.replaceAll("[\\p{Cntrl}\\p{Cf}]", " ").strip();
-    return plain.length() <= MOST_REASON ? plain : plain.substring(0, MOST_REASON) + "…";
+    return CleanText.line(text, MOST_REASON);
   }
 }

@@ -2,17 +2,13 @@ package dev.gpush.gateway.session.ledger;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -42,22 +38,7 @@ public final class Ledger {
     Path file = file(entry);
     try {
       Files.createDirectories(folder);
-      Path temporary = folder.resolve("." + entry.id() + ".new");
-      try (var channel =
-          FileChannel.open(
-              temporary,
-              StandardOpenOption.CREATE,
-              StandardOpenOption.TRUNCATE_EXISTING,
-              StandardOpenOption.WRITE)) {
-        var bytes =
-            ByteBuffer.wrap((entry.json().pretty() + "\n").getBytes(StandardCharsets.UTF_8));
-        while (bytes.hasRemaining()) {
-          channel.write(bytes);
-        }
-        channel.force(true);
-      }
-      Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
-      syncFolder();
+      WholeFile.writeDurably(file, entry.json().pretty() + "\n");
     } catch (IOException failed) {
       throw new GpushException(
           new GatewayFailure.HomeUnusable(file.toString(), reason(failed)), failed);
@@ -68,7 +49,7 @@ public final class Ledger {
   public void forget(LedgerEntry entry) {
     try {
       if (Files.deleteIfExists(file(entry))) {
-        syncFolder();
+        WholeFile.syncFolder(folder);
       }
     } catch (IOException failed) {
       throw new GpushException(
@@ -141,12 +122,6 @@ public final class Ledger {
   }
 
   /** The rename itself must survive a power cut too. */
-  private void syncFolder() throws IOException {
-    try (var channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-      channel.force(true);
-    }
-  }
-
   private Path file(LedgerEntry entry) {
     return folder.resolve(entry.id() + ".json");
   }

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.links;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.CleanText;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.util.ArrayList;
@@ -46,7 +47,6 @@ final class MissingFeatures {
   }
 
   private static String clean(String text) {
-    String line = text.replaceAll("\\p{Cntrl}", " ").strip();
-    return line.substring(0, Math.min(MOST, line.length()));
+    return CleanText.line(text, MOST);
   }
 }

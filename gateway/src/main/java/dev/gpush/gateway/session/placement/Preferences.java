@@ -6,6 +6,7 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Setting;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.session.UpRequest;
@@ -13,7 +14,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -126,10 +126,7 @@ public final class Preferences {
             Optional.of(String.join(",", wish.backends())).filter(names -> !names.isEmpty()));
     try {
       Files.createDirectories(folder);
-      Path file = file(root);
-      Path temporary = file.resolveSibling("." + file.getFileName() + ".new");
-      Files.writeString(temporary, last.pretty() + "\n");
-      Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+      WholeFile.write(file(root), last.pretty() + "\n", WholeFile.PRIVATE);
     } catch (IOException unwritten) {
       // The session is there; only the next plain up asks for something else.
     }

@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.talk.Talk;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

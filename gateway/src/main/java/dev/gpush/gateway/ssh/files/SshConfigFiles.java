@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.ssh.route.NodeName;

@@ -7,6 +7,7 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
+import dev.gpush.core.text.CleanText;
 
 /**
  * What an ssh client's person reads when nothing can be started: what failed, because of what, and
@@ -115,7 +116,6 @@ public record RefusalText(String what, String because, String attempt) {
   }
 
   private static String clean(String text) {
-    String plain = text.replaceAll("\\p{Cntrl}", " ").strip();
-    return plain.length() <= MAX_FACT ? plain : plain.substring(0, MAX_FACT) + "…";
+    return CleanText.line(text, MAX_FACT);
   }
 }
