@@ -16,6 +16,9 @@ import org.junit.jupiter.api.Test;
 final class DocsTest {
   private static final Tree TREE = Tree.aroundHere();
 
+  /** Far below what there is: it only tells that the table was found. */
+  private static final int FEWEST_BEHAVIOURS = 40;
+
   private static final Pattern DURATION_BY_HAND =
       Pattern.compile("to(Seconds|Minutes|Millis|Hours)\\(\\)\\s*\\+\\s*\" ?(s|ms|m|min|h)\\b");
 
@@ -61,6 +64,36 @@ final class DocsTest {
           Pattern.compile("^ {4}.*" + word, Pattern.MULTILINE).matcher(picture).find(), word);
       assertTrue(picture.contains("`" + state.word() + "`"), word);
     }
+  }
+
+  @Test
+  void eachNameInTheIndexOfBehavioursExistsOnce() {
+    List<String> names = BehaviourIndex.names(text("docs/architecture.md"));
+    var wrong = new ArrayList<String>();
+    for (String name : names) {
+      List<String> found = sources(name);
+      if (found.size() != 1) {
+        wrong.add(name + " is " + found);
+      }
+    }
+
+    assertTrue(names.size() >= FEWEST_BEHAVIOURS, () -> "only " + names.size() + " names");
+    assertEquals(List.of(), wrong, "name the class that does it now in docs/architecture.md");
+  }
+
+  /** A class of our own by its simple name, or a module of the agent by its file name. */
+  private static List<String> sources(String name) {
+    String file = name.endsWith(".py") ? name : name + ".java";
+    return TREE
+        .files(
+            path ->
+                path.endsWith("/" + file)
+                    && !path.contains("/src/test/")
+                    && !path.contains("/src/main/resources/")
+                    && !path.contains("/tests/"))
+        .stream()
+        .map(TREE::name)
+        .toList();
   }
 
   @Test
