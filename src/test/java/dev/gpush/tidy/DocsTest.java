@@ -16,6 +16,10 @@ import org.junit.jupiter.api.Test;
 final class DocsTest {
   private static final Tree TREE = Tree.aroundHere();
 
+  /** Each page has the second of these, and others only in this order. */
+  private static final List<String> DECISION_PARTS =
+      List.of("Context", "Decision", "Reasons", "Consequences", "Alternatives");
+
   /** Far below what there is: it only tells that the table was found. */
   private static final int FEWEST_BEHAVIOURS = 40;
 
@@ -50,6 +54,45 @@ final class DocsTest {
     assertTrue(
         says.contains("Numbers that were never used: " + String.join(", ", unused) + "."),
         () -> "write that these were never used: " + unused);
+  }
+
+  @Test
+  void decisionsHaveOneForm() {
+    var wrong = new ArrayList<String>();
+    for (String page : pages("docs/decisions/")) {
+      String number = page.substring(0, 4);
+      List<String> lines = text("docs/decisions/" + page).lines().toList();
+      List<String> parts =
+          lines.stream()
+              .filter(line -> line.startsWith("## "))
+              .map(line -> line.substring(3))
+              .toList();
+      if (!lines.getFirst().startsWith("# " + number + " ")
+          || !lines.get(2).matches("\\*\\*Status:\\*\\* \\w+, 20\\d\\d-\\d\\d-\\d\\d.*")
+          || !parts.contains("Decision")
+          || !parts.equals(DECISION_PARTS.stream().filter(parts::contains).toList())) {
+        wrong.add(page + " has " + parts);
+      }
+    }
+
+    assertEquals(List.of(), wrong, "number and title, status and date, then " + DECISION_PARTS);
+  }
+
+  @Test
+  void theIndexOfDecisionsHasTheirTitles() {
+    String list = text("docs/decisions/README.md");
+    List<String> missing =
+        pages("docs/decisions/").stream()
+            .map(
+                page -> {
+                  String title = text("docs/decisions/" + page).lines().findFirst().orElseThrow();
+                  String number = title.substring(2, 6);
+                  return "| [" + number + "](" + page + ") | " + title.substring(7) + " |";
+                })
+            .filter(row -> !list.contains(row + "\n"))
+            .toList();
+
+    assertEquals(List.of(), missing);
   }
 
   @Test
