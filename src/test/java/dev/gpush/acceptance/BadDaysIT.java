@@ -190,7 +190,7 @@ final class BadDaysIT {
           255,
           broken + " on node 0 does not work",
           "no libpython");
-      says(world.gpush("run", "--python", "/nope", "hello.py"), 255, "none of these is there");
+      says(world.gpush("run", "--python", "/nope", "hello.py"), 255, "none of these exists");
     }
   }
 
@@ -268,7 +268,7 @@ final class BadDaysIT {
 
         Result up = world.gpush("up", "--nodes", "1");
 
-        says(up, 1, nodes.toString(), "its disk is full", "make room there, then gpush up");
+        says(up, 1, nodes.toString(), "its disk is full", "free some space there, then gpush up");
         assertEquals(List.of(), world.json("ps", "--json").items());
         assertEquals(List.of(), world.agents());
         assertEquals(List.of(), world.nodeFolders());

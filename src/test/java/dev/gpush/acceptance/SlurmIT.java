@@ -278,12 +278,14 @@ final class SlurmIT {
       assertTrue(
           queued.err().contains("devbox waits on hpc: slurm job " + job + " waits"),
           queued::toString);
-      assertTrue(queued.err().contains("give it up: gpush down"), queued::toString);
+      assertTrue(queued.err().contains("cancel: gpush down"), queued::toString);
       world.gpush("down").succeeded();
       assertEquals("", pending(rig));
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8", "--detach").succeeded();
       Result stopped = world.gpush("stop").succeeded();
-      assertTrue(stopped.err().contains("devbox does not wait any more"), stopped::toString);
+      assertTrue(
+          stopped.err().contains("devbox is cancelled: it no longer waits for nodes"),
+          stopped::toString);
       assertEquals("", pending(rig));
       assertEquals("[]", world.gpush("ps", "--json").succeeded().out().strip());
     } finally {

@@ -16,6 +16,13 @@ import org.junit.jupiter.api.Test;
 final class DocsTest {
   private static final Tree TREE = Tree.aroundHere();
 
+  /** Each page has the second of these, and others only in this order. */
+  private static final List<String> DECISION_PARTS =
+      List.of("Context", "Decision", "Reasons", "Consequences", "Alternatives");
+
+  /** Far below what there is: it only tells that the table was found. */
+  private static final int FEWEST_BEHAVIOURS = 40;
+
   private static final Pattern DURATION_BY_HAND =
       Pattern.compile("to(Seconds|Minutes|Millis|Hours)\\(\\)\\s*\\+\\s*\" ?(s|ms|m|min|h)\\b");
 
@@ -50,6 +57,45 @@ final class DocsTest {
   }
 
   @Test
+  void decisionsHaveOneForm() {
+    var wrong = new ArrayList<String>();
+    for (String page : pages("docs/decisions/")) {
+      String number = page.substring(0, 4);
+      List<String> lines = text("docs/decisions/" + page).lines().toList();
+      List<String> parts =
+          lines.stream()
+              .filter(line -> line.startsWith("## "))
+              .map(line -> line.substring(3))
+              .toList();
+      if (!lines.getFirst().startsWith("# " + number + " ")
+          || !lines.get(2).matches("\\*\\*Status:\\*\\* \\w+, 20\\d\\d-\\d\\d-\\d\\d.*")
+          || !parts.contains("Decision")
+          || !parts.equals(DECISION_PARTS.stream().filter(parts::contains).toList())) {
+        wrong.add(page + " has " + parts);
+      }
+    }
+
+    assertEquals(List.of(), wrong, "number and title, status and date, then " + DECISION_PARTS);
+  }
+
+  @Test
+  void theIndexOfDecisionsHasTheirTitles() {
+    String list = text("docs/decisions/README.md");
+    List<String> missing =
+        pages("docs/decisions/").stream()
+            .map(
+                page -> {
+                  String title = text("docs/decisions/" + page).lines().findFirst().orElseThrow();
+                  String number = title.substring(2, 6);
+                  return "| [" + number + "](" + page + ") | " + title.substring(7) + " |";
+                })
+            .filter(row -> !list.contains(row + "\n"))
+            .toList();
+
+    assertEquals(List.of(), missing);
+  }
+
+  @Test
   void theArchitectureHasAllStatesOfASession() {
     String page = text("docs/architecture.md");
     int begin = page.indexOf("## States of a session");
@@ -61,6 +107,36 @@ final class DocsTest {
           Pattern.compile("^ {4}.*" + word, Pattern.MULTILINE).matcher(picture).find(), word);
       assertTrue(picture.contains("`" + state.word() + "`"), word);
     }
+  }
+
+  @Test
+  void eachNameInTheIndexOfBehavioursExistsOnce() {
+    List<String> names = BehaviourIndex.names(text("docs/architecture.md"));
+    var wrong = new ArrayList<String>();
+    for (String name : names) {
+      List<String> found = sources(name);
+      if (found.size() != 1) {
+        wrong.add(name + " is " + found);
+      }
+    }
+
+    assertTrue(names.size() >= FEWEST_BEHAVIOURS, () -> "only " + names.size() + " names");
+    assertEquals(List.of(), wrong, "name the class that does it now in docs/architecture.md");
+  }
+
+  /** A class of our own by its simple name, or a module of the agent by its file name. */
+  private static List<String> sources(String name) {
+    String file = name.endsWith(".py") ? name : name + ".java";
+    return TREE
+        .files(
+            path ->
+                path.endsWith("/" + file)
+                    && !path.contains("/src/test/")
+                    && !path.contains("/src/main/resources/")
+                    && !path.contains("/tests/"))
+        .stream()
+        .map(TREE::name)
+        .toList();
   }
 
   @Test

@@ -218,7 +218,7 @@ class LauncherIT {
             3,
             "",
             """
-            gpush: cannot keep anything in %s
+            gpush: cannot use %s
               because ssh_config cannot hold a path with "
               try: ls -ld '%s'
             """

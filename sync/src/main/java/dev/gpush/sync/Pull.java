@@ -59,7 +59,7 @@ final class Pull {
     Path checked = target.normalize();
     if (!checked.startsWith(root) || checked.equals(root)) {
       throw new GpushException(
-          new UsageFailure.BadValue("path", target.toString(), "it must lie in " + root));
+          new UsageFailure.BadValue("path", target.toString(), "a path inside " + root));
     }
     try (Talk.Step step = talk.step("pulling " + path)) {
       pull(path, root.relativize(checked), 0, step);

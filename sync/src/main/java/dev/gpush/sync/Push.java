@@ -165,7 +165,7 @@ final class Push {
                 + files(gone.size())
                 + " not here ("
                 + named(all)
-                + "). Make them as they are here? gpush pull fetches a file first",
+                + "); gpush pull fetches a file first. Make the nodes match this folder?",
             "--yes");
         return;
       }

@@ -389,7 +389,7 @@ final class WaitingRequestTest {
     next.sessions().upDetached(places.ask(), talk);
 
     assertTrue(
-        talk.lines().stream().anyMatch(line -> line.endsWith("came to nothing: " + ended.why())),
+        talk.lines().stream().anyMatch(line -> line.endsWith(" ago, failed: " + ended.why())),
         talk.lines()::toString);
     assertEquals(List.of(), next.sessions().ended());
     down(next);

@@ -107,7 +107,7 @@ final class CommandLines {
       if (!first.startsWith("-") || first.equals("-")) {
         return "it takes no "
             + (spec.positionalParameters().isEmpty() ? "" : "further ")
-            + "word: '"
+            + "argument: '"
             + first
             + "'";
       }
@@ -117,7 +117,7 @@ final class CommandLines {
           + name
           + (nearest.isEmpty() ? "" : "; did you mean " + String.join(" or ", nearest) + "?")
           + (action instanceof Action.OfWords && nearest.isEmpty()
-              ? "; what is meant for the script or command comes after its name"
+              ? "; options of the script or command come after its name"
               : "");
     }
     if (wrong instanceof CommandLine.MissingParameterException missing) {
@@ -132,11 +132,11 @@ final class CommandLines {
     if (wrong instanceof CommandLine.OverwrittenOptionException twice) {
       return twice.getOverwritten() instanceof OptionSpec option
           ? option.longestName() + " is given twice"
-          : "a word is given twice";
+          : "an argument is given twice";
     }
     String message = String.valueOf(wrong.getMessage());
     return message.isEmpty()
-        ? "it cannot be read"
+        ? "its arguments cannot be read"
         : message.substring(0, 1).toLowerCase(java.util.Locale.ROOT) + message.substring(1);
   }
 

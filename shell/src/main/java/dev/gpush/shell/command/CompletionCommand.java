@@ -12,8 +12,9 @@ import picocli.CommandLine.Parameters;
     name = "completion",
     header = "Print the completion script for your shell",
     description = {
-      "For bash, zsh or fish. The script asks gpush itself, so it never grows old. In ~/.bashrc or"
-          + " ~/.zshrc: eval \"$(gpush completion bash)\"; in fish: gpush completion fish | source"
+      "For bash, zsh or fish. The script asks gpush itself, so it is never out of date. In"
+          + " ~/.bashrc or ~/.zshrc: eval \"$(gpush completion bash)\"; in fish: gpush completion"
+          + " fish | source"
     },
     footer = {"$ eval \"$(gpush completion bash)\""})
 final class CompletionCommand implements Action {
@@ -34,7 +35,7 @@ final class CompletionCommand implements Action {
             "completion",
             "'"
                 + shell
-                + "' is none of bash, zsh, fish"
+                + "' is not bash, zsh or fish"
                 + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
       }
     }

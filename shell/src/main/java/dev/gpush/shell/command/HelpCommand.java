@@ -12,7 +12,7 @@ import picocli.CommandLine.Parameters;
 
 @Command(
     name = "help",
-    header = "Show what there is, or how a command works",
+    header = "List the commands, or explain one",
     footer = {"$ gpush help version", "Show which gpush this is", "", "  gpush version [OPTIONS]"})
 final class HelpCommand implements Action {
   private final Verbs verbs;

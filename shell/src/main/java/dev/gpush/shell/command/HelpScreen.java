@@ -18,10 +18,10 @@ final class HelpScreen {
           new Group(
               "Work",
               List.of("run", "stop", "runs", "logs", "exec"),
-              "every word after SCRIPT is SCRIPT's"),
+              "words after SCRIPT go to SCRIPT"),
           new Group("Reach", List.of("ssh"), "any ssh client and editor: link"),
-          new Group("Files", List.of("sync", "pull"), "code goes by itself; pull fetches"),
-          new Group("Explain", List.of("nodes"), "what each node has and holds"),
+          new Group("Files", List.of("sync", "pull"), "code is sent by itself; pull fetches"),
+          new Group("Explain", List.of("nodes"), "hardware, runs and code of each node"),
           new Group(
               "Set up",
               List.of(
@@ -52,8 +52,8 @@ final class HelpScreen {
       Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask
       Gang     flags > gpush.local.yaml > gpush.yaml > last used here > config > site
       Python   --python > gpush.yaml > .venv or uv.lock > image > active conda
-      Folder   your place in the workspace; results go to $GPUSH_OUTPUT
-      Options  -s NAME --json -q -v --yes --dry-run (up: where and when; no effect)
+      Folder   your folder in the workspace; results go to $GPUSH_OUTPUT
+      Options  -s NAME --json -q -v --yes --dry-run (up: where, when)
 
       gpush alone opens the shell. gpush help COMMAND
       Exit 0 done, 1 failed, 2 usage, 3 environment, 4 bug; run, exec: theirs, or 255

@@ -56,7 +56,7 @@ public final class SessionText {
     String detail = session.detail();
     String word =
         session.state() == SessionState.GRANTED || session.state() == SessionState.LINKED
-            ? "is coming up"
+            ? "is starting"
             : session.state().word();
     return Width.cut(word + (detail.isEmpty() ? "" : ": " + detail), PROMPT_COLUMNS);
   }

@@ -51,7 +51,7 @@ public final class FailureText {
           nearest.isEmpty()
               ? Message.of(
                   "there is no command " + Phrase.quoted(word),
-                  "no command has a name like it",
+                  "no command has a similar name",
                   "gpush help")
               : Message.of(
                   "there is no command "
@@ -63,17 +63,17 @@ public final class FailureText {
                   Typed.command(nearest.getFirst(), typed.tail()));
       case UsageFailure.BadArguments(var command, var rule, var nearest) ->
           Message.of(
-              "gpush " + command + " cannot be called like that",
+              "gpush " + command + " was not run",
               rule,
               nearest.isEmpty() ? "gpush help " + command : "gpush " + nearest.getFirst());
       case UsageFailure.BadValue(var what, var value, var rule) ->
           Message.of(
               what + " cannot be " + Phrase.quoted(value),
-              "it is to be " + rule,
+              "it must be " + rule,
               typed.verb().map(word -> "gpush help " + word).orElse("gpush help"));
       case UsageFailure.BadScript(var file, var lines) ->
           new Message(
-              "the headers of " + file + " are no request",
+              "the #SBATCH headers of " + file + " cannot be used",
               Phrase.capped(
                   lines.stream()
                       .map(line -> file + ":" + line.line() + ": " + line.what())
@@ -84,30 +84,27 @@ public final class FailureText {
               "there is no session "
                   + Phrase.quoted(name)
                   + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?"),
-              known.isEmpty() ? "you have none" : "you have " + and(known),
+              known.isEmpty() ? "you have no session" : "you have " + and(known),
               nearest.isEmpty()
                   ? (known.isEmpty() ? "gpush up -s " + name : "gpush ps")
                   : typed.replaced(name, nearest.getFirst()));
       case UsageFailure.WhichSession(var known) ->
           known.isEmpty()
-              ? Message.of(
-                  "there is no session to do this with",
-                  "this folder has none, nor has any other",
-                  "gpush up")
+              ? Message.of("there is no session", "no folder has one yet", "gpush up")
               : Message.of(
                   "it is not clear which session is meant",
-                  "this folder has none of its own; there is " + and(known),
+                  "this folder has none of its own; you have " + and(known),
                   typed.with("-s", known.getFirst()));
       case UsageFailure.WhichGang(var name, var there, var unasked) ->
           whichGang(name, there, unasked);
       case UsageFailure.NobodyToAsk(var question, var flag) ->
           Message.of(
-              "a question needs an answer, and nobody can be asked",
-              "it is: " + question,
+              "this needs your answer, and there is no terminal to ask on",
+              "the question is: " + question,
               typed.with(flag.split(" ", -1)));
       case UsageFailure.Declined(var question) ->
           Message.of(
-              "stopped, nothing was changed", "the answer was no to: " + question, typed.again());
+              "stopped; nothing was changed", "you answered no to: " + question, typed.again());
     };
   }
 
@@ -146,11 +143,11 @@ public final class FailureText {
     return switch (failure) {
       case SessionFailure.Differs(var session, var differences) ->
           new Message(
-              session + " is another gang than the one asked for",
+              session + " does not match this request",
               differences.isEmpty()
                   ? List.of("it was made from another request")
                   : differences.stream()
-                      .map(d -> d.what() + ": it has " + d.has() + ", asked for " + d.asked())
+                      .map(d -> d.what() + ": it has " + d.has() + ", you asked for " + d.asked())
                       .toList(),
               typed.verb().filter("up"::equals).isPresent()
                   ? typed.with("--replace")
@@ -160,21 +157,19 @@ public final class FailureText {
       case SessionFailure.NodesLost(var session, var nodes, var of, var reason) ->
           Message.of(
               session + " has lost " + nodes + " of " + of,
-              reason + "; the others work on, ssh and exec reach them",
+              reason + "; the other nodes still work, and ssh and exec reach them",
               "gpush up -s " + session + " --replace");
       case SessionFailure.Busy(var session, var doing) ->
-          Message.of(session + " is busy", "another command is at work: " + doing, typed.again());
+          Message.of(session + " is busy", "another command is running: " + doing, typed.again());
       case SessionFailure.UnknownNode(var session, var node, var nodes) ->
           Message.of(
               session + " has no node " + node,
-              nodes == 1
-                  ? "its one node is number 0"
-                  : "its nodes are numbered 0 to " + (nodes - 1),
+              nodes == 1 ? "its only node is node 0" : "its nodes are numbered 0 to " + (nodes - 1),
               "gpush nodes -s " + session);
       case SessionFailure.NotReached(var session, var node, var state) ->
           Message.of(
-              "node " + node + " of " + session + " is out of reach",
-              "its link is " + state,
+              "node " + node + " of " + session + " cannot be reached",
+              "it has no link; the session is " + state,
               "gpush nodes -s " + session);
       case SessionFailure.Queued(var session, var words) ->
           Message.of(
@@ -183,25 +178,25 @@ public final class FailureText {
               "gpush up -s " + session);
       case SessionFailure.GivenUp(var session) ->
           Message.of(
-              session + " does not wait for nodes any more",
-              "another command gave its request up",
+              "the request for " + session + " was cancelled",
+              "another command cancelled it",
               "gpush up -s " + session);
       case SessionFailure.CannotExtend(var session, var reason, var remedy) ->
           Message.of(
-              "the end of " + session + " cannot be moved there",
+              "the end of " + session + " cannot be moved to that time",
               reason,
               remedy.isEmpty() ? "gpush ps" : remedy);
       case SessionFailure.HeldElsewhere(var session, var holder, var isNamed) ->
           Message.of(
-              session + " is not adopted",
-              "it is held by " + holder + ", which may be at work with it",
+              session + " was not adopted",
+              "it is held by " + holder + ", which may still be using it",
               isNamed ? typed.with("--take") : "gpush adopt " + session + " --take");
       case SessionFailure.CannotAdopt(var session, var reason) ->
           Message.of(session + " cannot be adopted", reason, "gpush doctor");
       case SessionFailure.Leaked(var session, var backend, var what) ->
           Message.of(
-              session + " is ended here, but " + backend + " may still hold something of it",
-              "nobody could confirm that this is gone: " + what,
+              session + " has ended here, but " + backend + " may still hold resources of it",
+              "gpush could not confirm that this is gone: " + what,
               "gpush doctor");
     };
   }
@@ -212,8 +207,7 @@ public final class FailureText {
     if (there.isEmpty()) {
       return Message.of(
           "there is nothing to adopt",
-          "the backends of this configuration have no gang of yours that is not here already"
-              + notAsked,
+          "no configured backend has a gang of yours that is not listed here already" + notAsked,
           "gpush doctor");
     }
     List<String> words =
@@ -231,8 +225,8 @@ public final class FailureText {
             .toList();
     return Message.of(
         name.isEmpty()
-            ? "it is not clear what to adopt"
-            : "it is not clear which gang " + Phrase.quoted(name) + " is",
+            ? "it is not clear which gang to adopt"
+            : "no single gang matches " + Phrase.quoted(name),
         "there is " + and(words) + notAsked,
         "gpush adopt " + there.getFirst().gang());
   }
@@ -252,7 +246,7 @@ public final class FailureText {
     return switch (failure) {
       case GatewayFailure.CannotStart(var reason, var log) ->
           Message.of(
-              "the gateway does not start",
+              "the gateway did not start",
               reason,
               log.isEmpty() ? "gpush gateway start" : "tail " + ShellWords.quote(log));
       case GatewayFailure.NotRunning() ->
@@ -260,7 +254,7 @@ public final class FailureText {
               "the gateway is not running", "nothing answers at its socket", "gpush gateway start");
       case GatewayFailure.OtherBuild(var running, var ours, var sessions) ->
           Message.of(
-              "another build of gpush is at work here",
+              "a gateway of another build is running here",
               "it is "
                   + running
                   + ", this is "
@@ -268,12 +262,10 @@ public final class FailureText {
                   + (sessions.isEmpty() ? "" : "; it serves " + and(sessions)),
               "gpush gateway stop");
       case GatewayFailure.HomeUnusable(var path, var reason) ->
-          Message.of("cannot keep anything in " + path, reason, "ls -ld " + ShellWords.quote(path));
+          Message.of("cannot use " + path, reason, "ls -ld " + ShellWords.quote(path));
       case GatewayFailure.LedgerDamaged(var file, var reason) ->
           Message.of(
-              "an entry of the ledger cannot be read; it is kept as " + file,
-              reason,
-              "gpush doctor");
+              "a ledger entry cannot be read; it is kept as " + file, reason, "gpush doctor");
       case GatewayFailure.NoProgram(var program, var install) ->
           Message.of(
               program + " is not installed",

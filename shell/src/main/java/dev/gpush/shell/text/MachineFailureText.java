@@ -2,7 +2,7 @@ package dev.gpush.shell.text;
 
 import dev.gpush.core.failure.MachineFailure;
 
-/** {@link FailureText} of ways to machines. */
+/** {@link FailureText} of connections to machines. */
 final class MachineFailureText {
   private MachineFailureText() {}
 
@@ -10,55 +10,54 @@ final class MachineFailureText {
     return switch (failure) {
       case MachineFailure.UnknownHost(var machine, var reason) ->
           Message.of(
-              "no machine is called " + machine, reason, "ssh -G " + ShellWords.quote(machine));
+              "cannot find the host " + machine, reason, "ssh -G " + ShellWords.quote(machine));
       case MachineFailure.Refused(var machine, var reason) ->
           Message.of(
-              machine + " refuses connections; its ssh server does not run, or not at this port",
+              machine + " refuses connections; its ssh server is not running, or uses another port",
               reason,
               "ssh " + ShellWords.quote(machine));
       case MachineFailure.Unreachable(var machine, var reason) ->
           Message.of(machine + " does not answer", reason, "ssh -v " + ShellWords.quote(machine));
       case MachineFailure.NeedsYou(var machine, var login, var methods) ->
           Message.of(
-              machine + " needs you; nothing is lost, and nothing is tried without you",
-              "it asks for what only a person has: " + methods,
+              machine + " needs you to log in; nothing is lost",
+              "only you can give what it asks for: " + methods,
               "gpush login " + ShellWords.quote(login));
       case MachineFailure.KeyRefused(var machine, var login, var reason) ->
           Message.of(
-              machine + " took none of your keys",
-              reason + "; a key with a passphrase has to be in your agent",
+              machine + " accepted none of your keys",
+              reason + "; a key with a passphrase must be in your ssh agent",
               "gpush login " + ShellWords.quote(login));
       case MachineFailure.HostKeyUnknown(var machine, var login, var reason) ->
           Message.of(
-              machine + " has not been seen before, so it may be somebody else",
+              "the host key of " + machine + " is not known yet",
               reason,
               "gpush login " + ShellWords.quote(login));
       case MachineFailure.HostKeyChanged(var machine, var reason) ->
           Message.of(
               machine
-                  + " has another host key than before: it was made anew, or somebody is between;"
-                  + " nothing was sent",
+                  + " has another host key than before: the host was reinstalled, or someone is"
+                  + " intercepting the connection; nothing was sent",
               reason,
-              "ask who runs it; only if it was made anew: ssh-keygen -R "
+              "ask its administrator; only if it was reinstalled: ssh-keygen -R "
                   + ShellWords.quote(machine));
       case MachineFailure.ProxyFailed(var machine, var reason) ->
           Message.of(
-              "the machine on the way to " + machine + " does not let through",
+              "the jump host of " + machine + " does not connect to it",
               reason,
               "ssh -v " + ShellWords.quote(machine));
       case MachineFailure.NoCommands(var machine, var reason) ->
           Message.of(
-              "you can log in on " + machine + ", but not run commands there",
+              "you can log in to " + machine + ", but not run commands there",
               reason,
               "ssh " + ShellWords.quote(machine) + " sh -c true");
       case MachineFailure.NoSsh(var machine, var program) ->
           Message.of(
-              "this machine has no " + program + ", which leads to " + machine,
+              machine + " is reached by " + program + ", which is not installed here",
               "it is not on the PATH",
               "install an OpenSSH client");
       case MachineFailure.Broken(var machine, var reason) ->
-          Message.of(
-              "there is no way to " + machine, reason, "ssh -v " + ShellWords.quote(machine));
+          Message.of("cannot connect to " + machine, reason, "ssh -v " + ShellWords.quote(machine));
     };
   }
 }

@@ -9,8 +9,8 @@ import java.util.List;
  * @param because at least one line; more than one when several things are wrong
  */
 public record Message(String what, List<String> because, String remedy) {
-  /** For failures from afar that came without a word. */
-  private static final String UNKNOWN = "nothing more is known";
+  /** For remote failures that came without a reason. */
+  private static final String UNKNOWN = "no reason was given";
 
   public Message {
     because =

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** {@link FailureText} of what happens at the other end: at backends, agents and nodes. */
+/** {@link FailureText} of backends, agents and nodes. */
 final class RemoteFailureText {
   private final Typed typed;
   private final FailureText whole;
@@ -51,16 +51,17 @@ final class RemoteFailureText {
           Message.of(
               backend + " cannot be used", reason, remedy.isEmpty() ? "gpush backends" : remedy);
       case BackendFailure.ReserveFailed(var backend, var reason) ->
-          Message.of(backend + " could not give the gang; nothing is held", reason, typed.again());
+          Message.of(
+              backend + " could not provide the nodes; nothing is reserved", reason, typed.again());
       case BackendFailure.NoAnswer(var backend, var waited) ->
           Message.of(
-              backend + " does not say what it could grant",
-              "nothing came from it for " + DurationText.of(waited),
+              backend + " did not answer",
+              "it was asked what it could grant, and sent nothing for " + DurationText.of(waited),
               "gpush backends --explain");
       case BackendFailure.Nowhere(var refusals) -> nowhere(refusals);
       case BackendFailure.NotReleased(var backend, var gang, var reason) ->
           Message.of(
-              "gang " + gang + " on " + backend + " may still be there", reason, "gpush doctor");
+              "gang " + gang + " on " + backend + " may still exist", reason, "gpush doctor");
     };
   }
 
@@ -107,13 +108,13 @@ final class RemoteFailureText {
     return switch (failure) {
       case AgentFailure.NoPython(var tried) ->
           Message.of(
-              "a node has no Python that the agent could use",
+              "a node has no Python that the agent can use",
               tried.isEmpty() ? "none was found" : "none of these could be used: " + and(tried),
               "install Python 3.6 or newer there (python3)");
       case AgentFailure.OldPython(var found) ->
           Message.of(
               "a node's Python is too old for the agent",
-              "it is " + found + ", and 3.6 is the oldest that will do",
+              "it is " + found + ", and the agent needs 3.6 or newer",
               "install Python 3.6 or newer there (python3)");
       case AgentFailure.CannotWrite(var path, var reason) ->
           Message.of("a node cannot write " + path, reason, "df -h " + ShellWords.quote(path));
@@ -122,20 +123,19 @@ final class RemoteFailureText {
       case AgentFailure.Superseded(var holder, _) ->
           Message.of(
               "another gateway holds these nodes",
-              new Holder(holder).words()
-                  + " has attached to them; this gateway looks on until up takes them over",
+              new Holder(holder).words() + " has attached to them; gpush up takes them over",
               "gpush up");
       case AgentFailure.NotThere(var gang, var node) ->
           Message.of(
               "node " + node + " has no agent",
-              "gang " + gang + " left none there, or it has ended",
+              "the agent of gang " + gang + " has ended, or was never started there",
               "gpush doctor");
       case AgentFailure.Died(var detail) ->
           Message.of("a node's agent ended", detail, "gpush doctor");
       case AgentFailure.NotUnderstood(var detail, var noise) ->
           Message.of(
-              "a node does not answer as an agent does",
-              detail + (noise.isEmpty() ? "" : "; before that it said: " + noise),
+              "a node sent something that no agent sends",
+              detail + (noise.isEmpty() ? "" : "; before that it sent: " + noise),
               "gpush doctor");
       case AgentFailure.Refused(var what, var code, var facts) ->
           Message.of("a node refused " + what, refusal(code) + facts(facts), "gpush nodes");
@@ -149,15 +149,15 @@ final class RemoteFailureText {
       case SyncFailure.Conflicts(var conflicts) ->
           new Message(
               conflicts.size() == 1
-                  ? "a file on the nodes is not overwritten"
-                  : conflicts.size() + " files on the nodes are not overwritten",
+                  ? "a file on the nodes would be overwritten"
+                  : conflicts.size() + " files on the nodes would be overwritten",
               Phrase.capped(conflicts.stream().map(RemoteFailureText::conflict).toList()),
               typed.verb().filter(List.of("run", "sync")::contains).isPresent()
                   ? typed.with("--overwrite")
                   : "gpush sync --overwrite");
       case SyncFailure.TooMuch(var root, var why, var files, var bytes) ->
           Message.of(
-              root + " is not sent without asking",
+              root + " is not copied without asking",
               why
                   + (files == 0
                       ? ""
@@ -171,14 +171,14 @@ final class RemoteFailureText {
               refusal(code) + (detail.isEmpty() ? "" : ": " + detail),
               // Its session may be given back already: nothing that runs there would help.
               switch (code) {
-                case "no-space" -> "make room there, then " + typed.again();
-                case "read-only", "denied" -> "let it be written there, then " + typed.again();
+                case "no-space" -> "free some space there, then " + typed.again();
+                case "read-only", "denied" -> "make it writable there, then " + typed.again();
                 default -> typed.again();
               });
       case SyncFailure.NoSuchPath(var node, var path) ->
           Message.of(
               "node " + node + " has no " + path,
-              "its workspace holds nothing of that name",
+              "nothing in its workspace has that name",
               ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls")));
       case SyncFailure.NotPulled(var node, var path, var why) ->
           Message.of(
@@ -204,7 +204,7 @@ final class RemoteFailureText {
           case "changed" -> "was changed there";
           case "foreign" -> "was made there, not by gpush";
           case "type" -> "is something else there, such as a folder";
-          case "parent" -> "lies there in what is not a folder of ours";
+          case "parent" -> "is inside something there that is not a folder of gpush";
           default -> conflict.why();
         };
     return "node " + conflict.node() + ": " + conflict.path() + " " + why;
@@ -230,21 +230,21 @@ final class RemoteFailureText {
           Message.of("there is no run to repeat", session + " has had none", "gpush run train.py");
       case LaunchFailure.NoFreeSlots(var asked, var runs) ->
           Message.of(
-              "nothing is free for this run: it asks for " + asked,
+              "not enough is free for this run, which asks for " + asked,
               runs.isEmpty()
                   ? "all of it is claimed"
                   : "claimed by "
                       + and(runs)
                       + "; gpush stop "
                       + runs.getFirst().replaceFirst("^run ", "")
-                      + " makes room, --queue waits for it",
+                      + " frees it, --queue waits for it",
               typed.with("--queue"));
       case LaunchFailure.BadSlots(var asked, var rule) ->
           Message.of("no run can claim " + Phrase.quoted(asked), rule, "gpush nodes");
       case LaunchFailure.NoPython(var node, var tried) ->
           Message.of(
               "node " + node + " has no Python for this run",
-              tried.isEmpty() ? "none was found" : "none of these is there: " + and(tried),
+              tried.isEmpty() ? "none was found" : "none of these exists: " + and(tried),
               "gpush exec --on " + node + " 'ls -d /usr/bin/python3* .venv/bin/python'");
       case LaunchFailure.BrokenPython(var node, var python, var reason) ->
           Message.of(
@@ -254,7 +254,7 @@ final class RemoteFailureText {
                   List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
       case LaunchFailure.NoTorch(var python, var others) ->
           Message.of(
-              "this run wants torch, and " + python + " has none",
+              "this run needs torch, and " + python + " does not have it",
               others.isEmpty() ? "no other Python there has it either" : "it is in " + or(others),
               others.isEmpty()
                   ? ShellWords.join(
@@ -279,7 +279,7 @@ final class RemoteFailureText {
       case LaunchFailure.Lost(var run, var node) ->
           Message.of(
               "run " + run + " was lost on node " + node,
-              "its supervisor ended without a word: it was killed, or the machine started anew",
+              "its supervisor ended without a result: it was killed, or the machine restarted",
               "gpush logs " + run);
     };
   }
@@ -290,12 +290,12 @@ final class RemoteFailureText {
       case "no-space", "nospace" -> "its disk is full";
       case "read-only" -> "its file system is read-only";
       case "denied" -> "it has no permission";
-      case "not-found" -> "something named is not there";
+      case "not-found" -> "something that was named does not exist";
       case "busy" -> "it is in use";
-      case "exists" -> "it is there already";
-      case "limit" -> "it is beyond a limit";
-      case "bad-request" -> "it did not understand what was asked";
-      default -> "it says " + (code.isEmpty() ? "nothing more" : code);
+      case "exists" -> "it exists already";
+      case "limit" -> "it exceeds a limit";
+      case "bad-request" -> "it did not understand the request";
+      default -> code.isEmpty() ? "it gave no reason" : "its answer was " + code;
     };
   }
 

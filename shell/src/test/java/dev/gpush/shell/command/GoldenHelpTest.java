@@ -2,6 +2,7 @@ package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.gpush.shell.text.PlainEnglish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,6 +42,7 @@ final class GoldenHelpTest {
     }
 
     assertEquals(Files.readString(file), text);
+    PlainEnglish.check(text);
   }
 
   @Test

@@ -61,17 +61,17 @@ final class HelpTest {
           ssh devbox, or gpush ssh           the same machine, in a terminal or editor
 
         Session  up down ps extend login           get, give back, list, lease, 2FA
-        Work     run stop runs logs exec           every word after SCRIPT is SCRIPT's
+        Work     run stop runs logs exec           words after SCRIPT go to SCRIPT
         Reach    ssh                               any ssh client and editor: link
-        Files    sync pull                         code goes by itself; pull fetches
-        Explain  nodes                             what each node has and holds
+        Files    sync pull                         code is sent by itself; pull fetches
+        Explain  nodes                             hardware, runs and code of each node
         Set up   config backends templates link doctor adopt gateway completion version
 
         Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask
         Gang     flags > gpush.local.yaml > gpush.yaml > last used here > config > site
         Python   --python > gpush.yaml > .venv or uv.lock > image > active conda
-        Folder   your place in the workspace; results go to $GPUSH_OUTPUT
-        Options  -s NAME --json -q -v --yes --dry-run (up: where and when; no effect)
+        Folder   your folder in the workspace; results go to $GPUSH_OUTPUT
+        Options  -s NAME --json -q -v --yes --dry-run (up: where, when)
 
         gpush alone opens the shell. gpush help COMMAND
         Exit 0 done, 1 failed, 2 usage, 3 environment, 4 bug; run, exec: theirs, or 255
@@ -87,17 +87,17 @@ final class HelpTest {
 
           gpush extend [OPTIONS]
 
-        The idle time starts afresh; with --for the session also ends that long from now
-        instead of when it would have, where the backend can do that.
+        Restarts the idle time. With --for, the session also ends that long from now,
+        where the backend can do that.
 
           --for TIME  from now: 30m, 2h, 1d12h
           --json      the session as JSON
 
           -s, --session NAME  the session (else $GPUSH_SESSION, then this folder's)
-          -q, --quiet         no progress, no remarks
-          -v, --verbose       with a failure: its code and cause
-          -y, --yes           yes to questions beforehand
-          -h, --help          this text
+          -q, --quiet         no progress, no messages
+          -v, --verbose       show the code and cause of a failure
+          -y, --yes           answer yes to questions
+          -h, --help          show this text
 
           $ gpush extend --for 2h
           devbox: 2h, 1h idle left

@@ -61,7 +61,7 @@ final class LogsTest {
         [0] hello
         2> [1] warning
         2> gpush: run 6 was lost on node 0
-        2>   because its supervisor ended without a word: it was killed, or the machine started anew
+        2>   because its supervisor ended without a result: it was killed, or the machine restarted
         2>   try: gpush logs 6
         ? 255
         """);

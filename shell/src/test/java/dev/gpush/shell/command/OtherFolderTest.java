@@ -19,13 +19,13 @@ final class OtherFolderTest {
     desk.expect(
         """
         $ gpush down
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: give back big, which is of ~/other?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: give back big, which is of ~/other?
         2>   try: gpush down -s big
         ? 2
         $ gpush down --yes
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: give back big, which is of ~/other?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: give back big, which is of ~/other?
         2>   try: gpush down -s big --yes
         ? 2
         """);
@@ -33,8 +33,8 @@ final class OtherFolderTest {
         """
         $ gpush down
         ?> give back big, which is of ~/other? [y/N] n
-        2> gpush: stopped, nothing was changed
-        2>   because the answer was no to: give back big, which is of ~/other?
+        2> gpush: stopped; nothing was changed
+        2>   because you answered no to: give back big, which is of ~/other?
         2>   try: gpush down
         ? 2
         """,
@@ -54,8 +54,8 @@ final class OtherFolderTest {
     desk.expect(
         """
         $ gpush stop 7 --yes
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: stop run 7 of big, which is of ~/other?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: stop run 7 of big, which is of ~/other?
         2>   try: gpush stop -s big 7 --yes
         ? 2
         """);

@@ -72,7 +72,7 @@ final class PlacesTranscriptTest {
         $ gpush up --gpus 8
         2> gpush: no backend can grant this now
         2>   because rack: it has no GPUs
-        2>     hpc: login1 needs you; nothing is lost, and nothing is tried without you: it asks for what only a person has: password
+        2>     hpc: login1 needs you to log in; nothing is lost: only you can give what it asks for: password
         2>   try: gpush login hpc
         ? 1
         """);

@@ -54,7 +54,7 @@ final class TranscriptTest {
         """
         $ gpush up --nodes 2 --detach
         2> devbox waits on local: slurm job 12 waits, 2 of 3 · Priority
-        2> look: gpush ps · wait with it: gpush up · give it up: gpush down
+        2> status: gpush ps · follow: gpush up · cancel: gpush down
         """);
     desk.sessions.ended.add(
         new Sessions.EndedRequest(
@@ -68,9 +68,9 @@ final class TranscriptTest {
         NAME    BACKEND  SHAPE        STATE   AGE  LEASE  RUNS  FOLDER
         devbox  local    2 cpu nodes  queued  0s   -      -     ~/proj
         2> devbox is queued for 0s: slurm job 12 waits, 2 of 3 · Priority
-        2> other, asked for 2h30m ago, came to nothing: hpc could not give it: its job was cancelled
+        2> other, requested 2h30m ago, failed: hpc could not give it: its job was cancelled
         $ gpush stop
-        2> devbox does not wait any more
+        2> devbox is cancelled: it no longer waits for nodes
         """);
     desk.sessions.queue = Optional.empty();
 
@@ -107,32 +107,32 @@ final class TranscriptTest {
         """
         $ gpush up --nodes 0
         2> gpush: --nodes cannot be '0'
-        2>   because it is to be a number from 1 to 256
+        2>   because it must be a number from 1 to 256
         2>   try: gpush help up
         ? 2
         $ gpush up --nodes 100000
         2> gpush: --nodes cannot be '100000'
-        2>   because it is to be a number from 1 to 256
+        2>   because it must be a number from 1 to 256
         2>   try: gpush help up
         ? 2
         $ gpush up --for 30
         2> gpush: --for cannot be '30'
-        2>   because it is to be numbers with units, largest first: 90s, 30m, 2h, 1d12h; at most 3650d
+        2>   because it must be numbers with units, largest first: 90s, 30m, 2h, 1d12h; at most 3650d
         2>   try: gpush help up
         ? 2
         $ gpush up -s Dev-Box
         2> gpush: session name cannot be 'Dev-Box'
-        2>   because it is to be 1 to 32 of a-z, 0-9 and '-', starting with a letter, not ending in a dash or a dash and digits
+        2>   because it must be 1 to 32 of a-z, 0-9 and '-', starting with a letter, not ending in a dash or a dash and digits
         2>   try: gpush help up
         ? 2
         $ gpush up --discard
-        2> gpush: gpush up cannot be called like that
+        2> gpush: gpush up was not run
         2>   because --discard needs --replace
         2>   try: gpush help up
         ? 2
         $ gpush up --save
-        2> gpush: gpush up cannot be called like that
-        2>   because --save (write the flags to gpush.yaml) comes in a later version
+        2> gpush: gpush up was not run
+        2>   because --save (write the flags to gpush.yaml) is not supported yet
         2>   try: gpush help up
         ? 2
         """);
@@ -148,8 +148,8 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush up --nodes 4
-        2> gpush: devbox is another gang than the one asked for
-        2>   because nodes: it has 2, asked for 4
+        2> gpush: devbox does not match this request
+        2>   because nodes: it has 2, you asked for 4
         2>   try: gpush up --replace --nodes 4
         ? 1
         """);
@@ -312,7 +312,7 @@ final class TranscriptTest {
         """
         $ gpush sync
         2> gpush: it is not clear which session is meant
-        2>   because this folder has none of its own; there is devbox and other
+        2>   because this folder has none of its own; you have devbox and other
         2>   try: gpush sync -s devbox
         ? 2
         """);
@@ -329,36 +329,36 @@ final class TranscriptTest {
         ? 2
         $ gpush frobnicate
         2> gpush: there is no command 'frobnicate'
-        2>   because no command has a name like it
+        2>   because no command has a similar name
         2>   try: gpush help
         ? 2
         $ gpush up --node 2
-        2> gpush: gpush up cannot be called like that
+        2> gpush: gpush up was not run
         2>   because it has no option --node; did you mean --nodes?
         2>   try: gpush help up
         ? 2
         $ gpush up --nodes
-        2> gpush: gpush up cannot be called like that
+        2> gpush: gpush up was not run
         2>   because --nodes needs N
         2>   try: gpush help up
         ? 2
         $ gpush up --nodes 2 --nodes 3
-        2> gpush: gpush up cannot be called like that
+        2> gpush: gpush up was not run
         2>   because --nodes is given twice
         2>   try: gpush help up
         ? 2
         $ gpush ps devbox
-        2> gpush: gpush ps cannot be called like that
-        2>   because it takes no word: 'devbox'
+        2> gpush: gpush ps was not run
+        2>   because it takes no argument: 'devbox'
         2>   try: gpush help ps
         ? 2
         $ gpush pull
-        2> gpush: gpush pull cannot be called like that
+        2> gpush: gpush pull was not run
         2>   because it needs PATH
         2>   try: gpush help pull
         ? 2
         $ gpush help rnu
-        2> gpush: gpush help cannot be called like that
+        2> gpush: gpush help was not run
         2>   because there is no command 'rnu'; did you mean run?
         2>   try: gpush help run
         ? 2
@@ -391,7 +391,7 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush stop
-        2> gpush: gpush stop cannot be called like that
+        2> gpush: gpush stop was not run
         2>   because nothing runs on devbox
         2>   try: gpush runs
         ? 2
@@ -408,8 +408,8 @@ final class TranscriptTest {
         $ gpush stop 6
         2> run 6 had ended already: done (0)
         $ gpush stop devbox
-        2> gpush: gpush stop cannot be called like that
-        2>   because devbox is a session, and stop ends runs; down gives a session back
+        2> gpush: gpush stop was not run
+        2>   because devbox is a session, and gpush stop ends runs; gpush down gives a session back
         2>   try: gpush down devbox
         ? 2
         """);
@@ -439,8 +439,8 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush down
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: run 7 is in progress on devbox; stop it?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: run 7 is in progress on devbox; stop it?
         2>   try: gpush down --yes
         ? 2
         $ gpush down --yes
@@ -457,8 +457,8 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush down --yes
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: 3 files are only there: discard them?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: 3 files are only there: discard them?
         2>   try: gpush down --discard --yes
         ? 2
         $ gpush down --discard
@@ -490,7 +490,7 @@ final class TranscriptTest {
         2> pulled a.txt from node 1
         $ gpush pull ../../secret
         2> gpush: PATH cannot be '../../secret'
-        2>   because it is to be a file inside the workspace /home/ann/proj
+        2>   because it must be a file inside the workspace /home/ann/proj
         2>   try: gpush help pull
         ? 2
         $ gpush pull --on 5 a.txt
@@ -519,7 +519,7 @@ final class TranscriptTest {
         n1
         ? 7
         $ gpush exec
-        2> gpush: gpush exec cannot be called like that
+        2> gpush: gpush exec was not run
         2>   because it needs a command; gpush ssh opens a shell
         2>   try: gpush help exec
         ? 255
@@ -528,8 +528,8 @@ final class TranscriptTest {
         n1
         ? 7
         $ gpush exec --frob top
-        2> gpush: gpush exec cannot be called like that
-        2>   because it has no option --frob; what is meant for the script or command comes after its name
+        2> gpush: gpush exec was not run
+        2>   because it has no option --frob; options of the script or command come after its name
         2>   try: gpush help exec
         ? 255
         """);
@@ -614,12 +614,12 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush up --nodes 2
-        2> not supported yet, and without effect: mounts, secrets; gpush config says what happens instead
+        2> not supported yet, no effect: mounts, secrets; gpush config says what happens instead
         2> devbox: 2 cpu nodes on local in 0s; 1h idle
         2> next: gpush run train.py
         $ gpush run -q --detach train.py
         $ gpush run --detach train.py
-        2> not supported yet, and without effect: mounts, secrets; gpush config says what happens instead
+        2> not supported yet, no effect: mounts, secrets; gpush config says what happens instead
         2> made devbox (2 cpu nodes on local); it stays warm for 1h idle; gpush down gives it back
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
         2> follow: gpush logs -f 7 · end: gpush stop 7
@@ -648,7 +648,7 @@ final class TranscriptTest {
         $ gpush templates local
         nodes: 2
         $ gpush templates lcal
-        2> gpush: gpush templates cannot be called like that
+        2> gpush: gpush templates was not run
         2>   because there is no template 'lcal'; there is local, slurm
         2>   try: gpush templates local
         ? 2
@@ -668,8 +668,8 @@ final class TranscriptTest {
           "build": "3f9a1c"
         }
         $ gpush completion tcsh
-        2> gpush: gpush completion cannot be called like that
-        2>   because 'tcsh' is none of bash, zsh, fish
+        2> gpush: gpush completion was not run
+        2>   because 'tcsh' is not bash, zsh or fish
         2>   try: gpush help completion
         ? 2
         """);
@@ -685,12 +685,12 @@ final class TranscriptTest {
         agents     session devbox · node 0 · link up
         sessions   -
         $ gpush gateway start
-        2> the gateway runs (pid 4711)
+        2> the gateway is running (pid 4711)
         $ gpush gateway stop
-        2> the gateway stops; sessions and runs stay
+        2> the gateway is stopping; sessions and runs continue
         $ gpush gateway stopp
-        2> gpush: gpush gateway cannot be called like that
-        2>   because 'stopp' is none of status, start, stop, logs; did you mean stop?
+        2> gpush: gpush gateway was not run
+        2>   because 'stopp' is not status, start, stop or logs; did you mean stop?
         2>   try: gpush help gateway
         ? 2
         """);
@@ -702,7 +702,7 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush doctor
-        2> nothing is reserved, and nothing is left
+        2> nothing is reserved, and nothing was left behind
         """);
     desk.sessions.findings.add(
         new Finding(
@@ -736,8 +736,8 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush nodes -v
-        2> gpush: there is no session to do this with
-        2>   because this folder has none, nor has any other
+        2> gpush: there is no session
+        2>   because no folder has one yet
         2>   try: gpush up
         2>   code: usage.which-session
         ? 2

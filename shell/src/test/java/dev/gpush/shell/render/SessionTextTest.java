@@ -123,7 +123,7 @@ final class SessionTextTest {
         "devbox degraded: node 1 is cut > ",
         prompt(new ViewChange(session).state(SessionState.DEGRADED, "node 1 is cut")));
     assertEquals(
-        "devbox is coming up > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
+        "devbox is starting > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
     assertEquals(
         "devbox degraded: node 1 began anew on an empty disk (gpush sync sends … > ",
         prompt(

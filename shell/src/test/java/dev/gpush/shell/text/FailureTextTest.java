@@ -78,6 +78,7 @@ final class FailureTextTest {
   private static void fit(String text) {
     assertFalse(text.isBlank(), "a part is empty");
     assertFalse(UNFIT.matcher(text).find(), "not a sentence: '" + text + "'");
+    PlainEnglish.check(text);
   }
 
   private static Object sample(Class<?> record, boolean full) {
@@ -148,7 +149,7 @@ final class FailureTextTest {
     assertEquals(13, text.lines().count());
     assertTrue(
         text.startsWith(
-            "gpush: 25 files on the nodes are not overwritten\n"
+            "gpush: 25 files on the nodes would be overwritten\n"
                 + "  because node 0: f0 was changed there\n"
                 + "    node 0: f1"));
     assertTrue(text.endsWith("    and 15 more\n  try: gpush run --overwrite train.py\n"));
@@ -190,7 +191,7 @@ final class FailureTextTest {
         """
         gpush: node 0 cannot write /scratch/devbox
           because its disk is full: No space left on device
-          try: make room there, then gpush up --nodes 2
+          try: free some space there, then gpush up --nodes 2
         """,
         new FailureText(List.of("up", "--nodes", "2"))
             .of(

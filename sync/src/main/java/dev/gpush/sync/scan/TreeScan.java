@@ -208,7 +208,7 @@ public final class TreeScan {
   private void ask(Talk talk, String why, long files, long bytes) {
     String size = files == 0 ? "" : " (" + files + " files, " + Sizes.text(bytes) + ")";
     try {
-      talk.confirm("Send " + root + "? " + why + size, YES);
+      talk.confirm(root + ": " + why + size + ". Send it?", YES);
     } catch (GpushException failed) {
       if (failed.failure() instanceof UsageFailure.NobodyToAsk) {
         throw new GpushException(

@@ -8,8 +8,9 @@ public final class ReferencePage {
       """
       # Configuration
 
-      This page is made from the schema in `templates/`; a test keeps it equal. What is not listed here is an error. A key whose
-      feature does not exist yet is refused, or it is read and gpush says that it has no effect: nothing is ignored without a word.
+      This page is made from the schema in `templates/`; a test keeps it equal. What is not listed here is an error. A key
+      whose feature does not exist yet is refused, or it is read and gpush says that it has no effect: nothing is ignored
+      silently.
 
       Four files, each optional. Of a value that several give, the first counts:
 
@@ -23,7 +24,8 @@ public final class ReferencePage {
 
       Variables of `env` add up over the files. `gpush config` shows every value and the line that it comes from.
       Durations are written `90s`, `30m`, `12h`, `1d12h`; sizes `500kB`, `50MB`, `2GiB`.
-      A backend called `local`, this machine, is always there. Without `backends` all that are configured are asked, `local` last.
+      A backend called `local`, this machine, is always there. Without `backends` all configured backends are asked,
+      `local` last.
       """;
 
   private ReferencePage() {}

@@ -72,9 +72,9 @@ public final class RequestFollowing {
     Duration since = Duration.between(ended.asked(), clock.now());
     talk.say(
         ended.session()
-            + ", asked for "
+            + ", requested "
             + DurationText.coarse(since)
-            + " ago, came to nothing: "
+            + " ago, failed: "
             + ended.why());
   }
 }

@@ -207,7 +207,8 @@ public final class Doctor {
     var findings = new ArrayList<Finding>();
     for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
       if (strangers.isForgotten(stranger.found())) {
-        talk.confirm("end " + stranger.what() + ", session " + stranger.found().session(), "--yes");
+        talk.confirm(
+            "End " + stranger.what() + " (session " + stranger.found().session() + ")?", "--yes");
         findings.add(ended(stranger));
       }
     }

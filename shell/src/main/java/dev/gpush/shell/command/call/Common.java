@@ -13,22 +13,22 @@ public final class Common {
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "no progress, no remarks")
+      description = "no progress, no messages")
   public boolean quiet;
 
   @Option(
       names = {"-v", "--verbose"},
-      description = "with a failure: its code and cause")
+      description = "show the code and cause of a failure")
   public boolean verbose;
 
   @Option(
       names = {"-y", "--yes"},
-      description = "yes to questions beforehand")
+      description = "answer yes to questions")
   public boolean yes;
 
   @Option(
       names = {"-h", "--help"},
       usageHelp = true,
-      description = "this text")
+      description = "show this text")
   public boolean help;
 }

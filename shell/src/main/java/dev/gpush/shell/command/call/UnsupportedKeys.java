@@ -15,7 +15,7 @@ public final class UnsupportedKeys {
             .toList();
     if (!keys.isEmpty()) {
       call.say(
-          "not supported yet, and without effect: "
+          "not supported yet, no effect: "
               + String.join(", ", keys)
               + "; gpush config says what happens instead");
     }

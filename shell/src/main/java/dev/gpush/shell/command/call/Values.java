@@ -33,7 +33,7 @@ public final class Values {
     if (value < least || value > most) {
       String rule =
           most == Integer.MAX_VALUE
-              ? "a number from " + least + " on"
+              ? "a number, " + least + " or more"
               : "a number from " + least + " to " + most;
       throw new GpushException(new UsageFailure.BadValue(what, text, rule));
     }
@@ -67,14 +67,16 @@ public final class Values {
   private static GpushException badList(String option, Optional<String> whole) {
     return new GpushException(
         new UsageFailure.BadValue(
-            option, whole.orElse(""), "numbers and ranges with commas, such as 0,2 or 0-3"));
+            option,
+            whole.orElse(""),
+            "numbers and ranges separated by commas, such as 0,2 or 0-3"));
   }
 
   /** A refusal of something that a later version will do. */
   public static GpushException later(String command, String what) {
     return new GpushException(
         new UsageFailure.BadArguments(
-            command, what + " comes in a later version", java.util.List.of()));
+            command, what + " is not supported yet", java.util.List.of()));
   }
 
   public static GpushException bad(String command, String rule) {

@@ -15,15 +15,17 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "backends",
-    header = "List the places that can give nodes",
-    description = {"In the order in which up asks them here. They are set up in config.yaml."},
+    header = "List the backends that can provide nodes",
+    description = {
+      "In the order in which gpush up prefers them here. config.yaml configures them."
+    },
     footer = {
       "$ gpush backends",
       "NAME   KIND   USABLE  WHAT                 FROM",
       "local  local  yes     8 CPUs, no GPUs      built in"
     })
 public final class BackendsCommand implements Action {
-  @Option(names = "--explain", description = "also how each is reached, and why so")
+  @Option(names = "--explain", description = "also how each is reached, and why")
   boolean explain;
 
   @Option(names = "--json", description = "as JSON")

@@ -13,9 +13,9 @@ import picocli.CommandLine.Option;
     header = "Show every setting here and where it comes from",
     description = {
       "From gpush.local.yaml, gpush.yaml, what this folder used last, config.yaml and site.yaml;"
-          + " the first that says something wins. Who you are to the backends, and what each"
-          + " backend is set to, come last. A mistake in any file is shown with its line and key,"
-          + " and so is a key that has no effect yet."
+          + " the first that sets a value wins. Your name at the backends and the settings of each"
+          + " backend come last. A mistake in any file is shown with its line and key, and so is a"
+          + " key that has no effect yet."
     },
     footer = {
       "$ gpush config",

@@ -24,9 +24,9 @@ import picocli.CommandLine.Parameters;
     header = "Show or stop the process behind gpush",
     description = {
       "The gateway starts by itself when it is needed. Stopping it ends no session and no run; the"
-          + " next command brings it back. What: status (the default), start, stop, logs."
+          + " next command starts it again. ACTION is status (the default), start, stop or logs."
     },
-    footer = {"$ gpush gateway stop", "the gateway stops; sessions and runs stay"})
+    footer = {"$ gpush gateway stop", "the gateway is stopping; sessions and runs continue"})
 public final class GatewayCommand implements Action {
   public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs");
 
@@ -43,13 +43,13 @@ public final class GatewayCommand implements Action {
   public int run(Call call) {
     String chosen = action.orElse("status");
     if (json && !chosen.equals("status")) {
-      throw Values.bad("gateway", "--json goes with status");
+      throw Values.bad("gateway", "--json works with status only");
     }
     switch (chosen) {
       case "status" -> status(call);
-      case "start" -> call.say("the gateway runs" + pid(call));
+      case "start" -> call.say("the gateway is running" + pid(call));
       case "stop" -> {
-        call.say("the gateway stops; sessions and runs stay");
+        call.say("the gateway is stopping; sessions and runs continue");
         call.services().gateway().stop();
       }
       case "logs" -> logs(call);
@@ -59,7 +59,7 @@ public final class GatewayCommand implements Action {
             "gateway",
             "'"
                 + chosen
-                + "' is none of status, start, stop, logs"
+                + "' is not status, start, stop or logs"
                 + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
       }
     }
@@ -124,7 +124,7 @@ public final class GatewayCommand implements Action {
       file.readFully(bytes);
       String text = new String(bytes, StandardCharsets.UTF_8);
       call.print(start == 0 ? text : text.substring(text.indexOf('\n') + 1));
-      call.say("all of it: " + log);
+      call.say("the whole log: " + log);
     } catch (IOException failed) {
       throw new GpushException(
           new ConfigFailure.Unreadable(

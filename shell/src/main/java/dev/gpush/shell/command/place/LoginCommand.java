@@ -20,11 +20,11 @@ import picocli.CommandLine.Parameters;
     name = "login",
     header = "Log in where a password or second factor is asked",
     description = {
-      "NAME is a backend or a session; without it the session of this folder. Your own ssh (or"
-          + " gpush itself, where a host's transport is builtin) asks in this terminal, once, and"
-          + " leaves a connection that all of the session goes over. Once a login has needed you,"
-          + " nothing is tried without you: ps says needs you until this command. What runs on the"
-          + " nodes goes on meanwhile, and terminals and logs come back without a missing byte."
+      "NAME is a backend or a session; the default is the session of this folder. Your own ssh, or"
+          + " gpush itself where a host's transport is builtin, asks in this terminal, once, and"
+          + " leaves a connection that the whole session uses. When a login needs you, gpush does"
+          + " not try again by itself: ps says needs you until you run this command. Meanwhile the"
+          + " runs on the nodes continue; terminals and logs return without losing a byte."
     },
     footer = {"$ gpush login rack", "ann@gpu01's code: ", "rack is open"})
 public final class LoginCommand implements Action {

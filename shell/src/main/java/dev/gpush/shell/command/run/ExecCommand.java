@@ -16,9 +16,9 @@ import picocli.CommandLine.Option;
     customSynopsis = "gpush exec [OPTIONS] COMMAND [ARGS]",
     description = {
       "Runs on node 0 with your input, output and signals, as ssh does. Options end at the first"
-          + " word. A single word with spaces in it goes to sh -c. With several nodes each line"
-          + " stands behind its node, and there is no input. The exit status is the command's, or"
-          + " 255 for a failure of gpush's own."
+          + " word. A single word with spaces in it goes to sh -c. With several nodes, each line"
+          + " begins with its node, and there is no input. The exit status is the command's, or"
+          + " 255 if gpush itself fails."
     },
     footer = {"$ gpush exec --all hostname", "node 0: n1", "node 1: n2"})
 public final class ExecCommand implements Action.OfWords {
@@ -46,14 +46,14 @@ public final class ExecCommand implements Action.OfWords {
       throw Values.bad("exec", "it needs a command; gpush ssh opens a shell");
     }
     if (all && on.isPresent()) {
-      throw Values.bad("exec", "--all and --on exclude each other");
+      throw Values.bad("exec", "--all and --on cannot be used together");
     }
     List<Integer> listed = Values.numbers("--on", on).stream().toList();
     SessionView session = call.session();
     List<Integer> nodes =
         all ? IntStream.range(0, session.nodes().size()).boxed().toList() : listed;
     if (tty && nodes.size() > 1) {
-      throw Values.bad("exec", "one terminal is for one node");
+      throw Values.bad("exec", "a terminal works with one node only");
     }
     boolean terminal = tty && call.invocation().terminal().isPresent();
     if (tty && !terminal) {

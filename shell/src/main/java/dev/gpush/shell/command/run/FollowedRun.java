@@ -83,7 +83,7 @@ final class FollowedRun {
     try {
       switch (asked.incrementAndGet()) {
         case 1 -> {
-          call.say("stopping run " + run + "; again to kill");
+          call.say("stopping run " + run + "; press Ctrl-C again to kill it");
           call.services().runs().stop(session, run, name, GRACE, call.talk());
         }
         case 2 -> {

@@ -22,9 +22,9 @@ import picocli.CommandLine.Parameters;
     name = "logs",
     header = "Show the output of a run, from its beginning",
     description = {
-      "Without a number: of the newest run. With -f it goes on until the run ends; Ctrl-C then"
-          + " leaves the run alone. The exit status is that of run: the run's once it has ended, 0"
-          + " while it is in progress, or 255 for a failure of gpush's own."
+      "Without a number: of the newest run. With -f it continues until the run ends; Ctrl-C then"
+          + " does not stop the run. The exit status is the run's once it has ended, 0 while it is"
+          + " in progress, or 255 if gpush itself fails."
     },
     footer = {"$ gpush logs -f 7", "[0] step 10 loss 3.1", "[1] step 10 loss 3.2"})
 public final class LogsCommand implements Action {

@@ -19,8 +19,7 @@ import picocli.CommandLine.Parameters;
     name = "pull",
     header = "Fetch a file of the workspace from a node",
     description = {
-      "The node's copy takes the place of the local one. PATH is meant from where you stand in the"
-          + " workspace."
+      "The node's copy replaces the local one. PATH is relative to your folder in the workspace."
     },
     footer = {"$ gpush pull --on 1 notes.txt", "pulled notes.txt from node 1"})
 public final class PullCommand implements Action {

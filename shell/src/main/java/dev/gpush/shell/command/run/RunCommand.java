@@ -30,13 +30,13 @@ import picocli.CommandLine.Option;
     header = "Run a script on all nodes and stream its output",
     customSynopsis = "gpush run [OPTIONS] [SCRIPT [ARGS]]",
     description = {
-      "Brings the workspace to the nodes, launches all ranks and writes their lines, each behind"
-          + " its rank. Options end at the first word: it and every later word are the script's."
+      "Brings the workspace to the nodes, launches all ranks and prints their lines, each with its"
+          + " rank in front. Options end at the script's name: every later word goes to the script."
           + " train.py and -m module become ranks, one per GPU; anything else runs once per node."
-          + " Without a script the last run is repeated. Without a session one is made and stays"
-          + " warm; a terminal that is closed while that waits in a queue leaves it waiting.",
-      "Ctrl-C interrupts the ranks; again: kills them. The exit status is the run's, that of the"
-          + " earliest failing rank, or 255 for a failure of gpush's own."
+          + " Without a script, the last run is repeated. Without a session, gpush makes one, and"
+          + " keeps it for the next run; while it waits in a queue you may close the terminal.",
+      "Ctrl-C interrupts the ranks; a second one kills them. The exit status is that of the"
+          + " earliest failing rank, or 255 if gpush itself fails."
     },
     footer = {
       "$ gpush run train.py --lr 3e-4",
@@ -48,13 +48,13 @@ public final class RunCommand implements Action.OfWords {
   @Option(
       names = "--nodes",
       paramLabel = "N",
-      description = "on so many nodes; of a new session: its size")
+      description = "number of nodes; of a new session: its size")
   Optional<String> nodes;
 
   @Option(
       names = "--gpus",
       paramLabel = "GPUS",
-      description = "claim so many per node; of a new session: its GPUs")
+      description = "GPUs to claim per node; of a new session: its GPUs")
   Optional<String> gpus;
 
   @Option(
@@ -69,7 +69,7 @@ public final class RunCommand implements Action.OfWords {
       description = "another interpreter or environment")
   Optional<String> python;
 
-  @Option(names = "--backend", paramLabel = "BACKEND", description = "of a new session: only there")
+  @Option(names = "--backend", paramLabel = "BACKEND", description = "where a new session is made")
   Optional<String> backend;
 
   @Option(names = "--ranks", paramLabel = "RANKS", description = "show only these: 0,1 or 0-3")
@@ -97,8 +97,7 @@ public final class RunCommand implements Action.OfWords {
   @Override
   public int run(Call call) throws InterruptedException {
     if (detach && down) {
-      throw Values.bad(
-          "run", "--down gives back at the end of the run, which --detach does not wait for");
+      throw Values.bad("run", "--down waits for the end of the run, and --detach does not");
     }
     if (!words.isEmpty() && words.getFirst().matches(".*\\.(sbatch|sky\\.ya?ml)")) {
       throw Values.later(

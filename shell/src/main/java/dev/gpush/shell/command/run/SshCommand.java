@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
     header = "Open a shell on a node with your own ssh",
     customSynopsis = "gpush ssh [OPTIONS] [NAME[-NODE]] [COMMAND [ARGS]]",
     description = {
-      "Starts ssh with gpush's own configuration file, so that it works without gpush link. A first"
-          + " word that is a session's name, or a name with a node (devbox-1), chooses it; all"
+      "Starts ssh with gpush's own configuration file, so it works without gpush link. If the first"
+          + " word is the name of a session, or a name with a node (devbox-1), ssh goes there; all"
           + " other words are a command for the node. The exit status is that of ssh."
     },
     footer = {"$ gpush ssh devbox-1 hostname", "n2"})

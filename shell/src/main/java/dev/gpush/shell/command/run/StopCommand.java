@@ -19,9 +19,9 @@ import picocli.CommandLine.Parameters;
     header = "Stop a run",
     description = {
       "Interrupts all ranks, as Ctrl-C does, and kills what is left after 10 seconds. The session"
-          + " stays; gpush down gives that back. Without a number: the one run in progress. Of a"
-          + " session that waits in a queue it gives up the place. A session of another folder"
-          + " that was not named is asked about first."
+          + " stays; gpush down gives it back. Without a number: the one run in progress. If the"
+          + " session waits in a queue, this cancels its request. gpush asks before it takes a"
+          + " session of another folder that you did not name."
     },
     footer = {"$ gpush stop 7", "run 7 is stopped"})
 public final class StopCommand implements Action {
@@ -30,7 +30,7 @@ public final class StopCommand implements Action {
   @Parameters(paramLabel = "RUN", arity = "0..1", description = "its number")
   Optional<String> number;
 
-  @Option(names = "--kill", description = "at once, without asking the ranks")
+  @Option(names = "--kill", description = "kill the ranks at once")
   boolean kill;
 
   @Override
@@ -84,7 +84,7 @@ public final class StopCommand implements Action {
     boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
     boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());
     if (isGivenUp) {
-      call.say(session.name() + " does not wait any more");
+      call.say(session.name() + " is cancelled: it no longer waits for nodes");
     }
     return isGivenUp;
   }
@@ -93,7 +93,8 @@ public final class StopCommand implements Action {
     return new GpushException(
         new UsageFailure.BadArguments(
             "stop",
-            session.name() + " is a session, and stop ends runs; down gives a session back",
+            session.name()
+                + " is a session, and gpush stop ends runs; gpush down gives a session back",
             List.of("down " + session.name())));
   }
 
@@ -109,7 +110,7 @@ public final class StopCommand implements Action {
             "stop",
             going.isEmpty()
                 ? "nothing runs on " + session.name()
-                : going.size() + " runs are in progress; say which",
+                : going.size() + " runs are in progress; give the number of one",
             going.isEmpty() ? List.of("runs") : lines));
   }
 }

@@ -12,11 +12,11 @@ import picocli.CommandLine.Parameters;
 
 @Command(
     name = "adopt",
-    header = "Go on with a session that was made elsewhere",
+    header = "Continue a session that was made elsewhere",
     description = {
-      "Makes the nodes, runs and files of a session of yours this machine's: after a lost laptop,"
-          + " from another one, or when the ledger here was lost. Runs go on untouched. Nothing is"
-          + " synced; the first sync asks before it replaces what is different on the nodes."
+      "Takes over one of your sessions, with its nodes, runs and files: after a laptop or its"
+          + " ledger was lost, or from another laptop. Its runs continue. Nothing is synced; the"
+          + " first sync asks before it replaces what is different on the nodes."
     },
     footer = {
       "$ gpush adopt devbox --take",
@@ -31,7 +31,7 @@ public final class AdoptCommand implements Action {
 
   @Option(
       names = "--take",
-      description = "also from a machine that may be at work with it: it becomes an onlooker")
+      description = "also from a machine that may still use it; that one then only watches")
   boolean take;
 
   @Option(names = "--json", description = "the session as JSON")

@@ -12,9 +12,9 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "doctor",
-    header = "Prove that nothing was forgotten anywhere",
+    header = "Check that no reserved nodes were left behind",
     description = {
-      "Lists everything that ever was reserved, each proved gone or not, problems first. The exit"
+      "Lists everything that was ever reserved and whether it is gone, problems first. The exit"
           + " status is 1 when something is bad. What another home of yours holds is listed and"
           + " never ended."
     },
@@ -29,7 +29,7 @@ public final class DoctorCommand implements Action {
 
   @Option(
       names = "--end",
-      description = "end what was held from here, is in no ledger, and is renewed by nobody")
+      description = "end gangs of this home that are in no ledger, so nothing renews them")
   boolean end;
 
   @Override
@@ -41,7 +41,8 @@ public final class DoctorCommand implements Action {
     if (json) {
       call.print(Json.array(findings.stream().map(Documents::finding).toList()));
     } else if (findings.isEmpty()) {
-      call.say(end ? "nothing is forgotten" : "nothing is reserved, and nothing is left");
+      call.say(
+          end ? "nothing was left behind" : "nothing is reserved, and nothing was left behind");
     } else {
       Table table = new Table("STATUS", "WHAT", "FOUND");
       findings.forEach(finding -> table.row(finding.status(), finding.what(), finding.detail()));

@@ -16,10 +16,10 @@ import picocli.CommandLine.Parameters;
     name = "down",
     header = "Give a session's nodes back",
     description = {
-      "Ends its runs, removes what gpush wrote and lets the nodes go; returns when that is"
-          + " confirmed. Runs in progress are named first and asked about, which --yes answers."
-          + " What exists only on the nodes is listed and asked about, which only --discard"
-          + " answers. A session of another folder that was not named is asked about in any case."
+      "Ends its runs, removes what gpush wrote and releases the nodes; returns when that is"
+          + " confirmed. It asks before it ends runs (--yes answers that), and before files are"
+          + " lost that exist only on the nodes (only --discard answers that). It always asks"
+          + " before it takes a session of another folder that you did not name."
     },
     footer = {"$ gpush down devbox", "devbox is given back"})
 public final class DownCommand implements Action {

@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
     name = "extend",
     header = "Move the end of a session's lease",
     description = {
-      "The idle time starts afresh; with --for the session also ends that long from now instead of"
-          + " when it would have, where the backend can do that."
+      "Restarts the idle time. With --for, the session also ends that long from now, where the"
+          + " backend can do that."
     },
     footer = {"$ gpush extend --for 2h", "devbox: 2h, 1h idle left"})
 public final class ExtendCommand implements Action {
@@ -34,7 +34,7 @@ public final class ExtendCommand implements Action {
       call.print(Documents.session(session, call.now()));
     }
     String left = SessionText.lease(session);
-    call.say(session.name() + ": " + (left.isEmpty() ? "no end in sight" : left + " left"));
+    call.say(session.name() + ": " + (left.isEmpty() ? "no end is set" : left + " left"));
     return 0;
   }
 }

@@ -13,14 +13,14 @@ import picocli.CommandLine.Option;
     header = "Let ssh and editors find your sessions by name",
     description = {
       "Puts one Include line at the top of your ~/.ssh/config, so that ssh devbox works, and"
-          + " editors list it. Asks first. --remove takes the line out again, and nothing else."
+          + " editors list it. Asks first. --remove removes the line again, and nothing else."
     },
     footer = {"$ gpush link --yes", "linked: ssh devbox works now"})
 public final class LinkCommand implements Action {
   @Option(names = "--print", description = "show what ssh reads; change nothing")
   boolean print;
 
-  @Option(names = "--remove", description = "take the line out again")
+  @Option(names = "--remove", description = "remove the line again")
   boolean remove;
 
   @Option(names = "--json", description = "whether ssh finds sessions now, as JSON")
@@ -30,7 +30,7 @@ public final class LinkCommand implements Action {
   public int run(Call call) {
     SshAccess ssh = call.services().ssh();
     if (print && remove) {
-      throw Values.bad("link", "--print and --remove exclude each other");
+      throw Values.bad("link", "--print and --remove cannot be used together");
     }
     if (remove) {
       ssh.unlink(call.talk());

@@ -13,7 +13,7 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "nodes",
-    header = "Show what each node of a session has and holds",
+    header = "Show the hardware, runs and code of each node",
     description = {
       "SLOTS are what runs can claim, GPUs where there are any, and how many are claimed. CODE is"
           + " the generation of your workspace that the node holds."

@@ -18,8 +18,8 @@ import picocli.CommandLine.Option;
     name = "ps",
     header = "List your sessions",
     description = {
-      "LEASE is what is left until the nodes are given back: whatever runs (5h12m), or without"
-          + " activity (48m idle)."
+      "LEASE is the time until the nodes are given back: in any case (5h12m), or if nothing uses"
+          + " them (48m idle)."
     },
     footer = {
       "$ gpush ps",
@@ -83,9 +83,9 @@ public final class PsCommand implements Action {
     for (Sessions.EndedRequest ended : call.services().sessions().ended()) {
       call.say(
           ended.session()
-              + ", asked for "
+              + ", requested "
               + DurationText.coarse(Duration.between(ended.asked(), call.now()))
-              + " ago, came to nothing: "
+              + " ago, failed: "
               + ended.why());
     }
   }

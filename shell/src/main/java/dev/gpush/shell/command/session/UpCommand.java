@@ -38,14 +38,13 @@ import picocli.CommandLine.Parameters;
     name = "up",
     header = "Get a gang of nodes, or attach to the one you have",
     description = {
-      "Asks all backends at once and takes the gang where it is free now, else where it is soonest,"
-          + " then cheapest, then listed first, and says why. Where it has to wait it may wait in"
+      "Asks all backends at once, takes the gang where it is free now, else where it is soonest,"
+          + " then cheapest, then listed first, and says why. If it has to wait, it may wait in"
           + " several queues; the first whole gang stays. All nodes or none, with the workspace on"
-          + " every node. Asked again with the same request it attaches; with another one it shows"
-          + " the difference and needs --replace.",
-      "What waits in a queue waits in the gateway: close the terminal, and it goes on; gpush ps"
-          + " shows it, gpush up waits with it. Ctrl-C here, gpush down or gpush stop gives its"
-          + " place up."
+          + " every node. The same request again attaches to the session; a different one shows the"
+          + " difference and needs --replace.",
+      "A request in a queue waits in the gateway, so you may close the terminal: gpush ps shows it,"
+          + " and gpush up follows it. Ctrl-C here, gpush down or gpush stop cancels it."
     },
     footer = {
       "$ gpush up --nodes 2 --for 8h",
@@ -62,7 +61,7 @@ public final class UpCommand implements Action {
       description = "a batch script whose #SBATCH lines say what to ask for; it is not run")
   Optional<String> script;
 
-  @Option(names = "--nodes", paramLabel = "N", description = "nodes of the gang")
+  @Option(names = "--nodes", paramLabel = "N", description = "number of nodes")
   public Optional<String> nodes;
 
   @Option(
@@ -71,28 +70,25 @@ public final class UpCommand implements Action {
       description = "per node: H100:8, 8, or H100 for one; 0 for none")
   Optional<String> gpus;
 
-  @Option(
-      names = "--backend",
-      paramLabel = "BACKEND",
-      description = "only there, or there: hpc,rack")
+  @Option(names = "--backend", paramLabel = "BACKEND", description = "only on these: hpc,rack")
   Optional<String> backend;
 
   @Option(
       names = "--for",
       paramLabel = "TIME",
-      description = "given back after this, whatever runs: 30m, 8h, 1d12h")
+      description = "given back after this time in any case: 30m, 8h, 1d12h")
   Optional<String> hardEnd;
 
   @Option(
       names = "--idle",
       paramLabel = "TIME",
-      description = "given back after this long without activity")
+      description = "given back after this time without activity")
   Optional<String> idle;
 
   @Option(
       names = "--python",
       paramLabel = "PYTHON",
-      description = "interpreter or environment of shells and runs")
+      description = "interpreter or environment for shells and runs")
   Optional<String> python;
 
   @Option(
@@ -110,12 +106,10 @@ public final class UpCommand implements Action {
       description = "with --replace: also what exists only on the nodes, and its runs")
   boolean discard;
 
-  @Option(
-      names = "--detach",
-      description = "return as soon as it waits in a queue; it goes on waiting")
+  @Option(names = "--detach", description = "return as soon as it waits in a queue")
   boolean detach;
 
-  @Option(names = "--dry-run", description = "show where and when; no effect")
+  @Option(names = "--dry-run", description = "show where and when; reserve nothing")
   boolean dryRun;
 
   @Option(names = "--save", hidden = true)
@@ -133,9 +127,7 @@ public final class UpCommand implements Action {
       throw Values.bad("up", "--discard needs --replace");
     }
     if (attach.isPresent() && (nodes.isPresent() || gpus.isPresent())) {
-      throw new GpushException(
-          new UsageFailure.BadValue(
-              "--attach", attach.get(), "no --nodes and no --gpus: all its pods are taken"));
+      throw Values.bad("up", "--attach takes all pods as they are, without --nodes and --gpus");
     }
     Optional<BatchHeaders> headers = script.map(file -> headers(call, file));
     Optional<Duration> end = Values.time("--for", hardEnd);
@@ -186,7 +178,7 @@ public final class UpCommand implements Action {
       if (!Files.isRegularFile(path)) {
         throw new GpushException(
             new UsageFailure.BadValue(
-                "SCRIPT", file, "a file with #SBATCH lines; a session is named by -s"));
+                "SCRIPT", file, "a file with #SBATCH lines; -s names a session"));
       }
       if (Files.size(path) > MAX_SCRIPT) {
         throw new GpushException(
@@ -309,6 +301,6 @@ public final class UpCommand implements Action {
             + " on "
             + session.backend()
             + (session.detail().isEmpty() ? "" : ": " + session.detail()));
-    call.say("look: gpush ps · wait with it: gpush up · give it up: gpush down");
+    call.say("status: gpush ps · follow: gpush up · cancel: gpush down");
   }
 }

@@ -75,8 +75,8 @@ final class RunCommandTest {
     desk.expect(
         """
         $ gpush run %s train.py
-        2> gpush: devbox is another gang than the one asked for
-        2>   because %s: it has %s, asked for %s
+        2> gpush: devbox does not match this request
+        2>   because %s: it has %s, you asked for %s
         2>   try: gpush up -s devbox --replace --%s %s
         ? 255
         """
@@ -125,7 +125,7 @@ final class RunCommandTest {
         [0] hello
         2> [1] warning
         2> gpush: run 7 was lost on node 0
-        2>   because its supervisor ended without a word: it was killed, or the machine started anew
+        2>   because its supervisor ended without a result: it was killed, or the machine restarted
         2>   try: gpush logs 7
         ? 255
         """);
@@ -179,8 +179,8 @@ final class RunCommandTest {
     desk.expect(
         """
         $ gpush run train.py
-        2> gpush: nothing is free for this run: it asks for all slots
-        2>   because claimed by run 3 and run 5; gpush stop 3 makes room, --queue waits for it
+        2> gpush: not enough is free for this run, which asks for all slots
+        2>   because claimed by run 3 and run 5; gpush stop 3 frees it, --queue waits for it
         2>   try: gpush run --queue train.py
         ? 255
         """);
@@ -230,13 +230,13 @@ final class RunCommandTest {
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
         2> follow: gpush logs -f 7 · end: gpush stop 7
         $ gpush run --detach --down train.py
-        2> gpush: gpush run cannot be called like that
-        2>   because --down gives back at the end of the run, which --detach does not wait for
+        2> gpush: gpush run was not run
+        2>   because --down waits for the end of the run, and --detach does not
         2>   try: gpush help run
         ? 255
         $ gpush run job.sbatch
-        2> gpush: gpush run cannot be called like that
-        2>   because running a sbatch file comes in a later version
+        2> gpush: gpush run was not run
+        2>   because running a sbatch file is not supported yet
         2>   try: gpush help run
         ? 255
         """);
@@ -269,8 +269,8 @@ final class RunCommandTest {
         $ gpush run -q --down train.py
         [0] hello
         2> [1] warning
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: discard?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: discard?
         2>   try: gpush down --discard -s devbox
         ? 3
         """);
@@ -304,7 +304,8 @@ final class RunCommandTest {
     assertEquals("7 KILL 0s", desk.runs.stops.take());
 
     assertEquals(137, running.status());
-    assertTrue(running.client.errText().contains("stopping run 7; again to kill\n"));
+    assertTrue(
+        running.client.errText().contains("stopping run 7; press Ctrl-C again to kill it\n"));
     assertTrue(running.client.errText().contains("killing run 7\n"));
   }
 
