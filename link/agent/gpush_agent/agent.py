@@ -15,7 +15,7 @@ What supervisor.py, files.py and others may use of it:
 import collections
 import errno
 import fcntl
-import importlib.util
+import importlib
 import json
 import os
 import resource
@@ -45,7 +45,6 @@ SAME_SECONDS = 2.0          # two signals of a scheduler that come so close toge
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate"]
-PARTS = ["peers", "sftp", "files", "follow", "supervisor"]       # modules that may be missing in a small build
 LATER = ("files", "supervisor", "follow", "ending", "dials", "listens", "sftp")     # in the order of their likely use
 LATER_SECONDS = 1.0         # without a frame; what is wanted sooner is loaded when it is wanted
 
@@ -520,7 +519,7 @@ class Agent:
         pipe.greeted = True
         pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
-            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": capabilities(),
+            "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": CAPABILITIES,
             "python": PYTHON, "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
             "boot": self.boot, "bare": self.bare, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:
@@ -715,10 +714,6 @@ def visible_devices(env):
         if name in env:
             return [word for word in env[name].split(",") if word and word != "NoDevFiles"]
     return None
-
-
-def capabilities():
-    return CAPABILITIES + [name for name in PARTS if importlib.util.find_spec("gpush_agent." + name) is not None]
 
 
 def is_locked(path):

@@ -29,8 +29,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * through it.
  */
 public final class LinkMaker {
-  private static final List<String> CAPABILITIES =
-      List.of("exec", "pty", "dial", "listen", "files", "runs");
 
   private final AgentProgram agent;
   private final GatewayIdentity identity;
@@ -74,9 +72,7 @@ public final class LinkMaker {
       LinkListener listener) {
     // Agents compare the whole text, so a session keeps the one that it was made with.
     Holder holder = identity.keeps(entry) ? entry.holder() : identity.holder();
-    var who =
-        new LinkIdentity(
-            node.index(), holder.text(), identity.incarnation(), entry.term(), CAPABILITIES);
+    var who = new LinkIdentity(node.index(), holder.text(), identity.incarnation(), entry.term());
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
     PipeSource pipes = pipes(backend, gang, node, through);
     return new Link(who, pipes, group, clock, random, timing, listener);
@@ -101,7 +97,7 @@ public final class LinkMaker {
   }
 
   private PipeSource pipes(Backend backend, Gang gang, NodeInfo node, Through through) {
-    return _ -> {
+    return () -> {
       Optional<Pipe> straight = backend.straight(gang, node.index());
       if (straight.isPresent()) {
         return straight.get();
