@@ -208,7 +208,7 @@ final class Run {
   private static boolean isSettled(SessionState state) {
     return switch (state) {
       case READY, DEGRADED, LEAKED, QUEUED, RELEASED -> true;
-      case ASKED, GRANTED, LINKED, RELEASING -> false;
+      case ASKED, GRANTED, RELEASING -> false;
     };
   }
 

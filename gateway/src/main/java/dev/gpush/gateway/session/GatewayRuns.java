@@ -115,7 +115,7 @@ public final class GatewayRuns implements Runs {
     boolean isEnding =
         switch (entry.state()) {
           case RELEASING, RELEASED, LEAKED -> true;
-          case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED -> false;
+          case ASKED, QUEUED, GRANTED, READY, DEGRADED -> false;
         };
     if (isEnding) {
       String why = entry.detail().isEmpty() ? "it was given back meanwhile" : entry.detail();

@@ -136,8 +136,7 @@ final class RecoveryTest {
       boolean isHeld =
           rig.held().stream().anyMatch(found -> found.gang().id().equals(gangs.get(state)));
       switch (state) {
-        case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED ->
-            assertTrue(isThere && isHeld, state.word());
+        case ASKED, QUEUED, GRANTED, READY, DEGRADED -> assertTrue(isThere && isHeld, state.word());
         case RELEASING, LEAKED -> assertFalse(isThere || isHeld, state.word());
         // The ledger lied; doctor finds out.
         case RELEASED -> assertTrue(!isThere && isHeld, state.word());

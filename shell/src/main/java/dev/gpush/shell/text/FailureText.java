@@ -250,23 +250,6 @@ public final class FailureText {
 
   private static Message gateway(GatewayFailure failure) {
     return switch (failure) {
-      case GatewayFailure.CannotStart(var reason, var log) ->
-          Message.of(
-              "the gateway does not start",
-              reason,
-              log.isEmpty() ? "gpush gateway start" : "tail " + ShellWords.quote(log));
-      case GatewayFailure.NotRunning() ->
-          Message.of(
-              "the gateway is not running", "nothing answers at its socket", "gpush gateway start");
-      case GatewayFailure.OtherBuild(var running, var ours, var sessions) ->
-          Message.of(
-              "another build of gpush is at work here",
-              "it is "
-                  + running
-                  + ", this is "
-                  + ours
-                  + (sessions.isEmpty() ? "" : "; it serves " + and(sessions)),
-              "gpush gateway stop");
       case GatewayFailure.HomeUnusable(var path, var reason) ->
           Message.of("cannot keep anything in " + path, reason, "ls -ld " + ShellWords.quote(path));
       case GatewayFailure.LedgerDamaged(var file, var reason) ->
@@ -274,11 +257,6 @@ public final class FailureText {
               "an entry of the ledger cannot be read; it is kept as " + file,
               reason,
               "gpush doctor");
-      case GatewayFailure.NoProgram(var program, var install) ->
-          Message.of(
-              program + " is not installed",
-              "gpush needs it for this",
-              install.isEmpty() ? "command -v " + ShellWords.quote(program) : install);
     };
   }
 }

@@ -46,11 +46,6 @@ final class MachineFailureText {
               "the machine on the way to " + machine + " does not let through",
               reason,
               "ssh -v " + ShellWords.quote(machine));
-      case MachineFailure.NoCommands(var machine, var reason) ->
-          Message.of(
-              "you can log in on " + machine + ", but not run commands there",
-              reason,
-              "ssh " + ShellWords.quote(machine) + " sh -c true");
       case MachineFailure.NoSsh(var machine, var program) ->
           Message.of(
               "this machine has no " + program + ", which leads to " + machine,

@@ -201,7 +201,7 @@ public final class SessionViews {
           taken(status)
               .or(() -> Optional.of(String.join("; ", anew(session))).filter(all -> !all.isEmpty()))
               .orElseGet(() -> detail(session.entry()));
-      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
+      case ASKED, QUEUED, GRANTED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
     };
   }
 
@@ -223,11 +223,6 @@ public final class SessionViews {
             left ->
                 "the scheduler takes its nodes back in "
                     + DurationText.of(Duration.ofSeconds(left)));
-  }
-
-  /** What the far side says is left, if it can be asked. */
-  Optional<Duration> hardEndLeft(LiveSession session) {
-    return status(session).number("hard_left_s").map(Duration::ofSeconds);
   }
 
   private Json status(LiveSession session) {

@@ -166,21 +166,21 @@ final class PreferencesTest {
     LedgerEntry has = new LedgerEntries(3).any(SessionState.READY);
     String other = has.gpus().isNone() ? "3" : "0";
 
-    assertEquals(List.of(), plain().differences(has));
+    assertEquals(List.of(), plain().differences(has, List.of()));
     assertEquals(
         List.of(
             new SessionFailure.Difference("nodes", "" + has.nodes(), "9"),
             new SessionFailure.Difference(
                 "gpus", has.gpus().toString(), GpuRequest.parse(other).toString()),
             new SessionFailure.Difference("backend", "local", "hpc")),
-        wish(Optional.of(9), Optional.of(other), Optional.of("hpc")).differences(has));
+        wish(Optional.of(9), Optional.of(other), Optional.of("hpc")).differences(has, List.of()));
 
     remembered(7, other, "local");
-    assertEquals(List.of(), plain().differences(has));
+    assertEquals(List.of(), plain().differences(has, List.of()));
 
     write(project.resolve("gpush.yaml"), "nodes: 8\n");
     assertEquals(
         List.of(new SessionFailure.Difference("nodes", "" + has.nodes(), "8")),
-        plain().differences(has));
+        plain().differences(has, List.of()));
   }
 }
