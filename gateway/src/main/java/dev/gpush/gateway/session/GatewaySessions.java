@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
@@ -233,6 +234,21 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public List<SessionView> list() {
     return views.of(all());
+  }
+
+  /** The session of this name, or else of this folder, as long as it is ready. */
+  Optional<SessionView> ready(Optional<SessionName> name, Path folder) {
+    Path root = root(folder);
+    List<LiveSession> candidates =
+        all().stream()
+            .filter(
+                session ->
+                    name.map(session.name()::equals)
+                        .orElseGet(() -> session.entry().root().equals(root)))
+            .toList();
+    return views.of(candidates).stream()
+        .filter(view -> view.state() == SessionState.READY)
+        .findFirst();
   }
 
   @Override

@@ -6,6 +6,8 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
@@ -41,9 +43,6 @@ public final class FakeSessions implements Sessions {
   List<String> kept = List.of();
   List<String> chosen = List.of();
   String why = "";
-
-  /** up finds that everything is gone. */
-  public boolean isForgetful;
 
   Optional<Failure> failure = Optional.empty();
   public Optional<String> questionOnDown = Optional.empty();
@@ -102,6 +101,38 @@ public final class FakeSessions implements Sessions {
         4000 + index);
   }
 
+  /** Whether this session is there, or one of this folder. */
+  boolean has(Optional<SessionName> name, Path folder) {
+    return find(name, folder).isPresent();
+  }
+
+  private Optional<SessionView> find(Optional<SessionName> name, Path folder) {
+    return all.values().stream()
+        .filter(
+            view -> name.map(view.name()::equals).orElseGet(() -> folder.startsWith(view.root())))
+        .findFirst();
+  }
+
+  /** One that is made for a run. */
+  SessionView make(RunTarget target, RunRequest request) {
+    return make(
+        target.session(),
+        request.command().folder(),
+        request.claim().nodes(),
+        request.claim().gpus());
+  }
+
+  private SessionView make(
+      Optional<SessionName> named,
+      Path folder,
+      Optional<Integer> nodes,
+      Optional<GpuRequest> gpus) {
+    String name = named.map(SessionName::text).orElse("devbox");
+    SessionView made = view(name, folder, nodes.orElse(1), gpus.orElse(GpuRequest.none()), true);
+    all.put(name, made);
+    return made;
+  }
+
   private void failing() {
     failure.ifPresent(
         now -> {
@@ -113,30 +144,8 @@ public final class FakeSessions implements Sessions {
   public SessionView up(UpRequest request, Talk talk) {
     asked.add(request);
     failing();
-    if (isForgetful) {
-      all.clear();
-    }
-    Optional<SessionView> found =
-        all.values().stream()
-            .filter(
-                view ->
-                    request.name().isPresent()
-                        ? view.name().equals(request.name().get())
-                        : request.folder().startsWith(view.root()))
-            .findFirst();
-    if (found.isPresent()) {
-      return found.get();
-    }
-    String name = request.name().map(SessionName::text).orElse("devbox");
-    SessionView made =
-        view(
-            name,
-            request.folder(),
-            request.nodes().orElse(1),
-            request.gpus().orElse(GpuRequest.none()),
-            true);
-    all.put(name, made);
-    return made;
+    return find(request.name(), request.folder())
+        .orElseGet(() -> make(request.name(), request.folder(), request.nodes(), request.gpus()));
   }
 
   @Override
