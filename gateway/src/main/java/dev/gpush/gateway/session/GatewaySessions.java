@@ -12,6 +12,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -142,7 +143,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
    */
   private SessionView up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
-    Config config = configs.load(request.folder());
+    Config config = configs.load(request.origin().folder());
     ConfiguredOutputs.requireSupported(config);
     while (true) {
       ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
@@ -205,7 +206,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (session.isWaiting() && !isEnough.test(session)) {
       following.sayWaited(session, talk);
     }
-    return !following.follow(session, pending.get(), !request.attachOnly(), talk, isEnough);
+    return !following.follow(
+        session, pending.get(), request.existing() != Existing.TAKE_ANY, talk, isEnough);
   }
 
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
@@ -224,7 +226,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
-    Config config = configs.load(request.folder());
+    Config config = configs.load(request.origin().folder());
     ConfiguredOutputs.requireSupported(config);
     ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));

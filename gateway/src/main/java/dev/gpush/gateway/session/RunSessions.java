@@ -105,22 +105,13 @@ final class RunSessions {
 
   private static UpRequest up(RunTarget target, RunRequest request) {
     RunRequest.Claim claim = request.claim();
-    return new UpRequest(
-        target.session(),
-        request.command().folder(),
-        target.backend(),
-        claim.nodes(),
-        claim.gpus(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        request.command().environment(),
-        false,
-        true,
-        false,
-        false,
-        List.of(),
-        Optional.empty());
+    RunRequest.Command command = request.command();
+    UpRequest.Wanted wanted =
+        UpRequest.Wanted.asConfigured().on(target.backend()).size(claim.nodes(), claim.gpus());
+    return UpRequest.of(command.folder(), command.environment())
+        .named(target.session())
+        .wanting(wanted)
+        .onExisting(UpRequest.Existing.TAKE_ANY);
   }
 
   /** A run takes part of what is there, never more. */

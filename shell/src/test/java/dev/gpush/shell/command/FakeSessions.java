@@ -144,8 +144,14 @@ public final class FakeSessions implements Sessions {
   public SessionView up(UpRequest request, Talk talk) {
     asked.add(request);
     failing();
-    return find(request.name(), request.folder())
-        .orElseGet(() -> make(request.name(), request.folder(), request.nodes(), request.gpus()));
+    return find(request.name(), request.origin().folder())
+        .orElseGet(
+            () ->
+                make(
+                    request.name(),
+                    request.origin().folder(),
+                    request.wanted().nodes(),
+                    request.wanted().gpus()));
   }
 
   @Override

@@ -40,23 +40,12 @@ final class PreferencesTest {
 
   private ResolvedUp wish(
       Optional<Integer> nodes, Optional<String> gpus, Optional<String> backend) {
-    var request =
-        new UpRequest(
-            Optional.empty(),
-            project,
-            backend,
-            nodes,
-            gpus.map(GpuRequest::parse),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Map.of(),
-            false,
-            false,
-            false,
-            false,
-            List.of(),
-            Optional.empty());
+    UpRequest request =
+        UpRequest.of(project, Map.of())
+            .wanting(
+                UpRequest.Wanted.asConfigured()
+                    .on(backend)
+                    .size(nodes, gpus.map(GpuRequest::parse)));
     return preferences.wish(
         request, new YamlConfigs(home, temporary.resolve("no-site.yaml")).load(project));
   }
