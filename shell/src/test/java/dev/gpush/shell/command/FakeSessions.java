@@ -20,6 +20,7 @@ import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,26 +66,18 @@ public final class FakeSessions implements Sessions {
   }
 
   private SessionView view(String name, Path root, int nodes, GpuRequest gpus, boolean isNew) {
+    Instant created = isNew ? clock.now() : clock.now().minus(Duration.ofMinutes(12));
+    Duration idleLeft = isNew ? Duration.ofHours(1) : Duration.ofMinutes(48);
     return new SessionView(
-        new SessionName(name),
-        "1f2e",
-        SessionState.READY,
-        "",
-        Optional.empty(),
-        "local",
-        "00112233aabbccdd",
-        nodes,
-        gpus,
-        root,
-        "ann",
-        isNew ? clock.now() : clock.now().minus(Duration.ofMinutes(12)),
-        Optional.empty(),
-        Optional.of(isNew ? Duration.ofHours(1) : Duration.ofMinutes(48)),
-        "idle for 12m",
-        Optional.of(1L),
-        0,
-        "/usr/bin/python3",
-        IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
+        new SessionView.Identity("1f2e", new SessionName(name), root, "ann", created),
+        new SessionView.Status(SessionState.READY, "", Optional.empty()),
+        new SessionView.Place("local", "00112233aabbccdd", nodes, gpus),
+        new SessionView.Lease(Optional.empty(), Optional.of(idleLeft), "idle for 12m"),
+        new SessionView.Work(
+            IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
+            Optional.of(1L),
+            0,
+            "/usr/bin/python3"),
         isNew);
   }
 
