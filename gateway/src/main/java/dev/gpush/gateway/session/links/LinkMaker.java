@@ -22,7 +22,6 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Makes the link to one node: the backend spawns a relay to the agent there, and the link speaks
@@ -36,9 +35,8 @@ public final class LinkMaker {
   private final Clock clock;
   private final SecureRandom random;
   private final Tasks tasks;
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock
+  // guarded by this
   private Optional<TunnelCertificate> certificate = Optional.empty();
 
   /** Another way to a node than a pipe of its own. */
@@ -84,16 +82,11 @@ public final class LinkMaker {
   }
 
   /** One for all sessions of this process, made when the first is so large. */
-  private TunnelCertificate certificate() {
-    lock.lock();
-    try {
-      if (certificate.isEmpty()) {
-        certificate = Optional.of(TunnelCertificate.create(random));
-      }
-      return certificate.orElseThrow();
-    } finally {
-      lock.unlock();
+  private synchronized TunnelCertificate certificate() {
+    if (certificate.isEmpty()) {
+      certificate = Optional.of(TunnelCertificate.create(random));
     }
+    return certificate.orElseThrow();
   }
 
   private PipeSource pipes(Backend backend, Gang gang, NodeInfo node, Through through) {
