@@ -97,6 +97,7 @@ final class RunSessionsTest {
 
   @Test
   void aReadySessionIsTakenAsItIs() throws Exception {
+    Files.writeString(project.resolve("gpush.yaml"), "nodes: 2\n"); // makes it the root
     make("devbox", project);
     Path inside = Files.createDirectory(project.resolve("src"));
 
@@ -136,7 +137,7 @@ final class RunSessionsTest {
   @ParameterizedTest
   @CsvSource({
     "4, '', '', nodes, 2, 4",
-    "1, 16, '', gpus, none, 16",
+    "1, 16, '', gpus, cpu, 16",
     "1, '', hpc, backend, local, hpc",
   })
   void oneThatLacksWhatIsClaimedDiffers(
