@@ -76,7 +76,7 @@ class Gateway:
     def hello(self, incarnation="ab" * 16):
         self.write(frames.encode(frames.HELLO, 0, 0, 0, frames.pack_json(
             {"version": 1, "minor": 0, "holder": "me@here", "incarnation": incarnation, "term": 1, "agent": "", "last": 0,
-             "at": 0, "capabilities": []})))
+             "at": 0})))
         return self.until(frames.WELCOME)
 
     def until(self, wanted):

@@ -143,23 +143,12 @@ final class Run {
   }
 
   private SessionView up(Life life, Duration idle) throws InterruptedException {
-    var request =
-        new UpRequest(
-            Optional.empty(),
-            project,
-            Optional.empty(),
-            Optional.of(schedule.nodes()),
-            Optional.of(GpuRequest.parse(scene.gpus())),
-            Optional.empty(),
-            Optional.of(idle),
-            Optional.empty(),
-            Map.of(),
-            true,
-            false,
-            false,
-            true,
-            List.of(),
-            Optional.empty());
+    Optional<GpuRequest> gpus = Optional.of(GpuRequest.parse(scene.gpus()));
+    UpRequest request =
+        UpRequest.of(project, Map.of())
+            .wanting(UpRequest.Wanted.asConfigured().size(Optional.of(schedule.nodes()), gpus))
+            .leased(new UpRequest.Lease(Optional.empty(), Optional.of(idle)))
+            .onExisting(UpRequest.Existing.REPLACE_AND_DISCARD);
     return life.service().sessions().up(request, life.talk());
   }
 
@@ -208,7 +197,7 @@ final class Run {
   private static boolean isSettled(SessionState state) {
     return switch (state) {
       case READY, DEGRADED, LEAKED, QUEUED, RELEASED -> true;
-      case ASKED, GRANTED, LINKED, RELEASING -> false;
+      case ASKED, GRANTED, RELEASING -> false;
     };
   }
 

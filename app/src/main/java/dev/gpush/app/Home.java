@@ -22,22 +22,6 @@ public record Home(Path path) {
         RunFolder.realHome(named.isEmpty() ? userHome.resolve(".gpush") : Path.of(named)));
   }
 
-  public Path config() {
-    return path.resolve("config.yaml");
-  }
-
-  public Path sshConfig() {
-    return path.resolve("ssh_config");
-  }
-
-  public Path keys() {
-    return path.resolve("keys");
-  }
-
-  public Path ledger() {
-    return path.resolve("ledger");
-  }
-
   public Path logs() {
     return path.resolve("logs");
   }
@@ -45,10 +29,5 @@ public record Home(Path path) {
   /** Where this process's log is written, by itself and by the JVM under it. */
   public Path log() {
     return logs().resolve("gateway.log");
-  }
-
-  /** What local nodes keep. */
-  public Path nodes() {
-    return path.resolve("nodes");
   }
 }

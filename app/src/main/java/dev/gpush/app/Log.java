@@ -16,10 +16,6 @@ public final class Log {
     return new Log(System.getLogger(part.getName()));
   }
 
-  public void debug(String event, Object... keysAndValues) {
-    write(System.Logger.Level.DEBUG, event, keysAndValues);
-  }
-
   public void info(String event, Object... keysAndValues) {
     write(System.Logger.Level.INFO, event, keysAndValues);
   }

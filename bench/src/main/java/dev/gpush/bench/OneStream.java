@@ -14,6 +14,7 @@ import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkStream;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
 import java.io.InputStream;
@@ -58,14 +59,15 @@ public final class OneStream {
       var host = new SystemHost("here", 2, true, home, System.getenv());
       var backend = new LocalBackend("local", host, image, home.resolve("locks"), tasks);
       Gang gang = backend.reserve(request(random));
-      var who = new LinkIdentity(0, "bench", "ab".repeat(16), 1, List.of("exec"));
+      var who = new LinkIdentity(0, "bench", "ab".repeat(16), 1);
       try (Link link =
           new Link(
               who,
-              _ -> backend.straight(gang, 0).orElseThrow(() -> new IOException("no socket")),
+              () -> backend.straight(gang, 0).orElseThrow(() -> new IOException("no socket")),
               tasks,
               Clock.system(),
               random,
+              LinkTiming.usual(),
               _ -> {})) {
         link.connect();
         new OneStream(link, size).compare(rounds);

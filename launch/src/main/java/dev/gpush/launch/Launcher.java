@@ -171,7 +171,7 @@ public final class Launcher implements AutoCloseable {
   }
 
   private Optional<RunRecord> last(RunRequest request) {
-    if (!request.words().isEmpty()) {
+    if (!request.command().words().isEmpty()) {
       return Optional.empty();
     }
     return Optional.of(

@@ -12,6 +12,7 @@ import dev.gpush.launch.node.LinkNode;
 import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
@@ -68,13 +69,21 @@ final class AgentGang implements AutoCloseable {
     for (int node = 0; node < nodes; node++) {
       int index = node;
       PipeSource pipes =
-          _ -> {
+          () -> {
             Pipe pipe = spawn();
             image.begin(pipe, header(index, "start", Json.object()));
             return pipe;
           };
-      var identity = new LinkIdentity(index, "me@here", incarnation, 1, List.of());
-      var link = new Link(identity, pipes, tasks, Clock.system(), new SecureRandom(), _ -> {});
+      var identity = new LinkIdentity(index, "me@here", incarnation, 1);
+      var link =
+          new Link(
+              identity,
+              pipes,
+              tasks,
+              Clock.system(),
+              new SecureRandom(),
+              LinkTiming.usual(),
+              _ -> {});
       link.connect();
       links.add(link);
     }
@@ -108,7 +117,8 @@ final class AgentGang implements AutoCloseable {
   Launcher launcher() {
     var reached = new ArrayList<LaunchNode>();
     for (int node = 0; node < nodes; node++) {
-      reached.add(new LaunchNode(info(node), new LinkNode(links.get(node), () -> false, tasks)));
+      NodeInfo info = info(node);
+      reached.add(new LaunchNode(() -> info, new LinkNode(links.get(node), () -> false, tasks)));
     }
     var site =
         new LaunchSite(

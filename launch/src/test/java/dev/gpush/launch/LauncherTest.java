@@ -76,7 +76,7 @@ final class LauncherTest {
       var info =
           new NodeInfo(
               i, "host" + i, "10.0.0." + i, List.of("0", "1"), "H100", 8, "/n" + i + "/ws");
-      reached.add(new LaunchNode(info, nodes.get(i)));
+      reached.add(new LaunchNode(() -> info, nodes.get(i)));
     }
     var site =
         new LaunchSite(

@@ -57,13 +57,6 @@ public final class BlockingStream implements AutoCloseable {
     this.what = what;
   }
 
-  /** For a stream that the agent opened ({@link StreamReceiver#accepted}). */
-  public static BlockingStream over(LinkStream stream) {
-    var blocking = new BlockingStream(stream.node(), "accepted");
-    blocking.attach(stream);
-    return blocking;
-  }
-
   /** What feeds this stream. */
   public StreamReceiver receiver() {
     return new Receiver(stream());

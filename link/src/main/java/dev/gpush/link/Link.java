@@ -46,17 +46,6 @@ public final class Link implements AutoCloseable {
       Tasks tasks,
       Clock clock,
       RandomGenerator random,
-      LinkListener listener) {
-    this(identity, pipes, tasks, clock, random, LinkTiming.usual(), listener);
-  }
-
-  /** With other waits than the usual. */
-  public Link(
-      LinkIdentity identity,
-      PipeSource pipes,
-      Tasks tasks,
-      Clock clock,
-      RandomGenerator random,
       LinkTiming timing,
       LinkListener listener) {
     this.identity = identity;

@@ -234,7 +234,7 @@ final class LinkDriver {
           return;
         }
         switch (commands.remove()) {
-          case PipeCommand.Open(int pipe, boolean isFirst) -> open(pipe, isFirst);
+          case PipeCommand.Open(int pipe) -> open(pipe);
           case PipeCommand.Close(int pipe) -> {
             Optional.ofNullable(openings.remove(pipe)).ifPresent(PipeOpening::abandon);
             unwanted = Optional.ofNullable(pipes.remove(pipe));
@@ -248,15 +248,14 @@ final class LinkDriver {
   }
 
   /** Starts no thread once the link is over: its group of threads may have ended. */
-  private void open(int number, boolean isFirst) {
+  private void open(int number) {
     assert lock.isHeldByCurrentThread();
     if (machine.isOver()) {
       return;
     }
-    var attempt = isFirst ? PipeSource.Attempt.FIRST : PipeSource.Attempt.AGAIN;
     var result =
         new PipeOpening.Result(pipe -> opened(number, pipe), e -> openingFailed(number, e));
-    openings.put(number, new PipeOpening(tasks, source, attempt, result));
+    openings.put(number, new PipeOpening(tasks, source, result));
   }
 
   private void opened(int number, Pipe pipe) {

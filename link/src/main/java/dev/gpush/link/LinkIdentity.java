@@ -1,7 +1,6 @@
 package dev.gpush.link;
 
 import dev.gpush.core.json.Json;
-import java.util.List;
 
 /**
  * Who we are towards the agent.
@@ -10,12 +9,9 @@ import java.util.List;
  * @param holder who keeps the gang; the agent compares the whole text
  * @param incarnation 32 hex digits of this gateway process: the same one resumes
  * @param term a lower one than the agent has seen is refused
- * @param capabilities what this gateway can do; the agent may ignore it
  */
-public record LinkIdentity(
-    int node, String holder, String incarnation, long term, List<String> capabilities) {
+public record LinkIdentity(int node, String holder, String incarnation, long term) {
   public LinkIdentity {
-    capabilities = List.copyOf(capabilities);
     if (!incarnation.matches("[0-9a-f]{32}")) {
       throw new IllegalArgumentException("incarnation is 32 hex digits, not " + incarnation);
     }
@@ -31,7 +27,6 @@ public record LinkIdentity(
         "minor", 0,
         "holder", holder,
         "incarnation", incarnation,
-        "term", term,
-        "capabilities", capabilities);
+        "term", term);
   }
 }

@@ -36,16 +36,6 @@ public sealed interface LinkState {
    */
   record Refused(Failure failure) implements LinkState {}
 
-  /**
-   * After the agent said that it lets go.
-   *
-   * @param why in its word; one that a signal has ended may be followed by another, and only the
-   *     backend knows
-   */
-  static LinkState released(String why) {
-    return why.equals("terminated") ? new Cut("its agent was terminated") : new Over("released");
-  }
-
   /** Whether nothing more will come. */
   default boolean isFinal() {
     return switch (this) {

@@ -21,20 +21,20 @@ final class PipeOpening {
   /** Called with the result, on the opening thread and without a lock. */
   record Result(Consumer<Pipe> opened, Consumer<Throwable> failed) {}
 
-  PipeOpening(Tasks tasks, PipeSource pipes, PipeSource.Attempt attempt, Result result) {
+  PipeOpening(Tasks tasks, PipeSource pipes, Result result) {
     this.running =
         tasks.fork(
             "open",
             () -> {
-              open(pipes, attempt, result);
+              open(pipes, result);
               return true;
             });
   }
 
-  private void open(PipeSource pipes, PipeSource.Attempt attempt, Result result) {
+  private void open(PipeSource pipes, Result result) {
     Pipe pipe;
     try {
-      pipe = pipes.open(attempt);
+      pipe = pipes.open();
     } catch (IOException | InterruptedException | RuntimeException | Error failed) {
       if (isSettled.compareAndSet(false, true)) {
         result.failed().accept(failed);

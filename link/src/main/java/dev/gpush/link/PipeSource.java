@@ -11,16 +11,8 @@ import java.io.IOException;
 @FunctionalInterface
 public interface PipeSource {
   /**
-   * Which pipe is asked for: a source may start an agent for the first and only look for it later.
-   */
-  enum Attempt {
-    FIRST,
-    AGAIN
-  }
-
-  /**
-   * Blocks; stops promptly when interrupted. When it throws on a later attempt, the link tries
+   * Blocks; stops promptly when interrupted. When it throws after the link was up, the link tries
    * again with growing pauses until it is closed or told that the node is gone.
    */
-  Pipe open(Attempt attempt) throws IOException, InterruptedException;
+  Pipe open() throws IOException, InterruptedException;
 }

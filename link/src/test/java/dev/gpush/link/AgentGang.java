@@ -105,7 +105,7 @@ final class AgentGang implements AutoCloseable {
   }
 
   Link link(int node, LinkTiming timing, PipeSource pipes) {
-    var identity = new LinkIdentity(node, "me@here", incarnation, 1, List.of("exec"));
+    var identity = new LinkIdentity(node, "me@here", incarnation, 1);
     return new Link(identity, pipes, tasks, Clock.system(), new Random(1), timing, states::add);
   }
 

@@ -18,6 +18,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 /** A node in a temporary folder with a real agent, which is released at the end. */
@@ -153,14 +154,15 @@ final class AgentNode implements AutoCloseable {
 
   private Link link(
       String as, long term, Reach reach, Clock clock, LinkTiming timing, Disturbance disturbance) {
+    var isOpened = new AtomicBoolean();
     PipeSource source =
-        attempt -> {
-          boolean isFirst = attempt == PipeSource.Attempt.FIRST;
+        () -> {
+          boolean isFirst = !isOpened.getAndSet(true);
           Pipe pipe = reach == Reach.RELAY ? relayed(isFirst) : straight(isFirst);
           pipes.add(pipe);
           return disturbance.over(pipe);
         };
-    var identity = new LinkIdentity(NODE, "me@here", as, term, List.of("exec"));
+    var identity = new LinkIdentity(NODE, "me@here", as, term);
     return new Link(identity, source, tasks, clock, new Random(1), timing, states::add);
   }
 

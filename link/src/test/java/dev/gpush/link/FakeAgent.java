@@ -122,7 +122,7 @@ final class FakeAgent implements PipeSource {
   }
 
   @Override
-  public FakePipe open(Attempt attempt) throws InterruptedException {
+  public FakePipe open() throws InterruptedException {
     awaitEnd();
     FakePipe next = pipes.poll();
     FakePipe pipe = next == null ? new FakePipe() : next;

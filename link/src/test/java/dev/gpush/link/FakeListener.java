@@ -19,7 +19,8 @@ record FakeListener(Recorder<Json.Obj> opens, Recorder<BlockingStream> streams)
 
   @Override
   public Optional<StreamReceiver> accepted(LinkStream stream, Json.Obj request) {
-    var blocking = BlockingStream.over(stream);
+    var blocking = new BlockingStream(stream.node(), "accepted");
+    blocking.attach(stream);
     streams.add(blocking);
     return Optional.of(blocking.receiver());
   }

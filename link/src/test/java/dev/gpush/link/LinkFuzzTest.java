@@ -65,8 +65,10 @@ class LinkFuzzTest {
   }
 
   private Link link(PipeSource pipes, LinkListener listener) {
-    var identity = new LinkIdentity(0, "me", "0".repeat(32), 1, List.of());
-    var link = new Link(identity, pipes, tasks, Clock.system(), new Random(1), listener);
+    var identity = new LinkIdentity(0, "me", "0".repeat(32), 1);
+    var link =
+        new Link(
+            identity, pipes, tasks, Clock.system(), new Random(1), LinkTiming.usual(), listener);
     links.add(link);
     return link;
   }
@@ -79,7 +81,7 @@ class LinkFuzzTest {
     private long sequence;
 
     Scripted() throws Exception {
-      Link link = link(_ -> pipe, _ -> {});
+      Link link = link(() -> pipe, _ -> {});
       agent.write(json(FrameKind.WELCOME, 0, "{\"agent\":\"a\"}"));
       agent.flush();
       link.connect();
@@ -191,7 +193,7 @@ class LinkFuzzTest {
     neighbour.connect();
     var states = new Recorder<LinkState>();
     var byes = new Recorder<Frame>();
-    Link link = link(_ -> nonsense(byes), states::add);
+    Link link = link(() -> nonsense(byes), states::add);
 
     link.connect();
     states.await(LinkState::isFinal);

@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
@@ -55,7 +56,7 @@ class LinkTest {
   }
 
   private Link link(PipeSource agent, Clock clock, LinkTiming timing) {
-    var identity = new LinkIdentity(3, "me@here", "c".repeat(32), 1, List.of());
+    var identity = new LinkIdentity(3, "me@here", "c".repeat(32), 1);
     var link = new Link(identity, agent, tasks, clock, new Random(1), timing, this::changed);
     impatient.set(Optional.of(link));
     links.add(link);
@@ -199,7 +200,7 @@ class LinkTest {
     var agent = new FrameWriter(pipe.agentOutput());
     agent.write(Frame.ofJson(FrameKind.WELCOME, 0, 0, Json.object("agent", "a", "last", 0)));
     agent.flush();
-    Link link = link(_ -> pipe, Clock.system());
+    Link link = link(() -> pipe, Clock.system());
     link.connect();
 
     pipe.breakInput();
@@ -281,13 +282,14 @@ class LinkTest {
     var first = new FakePipe();
     agent.next(first);
     var hasRestarted = new CountDownLatch(1);
+    var opened = new AtomicInteger();
     Link link =
         link(
-            attempt -> {
-              if (attempt == PipeSource.Attempt.AGAIN) {
+            () -> {
+              if (opened.getAndIncrement() > 0) {
                 hasRestarted.await();
               }
-              return agent.open(attempt);
+              return agent.open();
             },
             Clock.system());
     link.connect();
@@ -317,11 +319,11 @@ class LinkTest {
     var isThere = new AtomicBoolean(true);
     Link link =
         link(
-            attempt -> {
+            () -> {
               if (!isThere.get()) {
                 throw new GpushException(new AgentFailure.NotThere("g", 3));
               }
-              return agent.open(attempt);
+              return agent.open();
             },
             Clock.system());
     link.connect();
@@ -447,11 +449,13 @@ class LinkTest {
   @Test
   void failsToConnectWithWhatThePipesSay() {
     PipeSource none =
-        _ -> {
+        () -> {
           throw new GpushException(new AgentFailure.NotThere("g", 3));
         };
-    var identity = new LinkIdentity(3, "me@here", "c".repeat(32), 1, List.of());
-    var link = new Link(identity, none, tasks, Clock.system(), new Random(1), states::add);
+    var identity = new LinkIdentity(3, "me@here", "c".repeat(32), 1);
+    var link =
+        new Link(
+            identity, none, tasks, Clock.system(), new Random(1), LinkTiming.usual(), states::add);
     links.add(link);
 
     var failed = assertThrows(GpushException.class, link::connect);

@@ -67,7 +67,7 @@ class TunnelTest {
     return gang.link(
         0,
         timing,
-        _ -> {
+        () -> {
           var pipe = new FaultyPipe(gang.relay(0));
           pipes.add(pipe);
           return pipe;
@@ -75,7 +75,7 @@ class TunnelTest {
   }
 
   private Link through(Link first, int node, LinkTiming timing) {
-    return gang.link(node, timing, _ -> NodeTunnel.open(first, node, NODES, certificate));
+    return gang.link(node, timing, () -> NodeTunnel.open(first, node, NODES, certificate));
   }
 
   private static String said(Link link, String command) throws Exception {
@@ -113,12 +113,12 @@ class TunnelTest {
     var random = new Random(seed);
     var calm = new AtomicBoolean(true);
     var faults = new AtomicInteger();
-    try (Link first = gang.link(0, FAST, _ -> disturbed(gang.relay(0), random, calm, faults));
+    try (Link first = gang.link(0, FAST, () -> disturbed(gang.relay(0), random, calm, faults));
         Link second =
             gang.link(
                 1,
                 FAST,
-                _ ->
+                () ->
                     disturbed(
                         NodeTunnel.open(first, 1, NODES, certificate), random, calm, faults))) {
       first.connect();
@@ -200,7 +200,7 @@ class TunnelTest {
   @Test
   void aTunnelHoldsBackWhereThePipeAroundItDoes() throws Exception {
     try (Link first = first(PATIENT);
-        Link held = gang.link(0, PATIENT, _ -> new Held(gang.relay(0)))) {
+        Link held = gang.link(0, PATIENT, () -> new Held(gang.relay(0)))) {
       first.connect();
       assertFalse(NodeTunnel.open(first, 1, NODES, certificate).holdsBack());
       held.connect();
@@ -229,7 +229,7 @@ class TunnelTest {
             gang.link(
                 1,
                 PATIENT,
-                _ ->
+                () ->
                     isDirect.get()
                         ? gang.relay(1)
                         : NodeTunnel.open(first, 1, NODES, certificate));
@@ -256,7 +256,7 @@ class TunnelTest {
             gang.link(
                 1,
                 FAST,
-                _ ->
+                () ->
                     isDirect.get()
                         ? gang.relay(1)
                         : NodeTunnel.open(first, 1, NODES, certificate))) {

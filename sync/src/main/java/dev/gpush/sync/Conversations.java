@@ -162,10 +162,6 @@ final class Conversations implements AutoCloseable {
     known = manifest;
   }
 
-  Manifest known() {
-    return known;
-  }
-
   @Override
   public void close() {
     new HashSet<>(open.values()).forEach(this::drop);

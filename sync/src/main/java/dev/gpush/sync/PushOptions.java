@@ -5,7 +5,7 @@ package dev.gpush.sync;
  *
  * @param overwrite what differs on a node goes to its trash instead of blocking
  * @param verify every path is looked at on the nodes, not only those that change; a watcher that
- *     pushes on each save may leave that to the fence before a launch
+ *     pushes on each save may leave that to the push before a launch
  * @param compare what the nodes have was sent from elsewhere: before anything of it is replaced or
  *     deleted, somebody is asked
  */

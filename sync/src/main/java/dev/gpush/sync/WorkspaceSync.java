@@ -3,7 +3,6 @@ package dev.gpush.sync;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.sync.node.NodeConversation;
@@ -11,11 +10,9 @@ import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
-import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import dev.gpush.sync.tree.TreeChanged;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -113,45 +110,6 @@ public final class WorkspaceSync implements AutoCloseable {
     conversations.known(found.manifest());
     lastHead = found.head();
     return moved;
-  }
-
-  /** Looks at every path on every node: what a launch is fenced with. */
-  public Fence check(List<SyncNode> nodes) throws InterruptedException {
-    requireNodes(nodes);
-    lock.lockInterruptibly();
-    try {
-      conversations.retain(nodes);
-      for (int attempt = 1; ; attempt++) {
-        try {
-          return fence(nodes);
-        } catch (NodeLost lost) {
-          if (attempt == MAX_ATTEMPTS) {
-            throw lost.failure();
-          }
-        } catch (TreeChanged impossible) {
-          throw new IllegalStateException("nothing was sent", impossible);
-        }
-      }
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private Fence fence(List<SyncNode> nodes) throws InterruptedException, NodeLost, TreeChanged {
-    var fresh = new HashSet<>(conversations.finish(conversations.open(nodes)));
-    List<NodeConversation> open = conversations.of(nodes);
-    look(open.stream().filter(node -> !fresh.contains(node)).toList());
-    var states = new ArrayList<Fence.NodeState>();
-    for (NodeConversation node : open) {
-      var drift = new ArrayList<Conflict>();
-      node.holds()
-          .deviations()
-          .forEach(
-              (path, deviation) -> drift.add(new Conflict(node.index(), path, deviation.word())));
-      drift.sort((one, other) -> Manifest.ORDER.compare(one.path(), other.path()));
-      states.add(new Fence.NodeState(node.index(), node.holds().generation(), drift));
-    }
-    return new Fence(states);
   }
 
   private void look(List<NodeConversation> nodes)

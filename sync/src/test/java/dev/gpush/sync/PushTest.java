@@ -11,6 +11,8 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.sync.node.NodeHolds;
+import dev.gpush.sync.node.NodeHolds.Deviation;
 import dev.gpush.sync.tree.Generation;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -19,8 +21,8 @@ import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
@@ -55,7 +57,7 @@ class PushTest extends SyncFixture {
       assertEquals("1 " + first.root() + "\n", Files.readString(state(node).resolve("generation")));
     }
     assertEquals(first, push());
-    assertEquals(Optional.of(first), sync.check(all()).agreed());
+    assertAllHold(first);
   }
 
   @Test
@@ -154,7 +156,7 @@ class PushTest extends SyncFixture {
 
     for (int i = 0; i < 3; i++) {
       assertEquals("1", nodes.get(i).folder().read("b"));
-      assertEquals(first, sync.check(all()).nodes().get(i).generation());
+      assertEquals(first, held(nodes.get(i)).generation());
     }
   }
 
@@ -177,7 +179,7 @@ class PushTest extends SyncFixture {
         Map.of("a", "edited", "p", "a file now", "dir/x", "theirs"),
         contents(new WorkFolder(trash)));
     assertEquals(List.of("node 1: what was overwritten is in " + trash), talk.said);
-    assertEquals(Optional.of(moved), sync.check(all()).agreed());
+    assertAllHold(moved);
   }
 
   @Test
@@ -200,7 +202,7 @@ class PushTest extends SyncFixture {
             "node 0: what was overwritten is in " + trash.path().resolve("G2"),
             "node 0: its trash was over the limit; removed the oldest: G10, G11, G12, G13, G14, …"),
         talk.said);
-    sync.check(all()); // answered when the removal, which comes after the commit, is done
+    push(); // answered when the removal, which comes after the commit, is done
     assertEquals(101, trash.path().toFile().list().length);
     assertEquals("edited", trash.read("G2/a"));
   }
@@ -262,17 +264,18 @@ class PushTest extends SyncFixture {
     System.out.println("PushTest seed " + seed);
     var random = new Random(seed);
     nodes(count);
+    var moved = new ArrayList<Generation>();
     for (int round = 0; round < 12; round++) {
       mutate(random);
       FakeNode victim = nodes.get(random.nextInt(count));
       victim.stop();
       victim.dieAt = 1 + random.nextInt(60);
-      push();
+      moved.add(push());
       for (FakeNode node : nodes) {
         assertEquals(laptop.tree(), node.folder().tree(), "seed " + seed + " round " + round);
       }
     }
-    assertTrue(sync.check(all()).agreed().isPresent());
+    assertAllHold(moved.getLast());
   }
 
   @Test
@@ -317,31 +320,32 @@ class PushTest extends SyncFixture {
     laptop.write("a", "2").write("b/c", "3");
     Generation second = push();
     assertEquals(first.counter() + 1, second.counter());
-    assertEquals(Optional.of(second), sync.check(all()).agreed());
+    assertAllHold(second);
     assertEquals(second, push());
     nodes.get(2).folder().write("a", "edited");
-    assertEquals(3, sync.check(all()).drift().size());
+    for (FakeNode node : nodes) {
+      assertEquals(Set.of("a"), held(node).deviations().keySet());
+    }
     assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push));
   }
 
   @Test
-  void theFenceTellsWhatDrifted() throws Exception {
+  void aNodeTellsWhatDrifted() throws Exception {
     nodes(2);
     laptop.write("a", "1").write("b", "1").write("c", "1");
     Generation first = push();
-    assertEquals(Optional.of(first), sync.check(all()).agreed());
+    assertAllHold(first);
     nodes.get(1).folder().write("a", "2").delete("b");
     nodes.get(1).folder().executable("c", true);
 
-    Fence fence = sync.check(all());
+    NodeHolds held = held(nodes.get(1));
 
-    assertEquals(Optional.empty(), fence.agreed());
-    assertEquals(
-        List.of(
-            new Conflict(1, "a", "changed"),
-            new Conflict(1, "b", "missing"),
-            new Conflict(1, "c", "mode")),
-        fence.drift());
+    assertEquals(first, held.generation());
+    assertEquals(Set.of("a", "b", "c"), held.deviations().keySet());
+    assertInstanceOf(Deviation.Changed.class, held.deviations().get("a"));
+    assertEquals(new Deviation.Missing(), held.deviations().get("b"));
+    assertEquals(new Deviation.OtherMode(), held.deviations().get("c"));
+    assertEquals(Map.of(), held(nodes.getFirst()).deviations());
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.gpush.sync;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.core.failure.Failure;
@@ -7,10 +8,13 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -78,6 +82,22 @@ public class SyncFixture {
 
   Generation push() throws InterruptedException {
     return sync.push(all(), PushOptions.standard(), talk);
+  }
+
+  /** What a node holds now. It looks at every path, and answers in a conversation of its own. */
+  static NodeHolds held(SyncNode node) throws IOException, InterruptedException {
+    try (var conversation = NodeConversation.open(node, "session-1", Manifest.empty())) {
+      return conversation.holds();
+    }
+  }
+
+  /** Every node holds this generation, and every path is as it was written. */
+  void assertAllHold(Generation expected) throws IOException, InterruptedException {
+    for (SyncNode node : nodes) {
+      NodeHolds held = held(node);
+      assertEquals(expected, held.generation());
+      assertEquals(Map.of(), held.deviations());
+    }
   }
 
   /** Bytes that went to one node, of which one is meant to be like the other. */

@@ -62,7 +62,6 @@ final class SyncTimes {
       System.out.printf("  %.1f MB to the first node%n", nodes.getFirst().toNode.get() / 1e6);
       time("no change", ROUNDS, push);
       time("scan alone", ROUNDS, () -> scan.scan(Talk.silent()));
-      time("fence", ROUNDS, () -> sync.check(all));
       time(
           "one save",
           ROUNDS,

@@ -13,7 +13,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -75,7 +74,7 @@ class TroubleTest extends SyncFixture {
     for (FakeNode node : nodes) {
       assertEquals(before, node.folder().tree());
     }
-    assertEquals(Optional.of(first), sync.check(all()).agreed());
+    assertAllHold(first);
     laptop.delete("c");
     push();
     assertEquals(laptop.tree(), nodes.get(1).folder().tree());

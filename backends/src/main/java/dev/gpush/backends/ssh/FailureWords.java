@@ -38,8 +38,6 @@ final class FailureWords {
           machine + " has another host key than before";
       case MachineFailure.ProxyFailed(var machine, _) ->
           "the machine on the way to " + machine + " does not let through";
-      case MachineFailure.NoCommands(var machine, var reason) ->
-          machine + " runs no commands: " + reason;
       case MachineFailure.NoSsh _ -> "there is no ssh here";
       case MachineFailure.Broken(var machine, var reason) -> machine + ": " + reason;
     };

@@ -17,6 +17,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkState;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.KubernetesRig;
@@ -54,11 +55,12 @@ final class KubernetesCommandsTest {
       for (NodeInfo node : gang.nodes()) {
         links.add(
             new Link(
-                new LinkIdentity(node.index(), "ann@laptop", "ab".repeat(16), 1, List.of()),
-                _ -> pipe(backend, gang, node.index()),
+                new LinkIdentity(node.index(), "ann@laptop", "ab".repeat(16), 1),
+                () -> pipe(backend, gang, node.index()),
                 tasks,
                 Clock.system(),
                 new Random(),
+                LinkTiming.usual(),
                 _ -> {}));
       }
       for (Link link : links) {

@@ -3,14 +3,12 @@ package dev.gpush.control.wire;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** Puts frames on a channel, each whole, whichever thread it comes from. */
 public final class ControlFrameWriter {
   private final WritableByteChannel channel;
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: one buffer for header and payload, so that a frame is one system call
+  // guarded by this: one buffer for header and payload, so that a frame is one system call
   private final ByteBuffer buffer = ByteBuffer.allocate(Kind.CHUNK + ControlFrameReader.HEADER);
 
   public ControlFrameWriter(WritableByteChannel channel) {
@@ -24,18 +22,14 @@ public final class ControlFrameWriter {
   /**
    * Writes a frame whose payload is part of an array; the array may be used again after the call.
    */
-  public void write(Kind kind, byte[] bytes, int offset, int length) throws IOException {
-    lock.lock();
-    try {
-      buffer.clear().putInt(length).put((byte) kind.number());
-      int fits = Math.min(length, buffer.remaining());
-      buffer.put(bytes, offset, fits).flip();
-      writeAll(buffer);
-      if (fits < length) {
-        writeAll(ByteBuffer.wrap(bytes, offset + fits, length - fits));
-      }
-    } finally {
-      lock.unlock();
+  public synchronized void write(Kind kind, byte[] bytes, int offset, int length)
+      throws IOException {
+    buffer.clear().putInt(length).put((byte) kind.number());
+    int fits = Math.min(length, buffer.remaining());
+    buffer.put(bytes, offset, fits).flip();
+    writeAll(buffer);
+    if (fits < length) {
+      writeAll(ByteBuffer.wrap(bytes, offset + fits, length - fits));
     }
   }
 

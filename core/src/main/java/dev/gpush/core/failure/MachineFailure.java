@@ -33,9 +33,6 @@ public sealed interface MachineFailure extends Failure {
   /** The machine between does not let through. */
   record ProxyFailed(String machine, String reason) implements MachineFailure {}
 
-  /** Logging in works, running a command does not. */
-  record NoCommands(String machine, String reason) implements MachineFailure {}
-
   /** This machine has no ssh. */
   record NoSsh(String machine, String program) implements MachineFailure {}
 
@@ -46,8 +43,7 @@ public sealed interface MachineFailure extends Failure {
   default boolean mayPass() {
     return switch (this) {
       case UnknownHost _, Refused _, Unreachable _, ProxyFailed _, Broken _ -> true;
-      case NeedsYou _, KeyRefused _, HostKeyUnknown _, HostKeyChanged _, NoCommands _, NoSsh _ ->
-          false;
+      case NeedsYou _, KeyRefused _, HostKeyUnknown _, HostKeyChanged _, NoSsh _ -> false;
     };
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.core.run;
 
+import dev.gpush.core.backend.GpuRequest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -8,24 +9,43 @@ import java.util.Optional;
 /**
  * What {@code run} asks of a session.
  *
- * @param words the script and everything after it, untouched; empty: repeat the last run
- * @param folder where the client stands; the run starts at the same place of the workspace
- * @param gpus slots per node, empty: all
- * @param on slots by name: {@code 0:4-7}, {@code 0-1}; empty: any free
- * @param environment the client's variables
+ * @param overwrite replace files that were changed on the nodes
  */
-public record RunRequest(
-    List<String> words,
-    Path folder,
-    Optional<Integer> nodes,
-    Optional<Integer> gpus,
-    Optional<String> on,
-    Optional<String> python,
-    Map<String, String> environment,
-    boolean overwrite,
-    boolean queue) {
-  public RunRequest {
-    words = List.copyOf(words);
-    environment = Map.copyOf(environment);
+public record RunRequest(Command command, Claim claim, boolean overwrite) {
+  /**
+   * What is launched.
+   *
+   * @param words the script and everything after it, untouched; empty: repeat the last run
+   * @param folder where the client stands; the run starts at the same place of the workspace
+   * @param python another interpreter or environment than the session's
+   * @param environment the client's variables
+   */
+  public record Command(
+      List<String> words, Path folder, Optional<String> python, Map<String, String> environment) {
+    public Command {
+      words = List.copyOf(words);
+      environment = Map.copyOf(environment);
+    }
+  }
+
+  /**
+   * The part of the session that the run claims. Of a session that is made for the run, nodes and
+   * GPUs are its size instead.
+   *
+   * @param nodes how many; empty: all
+   * @param gpus per node; empty: all
+   * @param on slots by name: {@code 0:4-7}, {@code 0-1}; empty: any free
+   * @param waits until what it claims is free
+   */
+  public record Claim(
+      Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> on, boolean waits) {
+    /** As many nodes and GPUs as there are. */
+    public Claim ofAll() {
+      return new Claim(Optional.empty(), Optional.empty(), on, waits);
+    }
+  }
+
+  public RunRequest claiming(Claim other) {
+    return new RunRequest(command, other, overwrite);
   }
 }

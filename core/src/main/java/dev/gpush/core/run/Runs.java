@@ -3,26 +3,30 @@ package dev.gpush.core.run;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** Runs and commands on a session, for the shell. */
 public interface Runs {
   /**
-   * Refuses words that can never be launched from this folder, before anything is reserved for
-   * them.
+   * Launches on the target's session, which is taken as it is when it is ready. Makes one where
+   * there is none, and another one where it turns out to be gone. Syncs, resolves Python, claims
+   * slots, starts all nodes or none, and returns as soon as all have started.
+   *
+   * <p>Words that can never be launched from this folder are refused before anything is reserved
+   * for them. A session that was made for this run is given back when the launch fails: nothing
+   * runs on it, and nobody asked for nodes without a run.
+   *
+   * @param events told on the calling thread what becomes of the session, as it happens
+   * @throws dev.gpush.core.failure.GpushException also {@code Differs}: a run takes part of the
+   *     session that is there, never more
    */
-  void check(List<String> words, Path folder);
-
-  /**
-   * Syncs, resolves Python, claims slots, starts all nodes or none. Returns as soon as all have
-   * started.
-   */
-  RunView launch(SessionName session, RunRequest request, Talk talk) throws InterruptedException;
+  RunView launch(RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk talk)
+      throws InterruptedException;
 
   List<RunView> list(SessionName session);
 

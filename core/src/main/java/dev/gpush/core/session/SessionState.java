@@ -7,7 +7,6 @@ public enum SessionState {
   ASKED,
   QUEUED,
   GRANTED,
-  LINKED,
   READY,
   DEGRADED,
   RELEASING,

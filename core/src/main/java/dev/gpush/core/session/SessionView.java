@@ -10,47 +10,143 @@ import java.util.Optional;
 /**
  * A session as it is now.
  *
- * @param id the session's own id (also the workspace folder's name); a name may be used again, an
- *     id never
- * @param detail why queued, what is degraded, what leaked; empty when all is well
- * @param needsLogin what {@code gpush login} must be called with before it goes on; empty: nothing
- * @param size how many nodes it has, or has asked for
- * @param hardEndLeft empty: no hard end
- * @param idleLeft empty while something keeps it busy
- * @param activity what keeps it busy, or since when it is idle, in words
- * @param generation the newest that a node holds, 0 when nothing was sent; empty while nobody here
- *     knows
  * @param isNew made by the request that returned it, as opposed to found
  */
 public record SessionView(
-    SessionName name,
-    String id,
-    SessionState state,
-    String detail,
-    Optional<String> needsLogin,
-    String backend,
-    String gang,
-    int size,
-    GpuRequest gpus,
-    Path root,
-    String owner,
-    Instant created,
-    Optional<Duration> hardEndLeft,
-    Optional<Duration> idleLeft,
-    String activity,
-    Optional<Long> generation,
-    int runsInProgress,
-    String python,
-    List<NodeView> nodes,
-    boolean isNew) {
-  public SessionView {
-    nodes = List.copyOf(nodes);
+    Identity identity, Status status, Place place, Lease lease, Work work, boolean isNew) {
+  /**
+   * Which session it is, and whose.
+   *
+   * @param id the session's own id (also the workspace folder's name); a name may be used again, an
+   *     id never
+   */
+  public record Identity(String id, SessionName name, Path root, String owner, Instant created) {}
+
+  /**
+   * How it stands.
+   *
+   * @param detail why queued, what is degraded, what leaked; empty when all is well
+   * @param needsLogin what {@code gpush login} must be called with before it goes on; empty:
+   *     nothing
+   */
+  public record Status(SessionState state, String detail, Optional<String> needsLogin) {}
+
+  /**
+   * What it has, or has asked for.
+   *
+   * @param gang what the backend's own tools call it
+   * @param size how many nodes
+   * @param gpus of each node
+   */
+  public record Place(String backend, String gang, int size, GpuRequest gpus) {}
+
+  /**
+   * What is left of its time.
+   *
+   * @param hardEndLeft empty: no hard end
+   * @param idleLeft empty while something keeps it busy
+   * @param activity what keeps it busy, or since when it is idle, in words
+   */
+  public record Lease(
+      Optional<Duration> hardEndLeft, Optional<Duration> idleLeft, String activity) {
+    public static Lease unknown() {
+      return new Lease(Optional.empty(), Optional.empty(), "");
+    }
+  }
+
+  /**
+   * What its nodes hold and do.
+   *
+   * @param generation the newest that a node holds, 0 when nothing was sent; empty while nobody
+   *     here knows
+   */
+  public record Work(
+      List<NodeView> nodes, Optional<Long> generation, int runsInProgress, String python) {
+    public Work {
+      nodes = List.copyOf(nodes);
+    }
   }
 
   /** "2×8 H100", "2 cpu nodes". */
   public String shape() {
-    return gpus.isNone()
-        ? size + (size == 1 ? " cpu node" : " cpu nodes")
-        : size + "×" + gpus.count() + gpus.model().map(model -> " " + model).orElse(" GPU");
+    return gpus().isNone()
+        ? size() + (size() == 1 ? " cpu node" : " cpu nodes")
+        : size() + "×" + gpus().count() + gpus().model().map(model -> " " + model).orElse(" GPU");
+  }
+
+  public SessionName name() {
+    return identity.name();
+  }
+
+  public String id() {
+    return identity.id();
+  }
+
+  public Path root() {
+    return identity.root();
+  }
+
+  public String owner() {
+    return identity.owner();
+  }
+
+  public Instant created() {
+    return identity.created();
+  }
+
+  public SessionState state() {
+    return status.state();
+  }
+
+  public String detail() {
+    return status.detail();
+  }
+
+  public Optional<String> needsLogin() {
+    return status.needsLogin();
+  }
+
+  public String backend() {
+    return place.backend();
+  }
+
+  public String gang() {
+    return place.gang();
+  }
+
+  public int size() {
+    return place.size();
+  }
+
+  public GpuRequest gpus() {
+    return place.gpus();
+  }
+
+  public Optional<Duration> hardEndLeft() {
+    return lease.hardEndLeft();
+  }
+
+  public Optional<Duration> idleLeft() {
+    return lease.idleLeft();
+  }
+
+  public String activity() {
+    return lease.activity();
+  }
+
+  public List<NodeView> nodes() {
+    return work.nodes();
+  }
+
+  public Optional<Long> generation() {
+    return work.generation();
+  }
+
+  public int runsInProgress() {
+    return work.runsInProgress();
+  }
+
+  public String python() {
+    return work.python();
   }
 }

@@ -3,8 +3,10 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionName;
@@ -18,14 +20,13 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
-import dev.gpush.launch.Launcher;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** Runs and commands, on the sessions of this gateway. */
 public final class GatewayRuns implements Runs {
@@ -40,14 +41,16 @@ public final class GatewayRuns implements Runs {
   }
 
   @Override
-  public void check(List<String> words, Path folder) {
-    Launcher.check(words, sessions.root(folder), folder);
+  public RunView launch(
+      RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk talk)
+      throws InterruptedException {
+    return new RunSessions(sessions, this::launch, events, talk).launch(target, request);
   }
 
   /**
-   * One launch at a time per session, so that two never see the same free slots or a tree half way.
+   * On a session that is there. One launch at a time per session, so that two never see the same
+   * free slots or a tree half way.
    */
-  @Override
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {
     LiveSession session = sessions.find(name);
@@ -57,7 +60,7 @@ public final class GatewayRuns implements Runs {
       linker.ensure(session, talk);
       work = session.work();
       generation = work.push(request.overwrite(), talk);
-      if (!request.queue()) {
+      if (!request.claim().waits()) {
         return work.launch(request, generation, talk);
       }
     }
@@ -115,7 +118,7 @@ public final class GatewayRuns implements Runs {
     boolean isEnding =
         switch (entry.state()) {
           case RELEASING, RELEASED, LEAKED -> true;
-          case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED -> false;
+          case ASKED, QUEUED, GRANTED, READY, DEGRADED -> false;
         };
     if (isEnding) {
       String why = entry.detail().isEmpty() ? "it was given back meanwhile" : entry.detail();

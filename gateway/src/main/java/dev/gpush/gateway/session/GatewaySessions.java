@@ -8,9 +8,11 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -141,7 +143,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
    */
   private SessionView up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
-    Config config = configs.load(request.folder());
+    Config config = configs.load(request.origin().folder());
     ConfiguredOutputs.requireSupported(config);
     while (true) {
       ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
@@ -204,7 +206,8 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     if (session.isWaiting() && !isEnough.test(session)) {
       following.sayWaited(session, talk);
     }
-    return !following.follow(session, pending.get(), !request.attachOnly(), talk, isEnough);
+    return !following.follow(
+        session, pending.get(), request.existing() != Existing.TAKE_ANY, talk, isEnough);
   }
 
   /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
@@ -223,7 +226,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
 
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
-    Config config = configs.load(request.folder());
+    Config config = configs.load(request.origin().folder());
     ConfiguredOutputs.requireSupported(config);
     ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
@@ -233,6 +236,21 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public List<SessionView> list() {
     return views.of(all());
+  }
+
+  /** The session of this name, or else of this folder, as long as it is ready. */
+  Optional<SessionView> ready(Optional<SessionName> name, Path folder) {
+    Path root = root(folder);
+    List<LiveSession> candidates =
+        all().stream()
+            .filter(
+                session ->
+                    name.map(session.name()::equals)
+                        .orElseGet(() -> session.entry().root().equals(root)))
+            .toList();
+    return views.of(candidates).stream()
+        .filter(view -> view.state() == SessionState.READY)
+        .findFirst();
   }
 
   @Override

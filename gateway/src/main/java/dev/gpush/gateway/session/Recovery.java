@@ -213,7 +213,7 @@ final class Recovery {
 
   private static boolean isHeld(LiveSession session) {
     return switch (session.entry().state()) {
-      case GRANTED, LINKED, READY, DEGRADED -> true;
+      case GRANTED, READY, DEGRADED -> true;
       case ASKED, QUEUED, RELEASING, RELEASED, LEAKED -> false;
     };
   }
@@ -221,7 +221,7 @@ final class Recovery {
   private void settle(LiveSession session) throws InterruptedException {
     switch (session.entry().state()) {
       case ASKED, QUEUED -> adoptOrForget(session);
-      case GRANTED, LINKED, READY, DEGRADED -> takeOver(session);
+      case GRANTED, READY, DEGRADED -> takeOver(session);
       case RELEASING, LEAKED -> finishRelease(session);
       case RELEASED -> {}
     }

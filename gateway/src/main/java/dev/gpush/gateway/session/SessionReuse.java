@@ -9,6 +9,7 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
@@ -67,7 +68,7 @@ final class SessionReuse {
       }
       case Observation.Partly partly -> {
         session.lose(partly);
-        if (!request.replace()) {
+        if (!request.existing().mayBeReplaced()) {
           session.requireWhole();
         }
         replace(session, partly.reason(), request, talk);
@@ -96,11 +97,13 @@ final class SessionReuse {
   boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
       throws InterruptedException {
     List<SessionFailure.Difference> differences =
-        request.attachOnly() ? List.of() : wish.differences(session.entry(), request.natives());
+        request.existing() == Existing.TAKE_ANY
+            ? List.of()
+            : wish.differences(session.entry(), request.wanted().natives());
     if (differences.isEmpty()) {
       return false;
     }
-    if (!request.replace()) {
+    if (!request.existing().mayBeReplaced()) {
       throw new GpushException(new SessionFailure.Differs(session.name().text(), differences));
     }
     LedgerEntry asked = requests.intent(session.name(), config, wish, request);
@@ -111,7 +114,7 @@ final class SessionReuse {
   private void replace(LiveSession session, String reason, UpRequest request, Talk talk)
       throws InterruptedException {
     endings
-        .giveBackAsked(session, reason, request.discard(), talk)
+        .giveBackAsked(session, reason, request.existing() == Existing.REPLACE_AND_DISCARD, talk)
         .kept()
         .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
   }
@@ -123,7 +126,7 @@ final class SessionReuse {
       session.unlink();
     }
     Optional<AgentFailure.Superseded> other = session.superseded();
-    if (other.isPresent() && !request.attachOnly()) {
+    if (other.isPresent() && request.existing() != Existing.TAKE_ANY) {
       String holder = new Holder(other.get().holder()).words();
       talk.say("taking " + session.name() + " over from " + holder);
       session.takeFrom(other.get(), identity.holder());
@@ -134,10 +137,11 @@ final class SessionReuse {
       changed.run();
     }
     // A script says how long a gang is to be when it is made, each time that it is read.
-    boolean isScripts = request.natives().stream().anyMatch(each -> each.startsWith("--time="));
-    Optional<Duration> end = request.hardEnd().filter(_ -> !isScripts);
-    if (end.isPresent() || request.idle().isPresent()) {
-      renew(session, end, request.idle());
+    boolean isScripts =
+        request.wanted().natives().stream().anyMatch(each -> each.startsWith("--time="));
+    Optional<Duration> end = request.lease().hardEnd().filter(_ -> !isScripts);
+    if (end.isPresent() || request.lease().idle().isPresent()) {
+      renew(session, end, request.lease().idle());
     }
     PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);

@@ -37,7 +37,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -139,24 +138,7 @@ final class GatewaySessionsTest {
   @Test
   void nothingIsGivenBackForWhatCanNeverBe() throws Exception {
     SessionView one = up(ask(project, 1));
-    var asked = SessionRig.replacing(ask(project, 1));
-    var tooMuch =
-        new UpRequest(
-            asked.name(),
-            project,
-            Optional.empty(),
-            asked.nodes(),
-            Optional.of(dev.gpush.core.backend.GpuRequest.parse("9")),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Map.of(),
-            true,
-            false,
-            false,
-            false,
-            List.of(),
-            Optional.empty());
+    UpRequest tooMuch = SessionRig.sized(SessionRig.replacing(ask(project, 1)), 1, "9");
 
     assertInstanceOf(BackendFailure.NeverFits.class, failure(() -> up(tooMuch)));
 
@@ -165,23 +147,7 @@ final class GatewaySessionsTest {
 
   @Test
   void whatCanNeverBeLeavesNoTraceInAFreshHome() throws Exception {
-    var tooMuch =
-        new UpRequest(
-            Optional.empty(),
-            project,
-            Optional.empty(),
-            Optional.empty(),
-            Optional.of(dev.gpush.core.backend.GpuRequest.parse("9")),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Map.of(),
-            false,
-            false,
-            false,
-            false,
-            List.of(),
-            Optional.empty());
+    UpRequest tooMuch = SessionRig.sized(ask(project), 1, "9");
 
     assertInstanceOf(BackendFailure.NeverFits.class, failure(() -> up(tooMuch)));
 

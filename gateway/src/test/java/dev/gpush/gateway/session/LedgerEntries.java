@@ -9,6 +9,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,31 +31,35 @@ public final class LedgerEntries {
   public LedgerEntry any(SessionState state) {
     GangId gang = GangId.of(bytes(8));
     int nodes = 1 + random.nextInt(3);
-    return new LedgerEntry(
-        HexFormat.of().formatHex(bytes(6)),
-        new SessionName("devbox" + (random.nextInt(9) + 1)),
-        gang,
-        state,
-        text(),
-        "local",
-        nodes,
-        gpus(),
-        random.nextBoolean() ? Optional.of(Duration.ofSeconds(random.nextInt(1, 90_000))) : none(),
-        Duration.ofSeconds(random.nextInt(1, 90_000)),
-        random.nextBoolean() ? Optional.of(text()) : none(),
-        Path.of("/home/me", "p" + random.nextInt(100)),
-        text(),
-        new Holder(text()),
-        text(),
-        text(),
-        Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)),
-        random.nextInt(1, 9),
-        Map.of("PATH", text(), "A", text()),
-        random.nextBoolean() ? List.of("--account=" + text(), text()) : List.of(),
-        random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
-        others(),
-        random.nextBoolean(),
-        random.nextBoolean() ? Optional.of("job/train") : Optional.empty());
+    var identity =
+        new LedgerEntry.Identity(
+            HexFormat.of().formatHex(bytes(6)),
+            new SessionName("devbox" + (random.nextInt(9) + 1)),
+            Path.of("/home/me", "p" + random.nextInt(100)),
+            Instant.ofEpochSecond(random.nextInt(2_000_000_000), random.nextInt(1_000_000_000)));
+    var keeper =
+        new LedgerEntry.Keeper(text(), new Holder(text()), text(), text(), random.nextInt(1, 9));
+    var asked =
+        new LedgerEntry.Asked(
+            nodes,
+            gpus(),
+            random.nextBoolean() ? Optional.of(text()) : none(),
+            random.nextBoolean() ? List.of("--account=" + text(), text()) : List.of(),
+            random.nextBoolean() ? Optional.of("job/train") : none());
+    var lease =
+        new LedgerEntry.Lease(
+            random.nextBoolean()
+                ? Optional.of(Duration.ofSeconds(random.nextInt(1, 90_000)))
+                : none(),
+            Duration.ofSeconds(random.nextInt(1, 90_000)));
+    var reservation =
+        new Reservation(
+            new Bid("local", gang, true),
+            Map.of("PATH", text(), "A", text()),
+            random.nextBoolean() ? Optional.of(gang(gang, nodes)) : none(),
+            others());
+    var status = new LedgerEntry.Status(state, text(), random.nextBoolean());
+    return new LedgerEntry(identity, keeper, asked, lease, reservation, status);
   }
 
   private List<Bid> others() {

@@ -105,22 +105,8 @@ public final class Places {
 
   public UpRequest ask(int gpus) {
     UpRequest asked = SessionRig.ask(project, 1);
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        asked.nodes(),
-        Optional.of(new GpuRequest(Optional.empty(), gpus)),
-        asked.hardEnd(),
-        asked.idle(),
-        asked.python(),
-        asked.environment(),
-        asked.replace(),
-        asked.attachOnly(),
-        asked.dryRun(),
-        asked.discard(),
-        asked.natives(),
-        asked.attach());
+    var each = new GpuRequest(Optional.empty(), gpus);
+    return asked.wanting(asked.wanted().size(asked.wanted().nodes(), Optional.of(each)));
   }
 
   /** Gangs of ours that are held, by site. */

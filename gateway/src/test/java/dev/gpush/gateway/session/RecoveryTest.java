@@ -16,12 +16,12 @@ import dev.gpush.core.session.Sessions;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Task;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.testkit.fake.FakeTrouble.Gate;
 import dev.gpush.testkit.fake.FakeTrouble.Moment;
 import dev.gpush.testkit.fake.FakeTrouble.Operation;
 import java.io.IOException;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -58,30 +58,12 @@ final class RecoveryTest {
   /** As it was before the grant had come back. */
   private static LedgerEntry ungranted(LedgerEntry has, SessionState state) {
     return new LedgerEntry(
-        has.id(),
-        has.name(),
-        has.gang(),
-        state,
-        "",
-        has.backend(),
-        has.nodes(),
-        has.gpus(),
-        has.hardEnd(),
-        has.idle(),
-        has.python(),
-        has.root(),
-        has.owner(),
-        has.holder(),
-        has.host(),
-        has.boot(),
-        has.created(),
-        has.term(),
-        has.inherit(),
-        has.natives(),
-        Optional.empty(),
-        List.of(),
-        has.foreign(),
-        has.attach());
+        has.identity(),
+        has.keeper(),
+        has.asked(),
+        has.lease(),
+        Reservation.of(has.backend(), has.gang(), has.inherit()),
+        new LedgerEntry.Status(state, "", has.foreign()));
   }
 
   private SessionService recovered() {
@@ -136,8 +118,7 @@ final class RecoveryTest {
       boolean isHeld =
           rig.held().stream().anyMatch(found -> found.gang().id().equals(gangs.get(state)));
       switch (state) {
-        case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED ->
-            assertTrue(isThere && isHeld, state.word());
+        case ASKED, QUEUED, GRANTED, READY, DEGRADED -> assertTrue(isThere && isHeld, state.word());
         case RELEASING, LEAKED -> assertFalse(isThere || isHeld, state.word());
         // The ledger lied; doctor finds out.
         case RELEASED -> assertTrue(!isThere && isHeld, state.word());

@@ -9,6 +9,7 @@ import dev.gpush.core.backend.BackendView;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
@@ -17,6 +18,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
@@ -222,102 +224,38 @@ public final class SessionRig implements AutoCloseable {
   }
 
   public static UpRequest ask(Path project) {
-    return new UpRequest(
-        Optional.empty(),
-        project,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Map.of(),
-        false,
-        false,
-        false,
-        false,
-        List.of(),
-        Optional.empty());
+    return UpRequest.of(project, Map.of());
   }
 
   public static UpRequest ask(Path project, int nodes) {
     UpRequest asked = ask(project);
-    return with(asked, Optional.of(nodes), asked.hardEnd(), asked.idle(), asked.replace());
+    return asked.wanting(asked.wanted().size(Optional.of(nodes), Optional.empty()));
+  }
+
+  static UpRequest sized(UpRequest asked, int nodes, String gpus) {
+    Optional<GpuRequest> each = Optional.of(GpuRequest.parse(gpus));
+    return asked.wanting(asked.wanted().size(Optional.of(nodes), each));
   }
 
   public static UpRequest replacing(UpRequest asked) {
-    return with(asked, asked.nodes(), asked.hardEnd(), asked.idle(), true);
+    return asked.onExisting(Existing.REPLACE);
   }
 
   public static UpRequest discarding(UpRequest asked) {
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        asked.nodes(),
-        asked.gpus(),
-        asked.hardEnd(),
-        asked.idle(),
-        asked.python(),
-        asked.environment(),
-        asked.replace(),
-        asked.attachOnly(),
-        asked.dryRun(),
-        true,
-        asked.natives(),
-        asked.attach());
+    return asked.onExisting(Existing.REPLACE_AND_DISCARD);
   }
 
   /** As {@code run} asks: any session of the folder will do. */
   static UpRequest attaching(UpRequest asked) {
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        asked.nodes(),
-        asked.gpus(),
-        asked.hardEnd(),
-        asked.idle(),
-        asked.python(),
-        asked.environment(),
-        false,
-        true,
-        false,
-        false,
-        asked.natives(),
-        asked.attach());
+    return asked.onExisting(Existing.TAKE_ANY);
   }
 
   static UpRequest ending(UpRequest asked, Duration hardEnd) {
-    return with(asked, asked.nodes(), Optional.of(hardEnd), asked.idle(), asked.replace());
+    return asked.leased(new UpRequest.Lease(Optional.of(hardEnd), asked.lease().idle()));
   }
 
   static UpRequest idling(UpRequest asked, Duration idle) {
-    return with(asked, asked.nodes(), asked.hardEnd(), Optional.of(idle), asked.replace());
-  }
-
-  private static UpRequest with(
-      UpRequest asked,
-      Optional<Integer> nodes,
-      Optional<Duration> hardEnd,
-      Optional<Duration> idle,
-      boolean replace) {
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        nodes,
-        asked.gpus(),
-        hardEnd,
-        idle,
-        asked.python(),
-        asked.environment(),
-        replace,
-        asked.attachOnly(),
-        asked.dryRun(),
-        asked.discard(),
-        asked.natives(),
-        asked.attach());
+    return asked.leased(new UpRequest.Lease(asked.lease().hardEnd(), Optional.of(idle)));
   }
 
   /** What the site holds; asked until the answer is not a pretended failure. */

@@ -228,29 +228,12 @@ final class ShownSessionsTest {
   }
 
   private static UpRequest withPython(Path project, String python) {
-    return with(ask(project, 1), 1, Optional.of(python));
+    UpRequest asked = ask(project, 1);
+    return asked.wanting(asked.wanted().python(Optional.of(python)));
   }
 
   private static UpRequest fourNodes(Places places) {
-    return with(places.ask(2), 4, Optional.empty());
-  }
-
-  private static UpRequest with(UpRequest asked, int nodes, Optional<String> python) {
-    return new UpRequest(
-        asked.name(),
-        asked.folder(),
-        asked.backend(),
-        Optional.of(nodes),
-        asked.gpus(),
-        asked.hardEnd(),
-        asked.idle(),
-        python,
-        asked.environment(),
-        asked.replace(),
-        asked.attachOnly(),
-        asked.dryRun(),
-        asked.discard(),
-        asked.natives(),
-        asked.attach());
+    UpRequest asked = places.ask(2);
+    return asked.wanting(asked.wanted().size(Optional.of(4), asked.wanted().gpus()));
   }
 }

@@ -7,6 +7,7 @@ import dev.gpush.gateway.ssh.route.Route;
 import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
@@ -17,6 +18,7 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A node in a folder: a real agent, linked. It is released at the end. */
 final class AgentNode implements AutoCloseable {
@@ -101,16 +103,18 @@ final class AgentNode implements AutoCloseable {
   }
 
   private Link link() {
+    var isOpened = new AtomicBoolean();
     PipeSource source =
-        attempt -> {
+        () -> {
           var pipe = spawn();
-          boolean isFirst = attempt == PipeSource.Attempt.FIRST;
+          boolean isFirst = !isOpened.getAndSet(true);
           image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
           last = pipe;
           return pipe;
         };
-    var identity = new LinkIdentity(0, "me@here", hex(), 1, List.of("exec"));
-    return new Link(identity, source, tasks, Clock.system(), new Random(1), _ -> {});
+    var identity = new LinkIdentity(0, "me@here", hex(), 1);
+    return new Link(
+        identity, source, tasks, Clock.system(), new Random(1), LinkTiming.usual(), _ -> {});
   }
 
   Json control(String what) throws IOException {

@@ -9,11 +9,6 @@ import java.util.function.Supplier;
  * @param now what it is; another machine may have come for it since the session was made
  */
 public record LaunchNode(Supplier<NodeInfo> now, NodeCalls calls) {
-  /** One that stays what it is. */
-  public LaunchNode(NodeInfo info, NodeCalls calls) {
-    this(() -> info, calls);
-  }
-
   public NodeInfo info() {
     return now.get();
   }

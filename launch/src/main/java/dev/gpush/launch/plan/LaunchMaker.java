@@ -1,5 +1,6 @@
 package dev.gpush.launch.plan;
 
+import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
@@ -80,12 +81,15 @@ public final class LaunchMaker {
   }
 
   public Wish wish(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
-    List<String> words = repeated.map(RunRecord::words).orElse(request.words());
+    RunRequest.Command command = request.command();
+    RunRequest.Claim claim = request.claim();
+    List<String> words = repeated.map(RunRecord::words).orElse(command.words());
     var asked =
-        new RunRecord.Options(request.nodes(), request.gpus(), request.on(), request.python());
+        new RunRecord.Options(
+            claim.nodes(), claim.gpus().map(GpuRequest::count), claim.on(), command.python());
     RunRecord.Options options =
         repeated.filter(_ -> asked.isEmpty()).map(RunRecord::options).orElse(asked);
-    Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(request.folder());
+    Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.parse(words);
     Optional<Path> script = Scripts.find(parsed, site.root(), inside);
@@ -98,8 +102,8 @@ public final class LaunchMaker {
         site.root().relativize(inside).toString(),
         script,
         input,
-        request.environment().getOrDefault("HOME", ""),
-        request.queue());
+        command.environment().getOrDefault("HOME", ""),
+        claim.waits());
   }
 
   public Decided decide(Wish wish, Talk talk) throws InterruptedException {

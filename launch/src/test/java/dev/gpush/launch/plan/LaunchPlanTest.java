@@ -54,7 +54,7 @@ final class LaunchPlanTest {
             "abcdef99",
             Path.of("/w"),
             here,
-            infos.stream().map(info -> new LaunchNode(info, new FakeNode())).toList(),
+            infos.stream().map(info -> new LaunchNode(() -> info, new FakeNode())).toList(),
             Path.of("/h"),
             Optional.empty());
     var slots =

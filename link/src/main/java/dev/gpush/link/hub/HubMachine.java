@@ -34,7 +34,6 @@ public final class HubMachine implements Machine, AutoCloseable {
   public static final Duration LEAVE = Duration.ofSeconds(60);
 
   private static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
-  private static final List<String> CAPABILITIES = List.of("exec");
   private static final long TERM = 1;
   private static final int NODE = 0;
 
@@ -154,7 +153,7 @@ public final class HubMachine implements Machine, AutoCloseable {
 
   private Link make() {
     String name = hex(8);
-    var identity = new LinkIdentity(NODE, holder, hex(16), TERM, CAPABILITIES);
+    var identity = new LinkIdentity(NODE, holder, hex(16), TERM);
     Tasks group = tasks.group("hub-" + beneath.name());
     return new Link(identity, pipes(name), group, clock, random, timing, _ -> {});
   }
@@ -189,7 +188,7 @@ public final class HubMachine implements Machine, AutoCloseable {
             "request",
             Json.object());
     Json.Obj header = Json.object("mode", "start", "gang", name, "node", NODE, "start", start);
-    return _ -> {
+    return () -> {
       Pipe pipe = beneath.spawn(agent.arguments(INTERPRETERS));
       boolean hasBegun = false;
       try {

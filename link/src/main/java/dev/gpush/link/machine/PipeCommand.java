@@ -6,10 +6,8 @@ public sealed interface PipeCommand {
 
   /**
    * Open a pipe and answer with {@link LinkMachine#pipeOpened} or {@link LinkMachine#pipeFailed}.
-   *
-   * @param isFirst the agent may have to be started for it
    */
-  record Open(int pipe, boolean isFirst) implements PipeCommand {}
+  record Open(int pipe) implements PipeCommand {}
 
   /** Close it, or stop opening it. The pipe in use is reported by {@link LinkMachine#pipeEnded}. */
   record Close(int pipe) implements PipeCommand {}

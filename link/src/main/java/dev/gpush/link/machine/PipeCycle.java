@@ -139,7 +139,7 @@ final class PipeCycle {
     isRenewing = false;
     opening = ++lastPipe;
     openingDeadline = nanos + (isConnecting && isFirst ? waits.firstOpening() : waits.opening());
-    commands.add(new PipeCommand.Open(opening, isConnecting && isFirst));
+    commands.add(new PipeCommand.Open(opening));
   }
 
   /** The caller does not wait for the first pipe any longer. */

@@ -72,7 +72,7 @@ final class LinkMachineTest {
 
   private void connect() {
     machine.connect(0);
-    assertEquals(List.of(new PipeCommand.Open(1, true)), commands());
+    assertEquals(List.of(new PipeCommand.Open(1)), commands());
     machine.pipeOpened(1, false, 0);
     assertEquals(List.of(FrameKind.HELLO), written(1, 0));
     hears(1, FrameKind.WELCOME, Json.object("agent", "a"), 0);
@@ -88,7 +88,7 @@ final class LinkMachineTest {
     assertEquals(List.of("cut: reset"), events());
     assertTrue(machine.untilTick(SECOND) > 0);
     machine.tick(SECOND + machine.untilTick(SECOND));
-    assertEquals(List.of(new PipeCommand.Open(2, false)), commands());
+    assertEquals(List.of(new PipeCommand.Open(2)), commands());
   }
 
   @Test
@@ -100,7 +100,7 @@ final class LinkMachineTest {
     machine.tick(silent);
 
     assertEquals(List.of("cut: silence"), events());
-    assertEquals(List.of(new PipeCommand.Open(2, false)), commands());
+    assertEquals(List.of(new PipeCommand.Open(2)), commands());
     machine.pipeOpened(2, false, silent);
     assertEquals(List.of(new PipeCommand.Close(1)), commands());
     assertEquals(1, machine.pipeInUse());
@@ -133,7 +133,7 @@ final class LinkMachineTest {
     assertEquals(List.of("cut: a new pipe is wanted"), events());
     assertEquals(0, machine.untilTick(SECOND));
     machine.tick(SECOND);
-    assertEquals(List.of(new PipeCommand.Open(2, false)), commands());
+    assertEquals(List.of(new PipeCommand.Open(2)), commands());
   }
 
   @Test

@@ -52,8 +52,7 @@ final class GatewayEnd {
     sim.gateways++;
     Json.Obj identity =
         Json.object("version", 1, "minor", 0, "holder", "me", "term", 1)
-            .with("incarnation", String.format("%032x", sim.gateways))
-            .with("capabilities", List.of());
+            .with("incarnation", String.format("%032x", sim.gateways));
     var made = new LinkMachine(identity, WAITS, sim.random, sim.poolHere, sim.now);
     made.connect(sim.now);
     return made;
@@ -131,7 +130,7 @@ final class GatewayEnd {
 
   private void execute(PipeCommand command) {
     switch (command) {
-      case PipeCommand.Open(int pipe, _) -> {
+      case PipeCommand.Open(int pipe) -> {
         boolean isGood = sim.isHealed || !sim.chance(5);
         long delay =
             sim.isHealed

@@ -48,16 +48,13 @@ public final class SessionText {
     return switch (session.state()) {
       case READY -> session.shape() + end(session) + " · " + holds(session) + at(runs);
       case QUEUED -> Width.cut("queued " + session.detail(), PROMPT_COLUMNS);
-      case DEGRADED, LEAKED, ASKED, GRANTED, LINKED, RELEASING, RELEASED -> other(session);
+      case DEGRADED, LEAKED, ASKED, GRANTED, RELEASING, RELEASED -> other(session);
     };
   }
 
   private static String other(SessionView session) {
     String detail = session.detail();
-    String word =
-        session.state() == SessionState.GRANTED || session.state() == SessionState.LINKED
-            ? "is starting"
-            : session.state().word();
+    String word = session.state() == SessionState.GRANTED ? "is starting" : session.state().word();
     return Width.cut(word + (detail.isEmpty() ? "" : ": " + detail), PROMPT_COLUMNS);
   }
 

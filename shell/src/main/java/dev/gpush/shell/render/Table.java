@@ -30,10 +30,6 @@ public final class Table {
     return this;
   }
 
-  public boolean isEmpty() {
-    return rows.isEmpty();
-  }
-
   /**
    * The lines, heading first.
    *

@@ -244,33 +244,11 @@ public final class FailureText {
 
   private static Message gateway(GatewayFailure failure) {
     return switch (failure) {
-      case GatewayFailure.CannotStart(var reason, var log) ->
-          Message.of(
-              "the gateway did not start",
-              reason,
-              log.isEmpty() ? "gpush gateway start" : "tail " + ShellWords.quote(log));
-      case GatewayFailure.NotRunning() ->
-          Message.of(
-              "the gateway is not running", "nothing answers at its socket", "gpush gateway start");
-      case GatewayFailure.OtherBuild(var running, var ours, var sessions) ->
-          Message.of(
-              "a gateway of another build is running here",
-              "it is "
-                  + running
-                  + ", this is "
-                  + ours
-                  + (sessions.isEmpty() ? "" : "; it serves " + and(sessions)),
-              "gpush gateway stop");
       case GatewayFailure.HomeUnusable(var path, var reason) ->
           Message.of("cannot use " + path, reason, "ls -ld " + ShellWords.quote(path));
       case GatewayFailure.LedgerDamaged(var file, var reason) ->
           Message.of(
               "a ledger entry cannot be read; it is kept as " + file, reason, "gpush doctor");
-      case GatewayFailure.NoProgram(var program, var install) ->
-          Message.of(
-              program + " is not installed",
-              "gpush needs it for this",
-              install.isEmpty() ? "command -v " + ShellWords.quote(program) : install);
     };
   }
 }

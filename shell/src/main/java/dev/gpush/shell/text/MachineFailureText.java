@@ -46,11 +46,6 @@ final class MachineFailureText {
               "the jump host of " + machine + " does not connect to it",
               reason,
               "ssh -v " + ShellWords.quote(machine));
-      case MachineFailure.NoCommands(var machine, var reason) ->
-          Message.of(
-              "you can log in to " + machine + ", but not run commands there",
-              reason,
-              "ssh " + ShellWords.quote(machine) + " sh -c true");
       case MachineFailure.NoSsh(var machine, var program) ->
           Message.of(
               machine + " is reached by " + program + ", which is not installed here",

@@ -33,7 +33,7 @@ public final class Desk {
 
   final ManualClock clock = new ManualClock();
   public final FakeSessions sessions = new FakeSessions(clock);
-  public final FakeRuns runs = new FakeRuns(clock);
+  public final FakeRuns runs = new FakeRuns(clock, sessions);
   final Map<String, String> environment = new HashMap<>(Map.of("HOME", "/home/ann"));
   final List<String> gatewayCalls = new ArrayList<>();
   public final List<Throwable> bugs = new ArrayList<>();

@@ -3,8 +3,10 @@ package dev.gpush.shell.command;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionName;
@@ -14,7 +16,6 @@ import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +29,9 @@ import java.util.function.Consumer;
 /** Runs in memory: their output is a script, their end an exit status or a stop. */
 public final class FakeRuns implements Runs {
   private final Clock clock;
+  private final FakeSessions sessions;
   final List<RunView> all = new ArrayList<>();
+  public final List<RunTarget> targets = new ArrayList<>();
   public final List<RunRequest> launched = new ArrayList<>();
   final List<String> execs = new ArrayList<>();
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
@@ -45,12 +48,19 @@ public final class FakeRuns implements Runs {
 
   public Optional<Integer> exit = Optional.of(0);
   public Optional<Failure> failure = Optional.empty();
-  public Optional<Failure> failsOnce = Optional.empty();
+
+  /** What the next launch tells of sessions before anything else. */
+  public List<LaunchEvent> events = List.of();
+
   Optional<RuntimeException> bug = Optional.empty();
   int execStatus;
 
-  FakeRuns(Clock clock) {
+  /**
+   * @param sessions where it launches; it adds one when there is none
+   */
+  FakeRuns(Clock clock, FakeSessions sessions) {
     this.clock = clock;
+    this.sessions = sessions;
   }
 
   public RunView add(int number, String state, Optional<Integer> ended, String... words) {
@@ -81,18 +91,17 @@ public final class FakeRuns implements Runs {
   }
 
   @Override
-  public void check(List<String> words, Path folder) {}
-
-  @Override
-  public RunView launch(SessionName session, RunRequest request, Talk talk) {
+  public RunView launch(
+      RunTarget target, RunRequest request, Consumer<LaunchEvent> listener, Talk talk) {
+    targets.add(target);
     launched.add(request);
-    if (failsOnce.isPresent()) {
-      Failure first = failsOnce.get();
-      failsOnce = Optional.empty();
-      throw new GpushException(first);
+    if (!sessions.has(target.session(), request.command().folder())) {
+      listener.accept(new LaunchEvent.SessionMade(sessions.make(target, request)));
     }
+    events.forEach(listener);
     failing();
-    return add(7, "running", Optional.empty(), request.words().toArray(new String[0]));
+    String[] words = request.command().words().toArray(new String[0]);
+    return add(7, "running", Optional.empty(), words);
   }
 
   @Override

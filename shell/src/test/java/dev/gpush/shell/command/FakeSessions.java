@@ -6,6 +6,8 @@ import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionName;
@@ -18,6 +20,7 @@ import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,9 +45,6 @@ public final class FakeSessions implements Sessions {
   List<String> chosen = List.of();
   String why = "";
 
-  /** up finds that everything is gone. */
-  public boolean isForgetful;
-
   Optional<Failure> failure = Optional.empty();
   public Optional<String> questionOnDown = Optional.empty();
   Optional<String> runInProgress = Optional.empty();
@@ -66,26 +66,18 @@ public final class FakeSessions implements Sessions {
   }
 
   private SessionView view(String name, Path root, int nodes, GpuRequest gpus, boolean isNew) {
+    Instant created = isNew ? clock.now() : clock.now().minus(Duration.ofMinutes(12));
+    Duration idleLeft = isNew ? Duration.ofHours(1) : Duration.ofMinutes(48);
     return new SessionView(
-        new SessionName(name),
-        "1f2e",
-        SessionState.READY,
-        "",
-        Optional.empty(),
-        "local",
-        "00112233aabbccdd",
-        nodes,
-        gpus,
-        root,
-        "ann",
-        isNew ? clock.now() : clock.now().minus(Duration.ofMinutes(12)),
-        Optional.empty(),
-        Optional.of(isNew ? Duration.ofHours(1) : Duration.ofMinutes(48)),
-        "idle for 12m",
-        Optional.of(1L),
-        0,
-        "/usr/bin/python3",
-        IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
+        new SessionView.Identity("1f2e", new SessionName(name), root, "ann", created),
+        new SessionView.Status(SessionState.READY, "", Optional.empty()),
+        new SessionView.Place("local", "00112233aabbccdd", nodes, gpus),
+        new SessionView.Lease(Optional.empty(), Optional.of(idleLeft), "idle for 12m"),
+        new SessionView.Work(
+            IntStream.range(0, nodes).mapToObj(index -> node(index, gpus)).toList(),
+            Optional.of(1L),
+            0,
+            "/usr/bin/python3"),
         isNew);
   }
 
@@ -102,6 +94,38 @@ public final class FakeSessions implements Sessions {
         4000 + index);
   }
 
+  /** Whether this session is there, or one of this folder. */
+  boolean has(Optional<SessionName> name, Path folder) {
+    return find(name, folder).isPresent();
+  }
+
+  private Optional<SessionView> find(Optional<SessionName> name, Path folder) {
+    return all.values().stream()
+        .filter(
+            view -> name.map(view.name()::equals).orElseGet(() -> folder.startsWith(view.root())))
+        .findFirst();
+  }
+
+  /** One that is made for a run. */
+  SessionView make(RunTarget target, RunRequest request) {
+    return make(
+        target.session(),
+        request.command().folder(),
+        request.claim().nodes(),
+        request.claim().gpus());
+  }
+
+  private SessionView make(
+      Optional<SessionName> named,
+      Path folder,
+      Optional<Integer> nodes,
+      Optional<GpuRequest> gpus) {
+    String name = named.map(SessionName::text).orElse("devbox");
+    SessionView made = view(name, folder, nodes.orElse(1), gpus.orElse(GpuRequest.none()), true);
+    all.put(name, made);
+    return made;
+  }
+
   private void failing() {
     failure.ifPresent(
         now -> {
@@ -113,30 +137,14 @@ public final class FakeSessions implements Sessions {
   public SessionView up(UpRequest request, Talk talk) {
     asked.add(request);
     failing();
-    if (isForgetful) {
-      all.clear();
-    }
-    Optional<SessionView> found =
-        all.values().stream()
-            .filter(
-                view ->
-                    request.name().isPresent()
-                        ? view.name().equals(request.name().get())
-                        : request.folder().startsWith(view.root()))
-            .findFirst();
-    if (found.isPresent()) {
-      return found.get();
-    }
-    String name = request.name().map(SessionName::text).orElse("devbox");
-    SessionView made =
-        view(
-            name,
-            request.folder(),
-            request.nodes().orElse(1),
-            request.gpus().orElse(GpuRequest.none()),
-            true);
-    all.put(name, made);
-    return made;
+    return find(request.name(), request.origin().folder())
+        .orElseGet(
+            () ->
+                make(
+                    request.name(),
+                    request.origin().folder(),
+                    request.wanted().nodes(),
+                    request.wanted().gpus()));
   }
 
   @Override

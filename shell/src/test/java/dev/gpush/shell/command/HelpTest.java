@@ -153,6 +153,6 @@ final class HelpTest {
     desk.sessions.add("devbox", Desk.PROJECT, 1, dev.gpush.core.backend.GpuRequest.none());
 
     assertEquals(0, desk.call(desk.client("gpush run train.py --help")));
-    assertEquals(List.of("train.py", "--help"), desk.runs.launched.getFirst().words());
+    assertEquals(List.of("train.py", "--help"), desk.runs.launched.getFirst().command().words());
   }
 }

@@ -12,6 +12,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.Finding;
+import dev.gpush.core.session.UpRequest;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -32,7 +33,7 @@ final class TranscriptTest {
         $ gpush up --nodes 2 -q
         """);
 
-    assertEquals(Optional.of(2), desk.sessions.asked.getFirst().nodes());
+    assertEquals(Optional.of(2), desk.sessions.asked.getFirst().wanted().nodes());
   }
 
   @Test
@@ -92,13 +93,12 @@ final class TranscriptTest {
 
     var asked = desk.sessions.asked.getFirst();
     assertEquals("big", asked.name().orElseThrow().text());
-    assertEquals(new GpuRequest(Optional.of("H100"), 8), asked.gpus().orElseThrow());
-    assertEquals(Optional.of("hpc"), asked.backend());
-    assertEquals(Optional.of(Duration.ofHours(36)), asked.hardEnd());
-    assertEquals(Optional.of(Duration.ofMinutes(30)), asked.idle());
-    assertEquals(Optional.of(".venv"), asked.python());
-    assertEquals(
-        List.of(true, true, false), List.of(asked.replace(), asked.discard(), asked.attachOnly()));
+    assertEquals(new GpuRequest(Optional.of("H100"), 8), asked.wanted().gpus().orElseThrow());
+    assertEquals(Optional.of("hpc"), asked.wanted().backend());
+    assertEquals(Optional.of(Duration.ofHours(36)), asked.lease().hardEnd());
+    assertEquals(Optional.of(Duration.ofMinutes(30)), asked.lease().idle());
+    assertEquals(Optional.of(".venv"), asked.wanted().python());
+    assertEquals(UpRequest.Existing.REPLACE_AND_DISCARD, asked.existing());
   }
 
   @Test

@@ -3,9 +3,14 @@ package dev.gpush.shell.command;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SessionView.Lease;
+import dev.gpush.core.session.SessionView.Place;
+import dev.gpush.core.session.SessionView.Status;
+import dev.gpush.core.session.SessionView.Work;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /** A session view that differs in something from another. */
 public final class ViewChange {
@@ -20,178 +25,82 @@ public final class ViewChange {
   }
 
   public ViewChange hardEnd(Optional<Duration> left) {
-    return with(
-        view.state(),
-        view.detail(),
-        left,
-        view.idleLeft(),
-        view.generation(),
-        view.runsInProgress(),
-        view.nodes());
+    return with(new Lease(left, view.idleLeft(), view.activity()));
   }
 
   public ViewChange idle(Duration left) {
-    return with(
-        view.state(),
-        view.detail(),
-        view.hardEndLeft(),
-        Optional.of(left),
-        view.generation(),
-        view.runsInProgress(),
-        view.nodes());
+    return with(new Lease(view.hardEndLeft(), Optional.of(left), view.activity()));
   }
 
   public ViewChange state(SessionState state, String detail) {
-    return with(
-        state,
-        detail,
-        view.hardEndLeft(),
-        view.idleLeft(),
-        view.generation(),
-        view.runsInProgress(),
-        view.nodes());
+    return with(new Status(state, detail, view.needsLogin()));
   }
 
-  /** It has no nodes yet. */
+  /** It waits for nodes. */
   public ViewChange queued(String detail) {
-    return with(
-        SessionState.QUEUED,
-        detail,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.of(0L),
-        0,
-        view.nodes());
+    return state(SessionState.QUEUED, detail)
+        .with(new Lease(Optional.empty(), Optional.empty(), view.activity()))
+        .with(new Work(view.nodes(), Optional.of(0L), 0, view.python()));
   }
 
   public ViewChange generation(Optional<Long> generation) {
-    return with(
-        view.state(),
-        view.detail(),
-        view.hardEndLeft(),
-        view.idleLeft(),
-        generation,
-        view.runsInProgress(),
-        view.nodes());
+    return with(new Work(view.nodes(), generation, view.runsInProgress(), view.python()));
   }
 
   public ViewChange runs(int runs) {
-    return with(
-        view.state(),
-        view.detail(),
-        view.hardEndLeft(),
-        view.idleLeft(),
-        view.generation(),
-        runs,
-        view.nodes());
+    return with(new Work(view.nodes(), view.generation(), runs, view.python()));
   }
 
   /** Of nodes that have not said what they hold. */
   public ViewChange unknownGeneration() {
-    List<NodeView> nodes =
-        view.nodes().stream()
-            .map(
-                n ->
-                    new NodeView(
-                        n.info(),
-                        n.link(),
-                        Optional.empty(),
-                        n.claimed(),
-                        n.python(),
-                        n.agentPid()))
-            .toList();
-    return with(
-        view.state(),
-        view.detail(),
-        view.hardEndLeft(),
-        view.idleLeft(),
-        Optional.empty(),
-        view.runsInProgress(),
-        nodes);
+    return nodes(
+            n ->
+                new NodeView(
+                    n.info(), n.link(), Optional.empty(), n.claimed(), n.python(), n.agentPid()))
+        .generation(Optional.empty());
   }
 
   /** Not granted yet: this is what it has asked for. */
   public ViewChange asking(int size) {
-    return with(
-        view.state(),
-        view.detail(),
-        view.needsLogin(),
-        size,
-        view.hardEndLeft(),
-        view.idleLeft(),
-        Optional.of(0L),
-        view.runsInProgress(),
-        List.of());
+    return with(new Place(view.backend(), view.gang(), size, view.gpus()))
+        .with(new Work(List.of(), Optional.of(0L), view.runsInProgress(), view.python()));
   }
 
-  /** Somebody must log in there before its links come back. */
+  /** Its links come back when somebody has logged in there. */
   public ViewChange needsLogin(String backend) {
-    List<NodeView> nodes =
-        view.nodes().stream()
-            .map(
-                n ->
-                    new NodeView(
-                        n.info(),
-                        "needs you",
-                        n.generation(),
-                        n.claimed(),
-                        n.python(),
-                        n.agentPid()))
-            .toList();
-    return with(
-        view.state(),
-        view.detail(),
-        Optional.of(backend),
-        view.size(),
-        view.hardEndLeft(),
-        view.idleLeft(),
-        view.generation(),
-        view.runsInProgress(),
-        nodes);
+    return nodes(
+            n ->
+                new NodeView(
+                    n.info(), "needs you", n.generation(), n.claimed(), n.python(), n.agentPid()))
+        .with(new Status(view.state(), view.detail(), Optional.of(backend)));
   }
 
-  private ViewChange with(
-      SessionState state,
-      String detail,
-      Optional<Duration> hard,
-      Optional<Duration> idle,
-      Optional<Long> generation,
-      int runs,
-      List<NodeView> nodes) {
-    return with(state, detail, view.needsLogin(), view.size(), hard, idle, generation, runs, nodes);
+  private ViewChange nodes(UnaryOperator<NodeView> change) {
+    List<NodeView> nodes = view.nodes().stream().map(change).toList();
+    return with(new Work(nodes, view.generation(), view.runsInProgress(), view.python()));
   }
 
-  private ViewChange with(
-      SessionState state,
-      String detail,
-      Optional<String> needsLogin,
-      int size,
-      Optional<Duration> hard,
-      Optional<Duration> idle,
-      Optional<Long> generation,
-      int runs,
-      List<NodeView> nodes) {
+  private ViewChange with(Status status) {
     return new ViewChange(
         new SessionView(
-            view.name(),
-            view.id(),
-            state,
-            detail,
-            needsLogin,
-            view.backend(),
-            view.gang(),
-            size,
-            view.gpus(),
-            view.root(),
-            view.owner(),
-            view.created(),
-            hard,
-            idle,
-            view.activity(),
-            generation,
-            runs,
-            view.python(),
-            nodes,
-            view.isNew()));
+            view.identity(), status, view.place(), view.lease(), view.work(), view.isNew()));
+  }
+
+  private ViewChange with(Place place) {
+    return new ViewChange(
+        new SessionView(
+            view.identity(), view.status(), place, view.lease(), view.work(), view.isNew()));
+  }
+
+  private ViewChange with(Lease lease) {
+    return new ViewChange(
+        new SessionView(
+            view.identity(), view.status(), view.place(), lease, view.work(), view.isNew()));
+  }
+
+  private ViewChange with(Work work) {
+    return new ViewChange(
+        new SessionView(
+            view.identity(), view.status(), view.place(), view.lease(), work, view.isNew()));
   }
 }

@@ -22,25 +22,13 @@ final class SessionTextTest {
 
   private final SessionView session =
       new SessionView(
-          new SessionName("devbox"),
-          "1f2e",
-          SessionState.READY,
-          "",
-          Optional.empty(),
-          "hpc",
-          "00",
-          2,
-          new GpuRequest(Optional.of("H100"), 8),
-          Path.of("/p"),
-          "ann",
-          CREATED,
-          Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)),
-          Optional.empty(),
-          "a run",
-          Optional.of(42L),
-          0,
-          "",
-          List.of(node(0), node(1)),
+          new SessionView.Identity(
+              "1f2e", new SessionName("devbox"), Path.of("/p"), "ann", CREATED),
+          new SessionView.Status(SessionState.READY, "", Optional.empty()),
+          new SessionView.Place("hpc", "00", 2, new GpuRequest(Optional.of("H100"), 8)),
+          new SessionView.Lease(
+              Optional.of(Duration.ofSeconds(5 * 3600 + 12 * 60 + 30)), Optional.empty(), "a run"),
+          new SessionView.Work(List.of(node(0), node(1)), Optional.of(42L), 0, ""),
           false);
 
   private static NodeView node(int index) {

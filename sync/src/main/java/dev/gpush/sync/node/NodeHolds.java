@@ -60,15 +60,6 @@ public record NodeHolds(
         default -> Optional.empty();
       };
     }
-
-    /** The word for people and {@code --json}. */
-    default String word() {
-      return switch (this) {
-        case Missing _ -> "missing";
-        case Changed _ -> "changed";
-        case OtherMode _ -> "mode";
-      };
-    }
   }
 
   public boolean isExactly(Manifest wanted) {

@@ -57,10 +57,6 @@ public record SyncPlan(
     return planner.plan();
   }
 
-  public boolean isEmpty() {
-    return writes.isEmpty() && deletes.isEmpty() && conflicts.isEmpty();
-  }
-
   /**
    * Names of which the node keeps only one when it takes "Makefile" and "makefile" for the same.
    */

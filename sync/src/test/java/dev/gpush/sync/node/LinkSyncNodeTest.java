@@ -10,6 +10,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.SyncFixture;
@@ -42,18 +43,22 @@ class LinkSyncNodeTest extends SyncFixture {
     try (Tasks tasks = Tasks.named("link-sync", (thread, failure) -> failure.printStackTrace())) {
       var image = new AgentImage(tasks, new SecureRandom());
       PipeSource source =
-          attempt -> {
+          () -> {
             Pipe made = spawn(image);
-            image.begin(
-                made, header(attempt == PipeSource.Attempt.FIRST ? "start" : "attach", info, near));
+            image.begin(made, header(pipe.get() == null ? "start" : "attach", info, near));
             pipe.set(made);
             return made;
           };
-      var identity =
-          new LinkIdentity(
-              0, "me@here", HexFormat.of().formatHex(new byte[16]), 1, List.of("exec"));
+      var identity = new LinkIdentity(0, "me@here", HexFormat.of().formatHex(new byte[16]), 1);
       try (var link =
-          new Link(identity, source, tasks, Clock.system(), new Random(1), state -> {})) {
+          new Link(
+              identity,
+              source,
+              tasks,
+              Clock.system(),
+              new Random(1),
+              LinkTiming.usual(),
+              state -> {})) {
         link.connect();
         var node = new LinkSyncNode(info, link);
         var noise = new byte[LARGE];

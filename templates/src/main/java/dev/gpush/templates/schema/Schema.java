@@ -350,10 +350,6 @@ public final class Schema {
 
   private Schema() {}
 
-  public static List<Key> keys() {
-    return KEYS;
-  }
-
   /** The keys that one kind of file may hold. */
   public static List<Key> of(Place place) {
     return KEYS.stream().filter(key -> key.places().contains(place)).toList();

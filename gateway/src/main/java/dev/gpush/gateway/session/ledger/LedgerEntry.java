@@ -12,291 +12,293 @@ import dev.gpush.core.session.SessionState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
 /**
  * What the ledger knows of one session: enough to find, adopt or clean its gang after this process
- * is gone.
- *
- * @param id twelve hex digits, never used again; also the name of the workspace folder
- * @param gang the id that was, or will be, asked for: written before the backend hears of it
- * @param grant empty until the backend has granted
- * @param detail why it is in this state, in words; empty when all is well
- * @param holder which home keeps it: says HELLO to the agents as it stands here
- * @param host its machine's name when it was made, for people
- * @param boot of its machine when it was made
- * @param term ours towards the agents: of two gateways the one with the higher term has the gang
- * @param natives options for Slurm that the request came with
- * @param others further backends that were asked for the same, or may still hold something of it
- * @param inherit the variables that the session took over from its first client
- * @param foreign its files were sent from elsewhere: what is here must not replace them unasked
- * @param attach what its nodes were borrowed from; empty: they are its own
+ * is gone. On disk all its parts are one flat object.
  */
 public record LedgerEntry(
-    String id,
-    SessionName name,
-    GangId gang,
-    SessionState state,
-    String detail,
-    String backend,
-    int nodes,
-    GpuRequest gpus,
-    Optional<Duration> hardEnd,
-    Duration idle,
-    Optional<String> python,
-    Path root,
-    String owner,
-    Holder holder,
-    String host,
-    String boot,
-    Instant created,
-    long term,
-    Map<String, String> inherit,
-    List<String> natives,
-    Optional<Gang> grant,
-    List<Bid> others,
-    boolean foreign,
-    Optional<String> attach) {
+    Identity identity,
+    Keeper keeper,
+    Asked asked,
+    Lease lease,
+    Reservation reservation,
+    Status status) {
   public static final long FIRST_TERM = 1;
 
-  public LedgerEntry {
-    if (!id.matches("[0-9a-f]{12}")) {
-      throw new IllegalArgumentException("an id is twelve hex digits, not " + id);
+  /**
+   * Which session it is.
+   *
+   * @param id twelve hex digits, never used again; also the name of the workspace folder
+   */
+  public record Identity(String id, SessionName name, Path root, Instant created) {
+    public Identity {
+      if (!id.matches("[0-9a-f]{12}")) {
+        throw new IllegalArgumentException("an id is twelve hex digits, not " + id);
+      }
     }
-    if (nodes < 1) {
-      throw new IllegalArgumentException("a session has nodes, not " + nodes);
+  }
+
+  /**
+   * Whose it is.
+   *
+   * @param holder which home keeps it: says HELLO to the agents as it stands here
+   * @param host its machine's name when it was made, for people
+   * @param boot of its machine when it was made
+   * @param term ours towards the agents: of two gateways the one with the higher term has the gang
+   */
+  public record Keeper(String owner, Holder holder, String host, String boot, long term) {}
+
+  /**
+   * What its first client asked for.
+   *
+   * @param natives options for Slurm that the request came with
+   * @param attach what its nodes were borrowed from; empty: they are its own
+   */
+  public record Asked(
+      int nodes,
+      GpuRequest gpus,
+      Optional<String> python,
+      List<String> natives,
+      Optional<String> attach) {
+    public Asked {
+      if (nodes < 1) {
+        throw new IllegalArgumentException("a session has nodes, not " + nodes);
+      }
+      natives = List.copyOf(natives);
     }
-    if (grant.isPresent() && !grant.get().id().equals(gang)) {
-      throw new IllegalArgumentException("granted " + grant.get().id() + " for " + gang);
-    }
-    inherit = Map.copyOf(inherit);
-    natives = List.copyOf(natives);
-    others = List.copyOf(others);
-    if (grant.isPresent() && others.stream().anyMatch(Bid::isWanted)) {
-      throw new IllegalArgumentException("granted, and others are wanted");
+  }
+
+  /** When it ends by itself. */
+  public record Lease(Optional<Duration> hardEnd, Duration idle) {}
+
+  /**
+   * How it stands.
+   *
+   * @param detail why it is in this state, in words; empty when all is well
+   * @param foreign its files were sent from elsewhere: what is here must not replace them unasked
+   */
+  public record Status(SessionState state, String detail, boolean foreign) {
+    /** Nothing has been asked for yet. */
+    public static Status begun() {
+      return new Status(SessionState.ASKED, "", false);
     }
   }
 
   public LedgerEntry in(SessionState next, String why) {
-    return copy(name, first(), next, why, lease(), term, inherit, grant, others, foreign);
+    return with(new Status(next, why, foreign()));
   }
 
   /** Under another name, because a session of today has this one. */
   public LedgerEntry named(SessionName other) {
-    return copy(other, first(), state, detail, lease(), term, inherit, grant, others, foreign);
+    var renamed = new Identity(id(), other, root(), created());
+    return new LedgerEntry(renamed, keeper, asked, lease, reservation, status);
   }
 
   /** Kept by this holder from now on, who takes the gang over from a lower term. */
   public LedgerEntry keptBy(Holder other, long higher) {
-    return new LedgerEntry(
-        id, name, gang, state, detail, backend, nodes, gpus, hardEnd, idle, python, root, owner,
-        other, host, boot, created, higher, inherit, natives, grant, others, foreign, attach);
+    var next = new Keeper(owner(), other, host(), boot(), higher);
+    return new LedgerEntry(identity, next, asked, lease, reservation, status);
   }
 
   public LedgerEntry granted(Gang granted) {
-    List<Bid> losers = others.stream().map(Bid::unwanted).toList();
-    return copy(
-        name,
-        first(),
-        SessionState.GRANTED,
-        "",
-        lease(),
-        term,
-        inherit,
-        Optional.of(granted),
-        losers,
-        foreign);
-  }
-
-  /** What is asked for first, and of whom; empty grant. */
-  Bid first() {
-    return new Bid(backend, gang, true);
+    return with(reservation.granted(granted)).in(SessionState.GRANTED, "");
   }
 
   /** All who are asked for a gang that nobody has granted yet. */
   public List<Bid> wanted() {
-    var wanted = new ArrayList<Bid>();
-    if (grant.isEmpty()) {
-      wanted.add(first());
-    }
-    others.stream().filter(Bid::isWanted).forEach(wanted::add);
-    return wanted;
+    return reservation.wanted();
   }
 
   /** Where it is, or where it waits. */
   public List<String> places() {
-    return grant.isPresent() ? List.of(backend) : wanted().stream().map(Bid::backend).toList();
+    return grant().isPresent() ? List.of(backend()) : wanted().stream().map(Bid::backend).toList();
   }
 
   /** Asks these, and nobody else; whoever was asked before is to be given back. */
   public LedgerEntry asking(List<Bid> bids, Map<String, String> inherits) {
-    var rest = new ArrayList<>(bids.subList(1, bids.size()));
-    var before = new ArrayList<Bid>(others);
-    before.add(first());
-    before.stream()
-        .filter(bid -> bids.stream().noneMatch(each -> each.gang().equals(bid.gang())))
-        .map(Bid::unwanted)
-        .forEach(rest::add);
-    return with(bids.getFirst(), rest, inherits);
+    return with(reservation.asking(bids, inherits));
   }
 
   /** One of several that were asked has failed; it may still hold something. */
   public LedgerEntry givenUp(Bid bid) {
-    if (!bid.gang().equals(gang)) {
-      return replaced(bid, List.of(bid.unwanted()));
-    }
-    List<Bid> left = others.stream().filter(Bid::isWanted).toList();
-    return left.isEmpty() ? this : asking(left, inherit);
+    return with(reservation.givenUp(bid));
   }
 
   /** Nothing is held there any more. */
   public LedgerEntry without(Bid bid) {
-    return replaced(bid, List.of());
+    return with(reservation.without(bid));
   }
 
   /** As if only this one were asked. */
   public LedgerEntry with(Bid bid) {
-    return with(bid, List.of(), inherit);
-  }
-
-  private LedgerEntry replaced(Bid bid, List<Bid> by) {
-    var rest = new ArrayList<Bid>();
-    for (Bid other : others) {
-      rest.addAll(other.gang().equals(bid.gang()) ? by : List.of(other));
-    }
-    return with(first(), rest, inherit);
+    return with(reservation.only(bid));
   }
 
   /** This one of those that were asked has the gang. */
   public LedgerEntry won(Bid bid, Gang granted) {
-    if (bid.gang().equals(gang)) {
-      return granted(granted);
-    }
-    var rest = new ArrayList<>(others.stream().filter(each -> !each.equals(bid)).toList());
-    rest.add(first());
-    return with(bid, rest, inherit).granted(granted);
+    return with(reservation.won(bid, granted)).in(SessionState.GRANTED, "");
   }
 
   /** Whose runs take another Python from now on. */
   public LedgerEntry withPython(String other) {
-    return new LedgerEntry(
-        id,
-        name,
-        gang,
-        state,
-        detail,
-        backend,
-        nodes,
-        gpus,
-        hardEnd,
-        idle,
-        Optional.of(other),
-        root,
-        owner,
-        holder,
-        host,
-        boot,
-        created,
-        term,
-        inherit,
-        natives,
-        grant,
-        others,
-        foreign,
-        attach);
+    var changed = new Asked(nodes(), gpus(), Optional.of(other), natives(), attach());
+    return new LedgerEntry(identity, keeper, changed, lease, reservation, status);
   }
 
-  private LedgerEntry with(Bid first, List<Bid> rest, Map<String, String> inherits) {
-    return copy(name, first, state, detail, lease(), term, inherits, grant, rest, foreign);
-  }
-
-  public LedgerEntry leased(LeaseTerms lease) {
-    return copy(name, first(), state, detail, lease, term, inherit, grant, others, foreign);
+  public LedgerEntry leased(LeaseTerms terms) {
+    var changed = new Lease(terms.hardEnd(), terms.idle());
+    return new LedgerEntry(identity, keeper, asked, changed, reservation, status);
   }
 
   /** One of its nodes is another machine now. */
   public LedgerEntry with(NodeInfo node) {
-    Optional<Gang> moved = grant.map(gang -> gang.with(node));
-    return copy(name, first(), state, detail, lease(), term, inherit, moved, others, foreign);
+    return with(reservation.with(node));
   }
 
   /** Whether its files were sent from elsewhere. */
   public LedgerEntry foreign(boolean isForeign) {
-    return copy(name, first(), state, detail, lease(), term, inherit, grant, others, isForeign);
+    return with(new Status(state(), detail(), isForeign));
   }
 
-  private LeaseTerms lease() {
-    return new LeaseTerms(hardEnd, idle);
+  private LedgerEntry with(Reservation next) {
+    return new LedgerEntry(identity, keeper, asked, lease, next, status);
   }
 
-  /** All that ever changes; the rest was so when the session was made. */
-  private LedgerEntry copy(
-      SessionName newName,
-      Bid newFirst,
-      SessionState newState,
-      String newDetail,
-      LeaseTerms newLease,
-      long newTerm,
-      Map<String, String> newInherit,
-      Optional<Gang> newGrant,
-      List<Bid> newOthers,
-      boolean newForeign) {
-    return new LedgerEntry(
-        id,
-        newName,
-        newFirst.gang(),
-        newState,
-        newDetail,
-        newFirst.backend(),
-        nodes,
-        gpus,
-        newLease.hardEnd(),
-        newLease.idle(),
-        python,
-        root,
-        owner,
-        holder,
-        host,
-        boot,
-        created,
-        newTerm,
-        newInherit,
-        natives,
-        newGrant,
-        newOthers,
-        newForeign,
-        attach);
+  private LedgerEntry with(Status next) {
+    return new LedgerEntry(identity, keeper, asked, lease, reservation, next);
   }
+
+  // ---- what its parts say
+
+  public String id() {
+    return identity.id();
+  }
+
+  public SessionName name() {
+    return identity.name();
+  }
+
+  public Path root() {
+    return identity.root();
+  }
+
+  public Instant created() {
+    return identity.created();
+  }
+
+  public String owner() {
+    return keeper.owner();
+  }
+
+  public Holder holder() {
+    return keeper.holder();
+  }
+
+  public String host() {
+    return keeper.host();
+  }
+
+  public String boot() {
+    return keeper.boot();
+  }
+
+  public long term() {
+    return keeper.term();
+  }
+
+  public int nodes() {
+    return asked.nodes();
+  }
+
+  public GpuRequest gpus() {
+    return asked.gpus();
+  }
+
+  public Optional<String> python() {
+    return asked.python();
+  }
+
+  public List<String> natives() {
+    return asked.natives();
+  }
+
+  public Optional<String> attach() {
+    return asked.attach();
+  }
+
+  public Optional<Duration> hardEnd() {
+    return lease.hardEnd();
+  }
+
+  public Duration idle() {
+    return lease.idle();
+  }
+
+  public GangId gang() {
+    return reservation.first().gang();
+  }
+
+  public String backend() {
+    return reservation.first().backend();
+  }
+
+  public Map<String, String> inherit() {
+    return reservation.inherit();
+  }
+
+  public Optional<Gang> grant() {
+    return reservation.grant();
+  }
+
+  public List<Bid> others() {
+    return reservation.others();
+  }
+
+  public SessionState state() {
+    return status.state();
+  }
+
+  public String detail() {
+    return status.detail();
+  }
+
+  public boolean foreign() {
+    return status.foreign();
+  }
+
+  // ---- on disk
 
   public Json.Obj json() {
     return Json.object(
-        "id", id,
-        "name", name.text(),
-        "gang", gang.text(),
-        "state", state.word(),
-        "detail", detail,
-        "backend", backend,
-        "nodes", nodes,
-        "gpus", gpus.toString(),
-        "hard_end_s", hardEnd.map(Duration::toSeconds),
-        "idle_s", idle.toSeconds(),
-        "python", python,
-        "root", root.toString(),
-        "owner", owner,
-        "holder", holder.text(),
-        "host", host,
-        "boot", boot,
-        "created", created.toString(),
-        "term", term,
-        "inherit", inherit,
-        "natives", natives,
-        "grant", grant.map(Gang::json),
-        "others", others.stream().map(Bid::json).toList(),
-        "foreign", foreign,
-        "attach", attach);
+        "id", id(),
+        "name", name().text(),
+        "gang", gang().text(),
+        "state", state().word(),
+        "detail", detail(),
+        "backend", backend(),
+        "nodes", nodes(),
+        "gpus", gpus().toString(),
+        "hard_end_s", hardEnd().map(Duration::toSeconds),
+        "idle_s", idle().toSeconds(),
+        "python", python(),
+        "root", root().toString(),
+        "owner", owner(),
+        "holder", holder().text(),
+        "host", host(),
+        "boot", boot(),
+        "created", created().toString(),
+        "term", term(),
+        "inherit", inherit(),
+        "natives", natives(),
+        "grant", grant().map(Gang::json),
+        "others", others().stream().map(Bid::json).toList(),
+        "foreign", foreign(),
+        "attach", attach());
   }
 
   /**
@@ -306,32 +308,43 @@ public record LedgerEntry(
    *     aside
    */
   public static LedgerEntry from(Json json) {
+    var identity =
+        new Identity(
+            need(json, "id"),
+            new SessionName(need(json, "name")),
+            Path.of(need(json, "root")),
+            Instant.parse(need(json, "created")));
+    var keeper =
+        new Keeper(
+            json.text("owner").orElse(""),
+            new Holder(json.text("holder").orElse("")),
+            json.text("host").orElse(""),
+            json.text("boot").orElse(""),
+            json.number("term").orElse(FIRST_TERM));
     String gpus = need(json, "gpus");
-    return new LedgerEntry(
-        need(json, "id"),
-        new SessionName(need(json, "name")),
-        new GangId(need(json, "gang")),
-        SessionState.valueOf(need(json, "state").toUpperCase(java.util.Locale.ROOT)),
-        json.text("detail").orElse(""),
-        need(json, "backend"),
-        Math.toIntExact(json.number("nodes").orElse(1L)),
-        gpus.equals("cpu") ? GpuRequest.none() : GpuRequest.parse(gpus),
-        json.number("hard_end_s").map(Duration::ofSeconds),
-        Duration.ofSeconds(json.number("idle_s").orElse(3600L)),
-        json.text("python"),
-        Path.of(need(json, "root")),
-        json.text("owner").orElse(""),
-        new Holder(json.text("holder").orElse("")),
-        json.text("host").orElse(""),
-        json.text("boot").orElse(""),
-        Instant.parse(need(json, "created")),
-        json.number("term").orElse(FIRST_TERM),
-        json.object("inherit").textMap(),
-        json.texts("natives"),
-        json.get("grant").map(Gang::from),
-        json.items("others").stream().map(Bid::from).toList(),
-        json.flag("foreign"),
-        json.text("attach"));
+    var asked =
+        new Asked(
+            Math.toIntExact(json.number("nodes").orElse(1L)),
+            gpus.equals("cpu") ? GpuRequest.none() : GpuRequest.parse(gpus),
+            json.text("python"),
+            json.texts("natives"),
+            json.text("attach"));
+    var lease =
+        new Lease(
+            json.number("hard_end_s").map(Duration::ofSeconds),
+            Duration.ofSeconds(json.number("idle_s").orElse(3600L)));
+    var reservation =
+        new Reservation(
+            new Bid(need(json, "backend"), new GangId(need(json, "gang")), true),
+            json.object("inherit").textMap(),
+            json.get("grant").map(Gang::from),
+            json.items("others").stream().map(Bid::from).toList());
+    var status =
+        new Status(
+            SessionState.valueOf(need(json, "state").toUpperCase(Locale.ROOT)),
+            json.text("detail").orElse(""),
+            json.flag("foreign"));
+    return new LedgerEntry(identity, keeper, asked, lease, reservation, status);
   }
 
   private static String need(Json json, String key) {

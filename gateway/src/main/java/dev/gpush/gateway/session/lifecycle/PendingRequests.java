@@ -243,21 +243,15 @@ public final class PendingRequests {
 
   /** What the entry says was asked for. */
   private static UpRequest again(LedgerEntry entry) {
-    return new UpRequest(
-        Optional.of(entry.name()),
-        entry.root(),
-        Optional.empty(),
-        Optional.of(entry.nodes()),
-        Optional.of(entry.gpus()),
-        entry.hardEnd(),
-        Optional.of(entry.idle()),
-        entry.python(),
-        entry.inherit(),
-        false,
-        false,
-        false,
-        false,
-        entry.natives(),
-        entry.attach());
+    UpRequest.Wanted wanted =
+        UpRequest.Wanted.asConfigured()
+            .size(Optional.of(entry.nodes()), Optional.of(entry.gpus()))
+            .python(entry.python())
+            .natives(entry.natives())
+            .attach(entry.attach());
+    return UpRequest.of(entry.root(), entry.inherit())
+        .named(Optional.of(entry.name()))
+        .wanting(wanted)
+        .leased(new UpRequest.Lease(entry.hardEnd(), Optional.of(entry.idle())));
   }
 }

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.lifecycle;
 
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionWork;
@@ -17,11 +18,13 @@ public final class PythonChange {
   /** Takes the one that was asked for by a flag; one of the project's files is only named. */
   public static void apply(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk) {
     Optional<String> has = session.entry().python();
-    if (request.attachOnly() || wish.python().isEmpty() || wish.python().equals(has)) {
+    if (request.existing() == Existing.TAKE_ANY
+        || wish.python().isEmpty()
+        || wish.python().equals(has)) {
       return;
     }
     String wanted = wish.python().get();
-    if (request.python().isPresent()) {
+    if (request.wanted().python().isPresent()) {
       session.move(session.entry().withPython(wanted));
       session.workIfAny().ifPresent(SessionWork::pythonChanged);
       talk.say(

@@ -22,15 +22,12 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Makes the link to one node: the backend spawns a relay to the agent there, and the link speaks
  * through it.
  */
 public final class LinkMaker {
-  private static final List<String> CAPABILITIES =
-      List.of("exec", "pty", "dial", "listen", "files", "runs");
 
   private final AgentProgram agent;
   private final GatewayIdentity identity;
@@ -38,9 +35,8 @@ public final class LinkMaker {
   private final Clock clock;
   private final SecureRandom random;
   private final Tasks tasks;
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock
+  // guarded by this
   private Optional<TunnelCertificate> certificate = Optional.empty();
 
   /** Another way to a node than a pipe of its own. */
@@ -74,9 +70,7 @@ public final class LinkMaker {
       LinkListener listener) {
     // Agents compare the whole text, so a session keeps the one that it was made with.
     Holder holder = identity.keeps(entry) ? entry.holder() : identity.holder();
-    var who =
-        new LinkIdentity(
-            node.index(), holder.text(), identity.incarnation(), entry.term(), CAPABILITIES);
+    var who = new LinkIdentity(node.index(), holder.text(), identity.incarnation(), entry.term());
     Tasks group = tasks.group(gang.id().text().substring(0, 6));
     PipeSource pipes = pipes(backend, gang, node, through);
     return new Link(who, pipes, group, clock, random, timing, listener);
@@ -88,20 +82,15 @@ public final class LinkMaker {
   }
 
   /** One for all sessions of this process, made when the first is so large. */
-  private TunnelCertificate certificate() {
-    lock.lock();
-    try {
-      if (certificate.isEmpty()) {
-        certificate = Optional.of(TunnelCertificate.create(random));
-      }
-      return certificate.orElseThrow();
-    } finally {
-      lock.unlock();
+  private synchronized TunnelCertificate certificate() {
+    if (certificate.isEmpty()) {
+      certificate = Optional.of(TunnelCertificate.create(random));
     }
+    return certificate.orElseThrow();
   }
 
   private PipeSource pipes(Backend backend, Gang gang, NodeInfo node, Through through) {
-    return _ -> {
+    return () -> {
       Optional<Pipe> straight = backend.straight(gang, node.index());
       if (straight.isPresent()) {
         return straight.get();

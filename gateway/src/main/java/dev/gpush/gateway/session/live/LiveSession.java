@@ -336,7 +336,7 @@ public final class LiveSession implements AutoCloseable {
               new SessionFailure.Leaked(now.name().text(), now.backend(), now.detail()));
       case RELEASING ->
           throw new GpushException(new SessionFailure.Busy(now.name().text(), "down"));
-      case ASKED, QUEUED, GRANTED, LINKED, READY, DEGRADED, RELEASED -> {}
+      case ASKED, QUEUED, GRANTED, READY, DEGRADED, RELEASED -> {}
     }
   }
 

@@ -88,7 +88,7 @@ public final class SessionWork implements AutoCloseable {
   public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
     Config config = configs.load(session.entry().root());
     var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
-    environment.putAll(session.backend().inherited(request.environment()));
+    environment.putAll(session.backend().inherited(request.command().environment()));
     var input =
         new LaunchInput(
             synced,

@@ -20,7 +20,7 @@ public final class AttachedPlacement {
 
   /** The wish as it is, where nothing is to be borrowed. */
   public ResolvedUp of(UpRequest request, Config config, ResolvedUp wish) {
-    return request.attach().map(name -> found(name, config, wish)).orElse(wish);
+    return request.wanted().attach().map(name -> found(name, config, wish)).orElse(wish);
   }
 
   /** The first that has it; whoever has no such things says nothing of it. */

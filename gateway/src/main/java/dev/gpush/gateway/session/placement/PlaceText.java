@@ -87,7 +87,6 @@ public final class PlaceText {
       case MachineFailure.Refused(_, var reason) -> "refuses connections: " + reason;
       case MachineFailure.ProxyFailed(_, var reason) -> "cannot be reached: " + reason;
       case MachineFailure.UnknownHost(_, var reason) -> "cannot be found: " + reason;
-      case MachineFailure.NoCommands(_, var reason) -> "runs no commands: " + reason;
       case MachineFailure.NoSsh(_, var program) -> "needs " + program + " here";
       case MachineFailure.Broken(_, var reason) -> "cannot be reached: " + reason;
       case BackendFailure.NoAnswer(_, var waited) ->

@@ -62,8 +62,8 @@ public final class Placement {
     var why = new ArrayList<>(choice.why().isEmpty() ? List.of() : List.of(choice.why()));
     for (Backend backend : candidates) {
       boolean isChosen = choice.first().contains(backend.name());
-      if (isChosen && !request.natives().isEmpty() && !backend.takesNatives()) {
-        why.add(PlaceText.unused(backend.name(), request.natives()));
+      if (isChosen && !request.wanted().natives().isEmpty() && !backend.takesNatives()) {
+        why.add(PlaceText.unused(backend.name(), request.wanted().natives()));
       }
     }
     return new Outlook(offers, choice.first(), String.join("; ", why));
@@ -105,7 +105,7 @@ public final class Placement {
   }
 
   private static LedgerEntry asked(LedgerEntry entry, Backend backend, Bid bid, UpRequest request) {
-    return entry.asking(List.of(bid), backend.inherited(request.environment()));
+    return entry.asking(List.of(bid), backend.inherited(request.origin().environment()));
   }
 
   /** Of the whole gang for an hour. */
@@ -268,15 +268,16 @@ public final class Placement {
     private void ask(List<Bid> bids) {
       Backend first = backend(bids.getFirst().backend());
       sayUnused(bids);
-      session.move(session.entry().asking(bids, first.inherited(request.environment())), first);
+      session.move(
+          session.entry().asking(bids, first.inherited(request.origin().environment())), first);
       hasAsked = true;
     }
 
     /** What a script says to Slurm means nothing elsewhere. */
     private void sayUnused(List<Bid> bids) {
       for (Bid bid : bids) {
-        if (!request.natives().isEmpty() && !backend(bid.backend()).takesNatives()) {
-          talk.say(PlaceText.unused(bid.backend(), request.natives()));
+        if (!request.wanted().natives().isEmpty() && !backend(bid.backend()).takesNatives()) {
+          talk.say(PlaceText.unused(bid.backend(), request.wanted().natives()));
         }
         if (config.text("image").isPresent() && !backend(bid.backend()).takesImages()) {
           talk.say(bid.backend() + " has no containers: image: is not used there");

@@ -47,8 +47,8 @@ public final class Preferences {
     Optional<Integer> lastNodes = last.nodes();
     Optional<GpuRequest> lastGpus = last.gpus();
     boolean asksNothing =
-        request.nodes().isEmpty()
-            && request.gpus().isEmpty()
+        request.wanted().nodes().isEmpty()
+            && request.wanted().gpus().isEmpty()
             && projectNodes.isEmpty()
             && projectGpus.isEmpty();
     if (asksNothing
@@ -61,6 +61,7 @@ public final class Preferences {
     }
     int nodes =
         request
+            .wanted()
             .nodes()
             .or(() -> projectNodes)
             .or(() -> lastNodes)
@@ -73,17 +74,19 @@ public final class Preferences {
     }
     GpuRequest gpus =
         request
+            .wanted()
             .gpus()
             .or(() -> projectGpus)
             .or(() -> lastGpus)
             .or(() -> config.value("gpus").flatMap(Preferences::gpus))
             .orElse(GpuRequest.none());
     var asked = new HashSet<String>();
-    request.nodes().or(() -> projectNodes).ifPresent(_ -> asked.add("nodes"));
-    request.gpus().or(() -> projectGpus).ifPresent(_ -> asked.add("gpus"));
-    request.backend().ifPresent(_ -> asked.add("backend"));
+    request.wanted().nodes().or(() -> projectNodes).ifPresent(_ -> asked.add("nodes"));
+    request.wanted().gpus().or(() -> projectGpus).ifPresent(_ -> asked.add("gpus"));
+    request.wanted().backend().ifPresent(_ -> asked.add("backend"));
     return new ResolvedUp(
         request
+            .wanted()
             .backend()
             .map(Preferences::names)
             .or(
@@ -95,9 +98,9 @@ public final class Preferences {
             .orElse(List.of()),
         nodes,
         gpus,
-        request.hardEnd().or(() -> seconds(config, "lease.for")),
-        request.idle().orElseGet(() -> idle(config)),
-        request.python().or(() -> config.text("python")),
+        request.lease().hardEnd().or(() -> seconds(config, "lease.for")),
+        request.lease().idle().orElseGet(() -> idle(config)),
+        request.wanted().python().or(() -> config.text("python")),
         asked,
         Optional.empty(),
         notes);

@@ -13,13 +13,13 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.Reservation;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -48,8 +48,8 @@ public final class RequestBuilder {
   /** A new session's first entry, with a gang id that nobody has. */
   public LedgerEntry intent(
       SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
-    Map<String, String> inherit = backend.inherited(request.environment());
-    return intent(name, config, wish, backend, inherit, request.natives());
+    Map<String, String> inherit = backend.inherited(request.origin().environment());
+    return intent(name, config, wish, backend, inherit, request.wanted().natives());
   }
 
   /** At the first backend that may be asked; which one it will be is decided later. */
@@ -68,31 +68,22 @@ public final class RequestBuilder {
     byte[] id = new byte[6];
     random.nextBytes(gang);
     random.nextBytes(id);
+    var session =
+        new LedgerEntry.Identity(HexFormat.of().formatHex(id), name, config.root(), clock.now());
+    var keeper =
+        new LedgerEntry.Keeper(
+            identity.owner(),
+            identity.holder(),
+            identity.host(),
+            identity.boot(),
+            LedgerEntry.FIRST_TERM);
     return new LedgerEntry(
-        HexFormat.of().formatHex(id),
-        name,
-        GangId.of(gang),
-        SessionState.ASKED,
-        "",
-        backend.name(),
-        wish.nodes(),
-        wish.gpus(),
-        wish.hardEnd(),
-        wish.idle(),
-        wish.python(),
-        config.root(),
-        identity.owner(),
-        identity.holder(),
-        identity.host(),
-        identity.boot(),
-        clock.now(),
-        LedgerEntry.FIRST_TERM,
-        inherit,
-        natives,
-        Optional.empty(),
-        List.of(),
-        false,
-        wish.attach());
+        session,
+        keeper,
+        new LedgerEntry.Asked(wish.nodes(), wish.gpus(), wish.python(), natives, wish.attach()),
+        new LedgerEntry.Lease(wish.hardEnd(), wish.idle()),
+        Reservation.of(backend.name(), GangId.of(gang), inherit),
+        LedgerEntry.Status.begun());
   }
 
   /** The first entry for a gang that somebody else has asked for, or this home has forgotten. */

@@ -77,11 +77,6 @@ public record ResolvedUp(
         + gpus.model().orElse("GPU");
   }
 
-  /** As {@link #differences(LedgerEntry, List)}, without options for Slurm. */
-  List<SessionFailure.Difference> differences(LedgerEntry has) {
-    return differences(has, List.of());
-  }
-
   /** What a session has and what is asked for instead. */
   public List<SessionFailure.Difference> differences(LedgerEntry has, List<String> natives) {
     var differences = new ArrayList<SessionFailure.Difference>();

@@ -118,7 +118,7 @@ public final class Doctor {
               what,
               "perhaps still held: " + entry.detail(),
               Optional.of("gpush down -s " + entry.name()));
-      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED ->
+      case ASKED, QUEUED, GRANTED, RELEASING, RELEASED ->
           new Finding("ok", what, state.word(), Optional.empty());
     };
   }

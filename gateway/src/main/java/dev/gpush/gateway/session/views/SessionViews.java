@@ -86,28 +86,18 @@ public final class SessionViews {
 
   /** Only what the ledger knows. */
   private static SessionView plain(LedgerEntry entry, String detail) {
-    return new SessionView(
-        entry.name(),
-        entry.id(),
-        entry.state() == SessionState.READY ? SessionState.DEGRADED : entry.state(),
-        detail,
-        Optional.empty(),
-        String.join(",", entry.places()),
-        place(entry),
-        size(entry),
-        gpus(entry),
-        entry.root(),
-        entry.owner(),
-        entry.created(),
-        Optional.empty(),
-        Optional.empty(),
-        "",
-        Optional.empty(),
-        0,
-        entry.python().orElse(""),
+    SessionState state =
+        entry.state() == SessionState.READY ? SessionState.DEGRADED : entry.state();
+    List<NodeView> nodes =
         entry.grant().map(Gang::nodes).orElse(List.of()).stream()
             .map(info -> new NodeView(info, word(new LinkState.Idle()), Optional.empty(), 0, "", 0))
-            .toList(),
+            .toList();
+    return new SessionView(
+        identity(entry),
+        new SessionView.Status(state, detail, Optional.empty()),
+        place(entry),
+        SessionView.Lease.unknown(),
+        new SessionView.Work(nodes, Optional.empty(), 0, entry.python().orElse("")),
         false);
   }
 
@@ -124,13 +114,19 @@ public final class SessionViews {
         .orElse(entry.gpus());
   }
 
-  /** What the backend's own tools call the gang. */
-  private static String place(LedgerEntry entry) {
-    return entry
-        .grant()
-        .map(Gang::detail)
-        .filter(detail -> !detail.isEmpty())
-        .orElse(entry.gang().text());
+  private static SessionView.Identity identity(LedgerEntry entry) {
+    return new SessionView.Identity(
+        entry.id(), entry.name(), entry.root(), entry.owner(), entry.created());
+  }
+
+  private static SessionView.Place place(LedgerEntry entry) {
+    String gang =
+        entry
+            .grant()
+            .map(Gang::detail)
+            .filter(detail -> !detail.isEmpty())
+            .orElse(entry.gang().text());
+    return new SessionView.Place(String.join(",", entry.places()), gang, size(entry), gpus(entry));
   }
 
   public SessionView of(LiveSession session, boolean isNew) {
@@ -142,26 +138,23 @@ public final class SessionViews {
     Json status = status(session);
     SessionState state = session.shownState();
     List<NodeView> nodes = nodes(session, entry);
+    var lease =
+        new SessionView.Lease(
+            status.number("hard_left_s").map(Duration::ofSeconds),
+            status.number("idle_left_s").map(Duration::ofSeconds),
+            status.text("idle_because").orElse(""));
+    var work =
+        new SessionView.Work(
+            nodes,
+            generation(nodes),
+            session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
+            session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""));
     return new SessionView(
-        entry.name(),
-        entry.id(),
-        state,
-        detail(session, state, status),
-        needsLogin(session, state),
-        String.join(",", entry.places()),
+        identity(entry),
+        new SessionView.Status(state, detail(session, state, status), needsLogin(session, state)),
         place(entry),
-        size(entry),
-        gpus(entry),
-        entry.root(),
-        entry.owner(),
-        entry.created(),
-        status.number("hard_left_s").map(Duration::ofSeconds),
-        status.number("idle_left_s").map(Duration::ofSeconds),
-        status.text("idle_because").orElse(""),
-        generation(nodes),
-        session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
-        session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""),
-        nodes,
+        lease,
+        work,
         isNew);
   }
 
@@ -201,7 +194,7 @@ public final class SessionViews {
           taken(status)
               .or(() -> Optional.of(String.join("; ", anew(session))).filter(all -> !all.isEmpty()))
               .orElseGet(() -> detail(session.entry()));
-      case ASKED, QUEUED, GRANTED, LINKED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
+      case ASKED, QUEUED, GRANTED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
     };
   }
 
@@ -223,11 +216,6 @@ public final class SessionViews {
             left ->
                 "the scheduler takes its nodes back in "
                     + DurationText.of(Duration.ofSeconds(left)));
-  }
-
-  /** What the far side says is left, if it can be asked. */
-  Optional<Duration> hardEndLeft(LiveSession session) {
-    return status(session).number("hard_left_s").map(Duration::ofSeconds);
   }
 
   private Json status(LiveSession session) {

@@ -6,16 +6,24 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.Holder;
+import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.gateway.session.LedgerEntries;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -43,6 +51,48 @@ final class LedgerTest {
 
     assertEquals(List.of(entry.in(SessionState.READY, "now")), ledger.load());
     assertEquals(List.of(entry.id() + ".json"), names());
+  }
+
+  /** Sessions outlive an upgrade, so what is on disk keeps its form. */
+  @Test
+  void theFormOnDiskStaysWhatItWas() {
+    String text =
+        """
+        {"id": "0123456789ab", "name": "devbox", "gang": "00112233aabbccdd", "state": "ready",
+         "detail": "why", "backend": "hpc", "nodes": 2, "gpus": "H100:8", "hard_end_s": 7200,
+         "idle_s": 3600, "python": ".venv", "root": "/home/me/proj", "owner": "me",
+         "holder": "me@laptop", "host": "laptop", "boot": "b00t", "created": "2026-01-02T03:04:05Z",
+         "term": 3, "inherit": {"PATH": "/bin"}, "natives": ["--account=a"], "grant": null,
+         "others": [], "foreign": true, "attach": "job/train"}\
+        """;
+
+    LedgerEntry entry = LedgerEntry.from(Json.parse(text));
+
+    var identity =
+        new LedgerEntry.Identity(
+            "0123456789ab",
+            new SessionName("devbox"),
+            Path.of("/home/me/proj"),
+            Instant.parse("2026-01-02T03:04:05Z"));
+    assertEquals(identity, entry.identity());
+    assertEquals(
+        new LedgerEntry.Keeper("me", new Holder("me@laptop"), "laptop", "b00t", 3), entry.keeper());
+    assertEquals(
+        new LedgerEntry.Asked(
+            2,
+            GpuRequest.parse("H100:8"),
+            Optional.of(".venv"),
+            List.of("--account=a"),
+            Optional.of("job/train")),
+        entry.asked());
+    assertEquals(
+        new LedgerEntry.Lease(Optional.of(Duration.ofHours(2)), Duration.ofHours(1)),
+        entry.lease());
+    assertEquals(
+        Reservation.of("hpc", new GangId("00112233aabbccdd"), Map.of("PATH", "/bin")),
+        entry.reservation());
+    assertEquals(new LedgerEntry.Status(SessionState.READY, "why", true), entry.status());
+    assertEquals(Json.parse(text).write(), entry.json().write());
   }
 
   @Test

@@ -40,23 +40,12 @@ final class PreferencesTest {
 
   private ResolvedUp wish(
       Optional<Integer> nodes, Optional<String> gpus, Optional<String> backend) {
-    var request =
-        new UpRequest(
-            Optional.empty(),
-            project,
-            backend,
-            nodes,
-            gpus.map(GpuRequest::parse),
-            Optional.empty(),
-            Optional.empty(),
-            Optional.empty(),
-            Map.of(),
-            false,
-            false,
-            false,
-            false,
-            List.of(),
-            Optional.empty());
+    UpRequest request =
+        UpRequest.of(project, Map.of())
+            .wanting(
+                UpRequest.Wanted.asConfigured()
+                    .on(backend)
+                    .size(nodes, gpus.map(GpuRequest::parse)));
     return preferences.wish(
         request, new YamlConfigs(home, temporary.resolve("no-site.yaml")).load(project));
   }
@@ -166,21 +155,21 @@ final class PreferencesTest {
     LedgerEntry has = new LedgerEntries(3).any(SessionState.READY);
     String other = has.gpus().isNone() ? "3" : "0";
 
-    assertEquals(List.of(), plain().differences(has));
+    assertEquals(List.of(), plain().differences(has, List.of()));
     assertEquals(
         List.of(
             new SessionFailure.Difference("nodes", "" + has.nodes(), "9"),
             new SessionFailure.Difference(
                 "gpus", has.gpus().toString(), GpuRequest.parse(other).toString()),
             new SessionFailure.Difference("backend", "local", "hpc")),
-        wish(Optional.of(9), Optional.of(other), Optional.of("hpc")).differences(has));
+        wish(Optional.of(9), Optional.of(other), Optional.of("hpc")).differences(has, List.of()));
 
     remembered(7, other, "local");
-    assertEquals(List.of(), plain().differences(has));
+    assertEquals(List.of(), plain().differences(has, List.of()));
 
     write(project.resolve("gpush.yaml"), "nodes: 8\n");
     assertEquals(
         List.of(new SessionFailure.Difference("nodes", "" + has.nodes(), "8")),
-        plain().differences(has));
+        plain().differences(has, List.of()));
   }
 }

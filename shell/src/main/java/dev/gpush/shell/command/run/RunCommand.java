@@ -1,15 +1,15 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
-import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
-import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
-import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -17,8 +17,6 @@ import dev.gpush.shell.command.call.UnsupportedKeys;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.command.session.DownCommand;
 import dev.gpush.shell.text.FailureText;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -108,7 +106,14 @@ public final class RunCommand implements Action.OfWords {
     Optional<GpuRequest> each = gpus.map(GpuRequest::parse);
     UnsupportedKeys.say(call);
 
-    RunView run = launch(call, count, each);
+    RunView run =
+        call.services()
+            .runs()
+            .launch(
+                new RunTarget(call.newName(), backend),
+                request(call, count, each),
+                event -> tell(call, event),
+                call.talk());
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
     if (detach) {
@@ -122,95 +127,24 @@ public final class RunCommand implements Action.OfWords {
     return status;
   }
 
-  private RunView launch(Call call, Optional<Integer> count, Optional<GpuRequest> each)
-      throws InterruptedException {
-    Optional<SessionView> ready = ready(call);
-    if (ready.isPresent()) {
-      try {
-        return launch(call, ready.get(), count, each);
-      } catch (GpushException failed) {
-        if (!(failed.failure() instanceof SessionFailure.Gone(var session, var reason))) {
-          throw failed;
-        }
-        call.say(session + " is gone: " + reason);
-      }
+  private void tell(Call call, LaunchEvent event) {
+    switch (event) {
+      case LaunchEvent.SessionGone(var session, var reason) ->
+          call.say(session + " is gone: " + reason);
+      case LaunchEvent.SessionMade(var made) ->
+          call.say(
+              "made "
+                  + made.name()
+                  + " ("
+                  + made.shape()
+                  + " on "
+                  + made.backend()
+                  + "); "
+                  + afterwards(call, made));
+      case LaunchEvent.SessionGivenBack(var session, var end) ->
+          DownCommand.sayGivenBack(call, session, end);
+      case LaunchEvent.SessionKept(var session, var failure) -> writeKept(call, session, failure);
     }
-    if (words.isEmpty()) {
-      String session = call.newName().map(SessionName::text).orElse("this folder");
-      throw new GpushException(new LaunchFailure.NothingToRepeat(session));
-    }
-    call.services().runs().check(words, call.folder());
-    SessionView made = up(call, count, each);
-    try {
-      return launch(call, made, count, each);
-    } catch (GpushException failed) {
-      if (made.isNew()) {
-        // Nothing runs on it, and nobody asked for a gang without a run.
-        giveBack(call, made.name());
-      }
-      throw failed;
-    }
-  }
-
-  private RunView launch(
-      Call call, SessionView session, Optional<Integer> count, Optional<GpuRequest> each)
-      throws InterruptedException {
-    if (session.isNew()) {
-      call.say(
-          "made "
-              + session.name()
-              + " ("
-              + session.shape()
-              + " on "
-              + session.backend()
-              + "); "
-              + afterwards(call, session));
-    } else {
-      List<SessionFailure.Difference> lacking = lacking(session, count, each);
-      if (!lacking.isEmpty()) {
-        throw new GpushException(new SessionFailure.Differs(session.name().text(), lacking));
-      }
-    }
-    return call.services()
-        .runs()
-        .launch(session.name(), request(call, session, count, each), call.talk());
-  }
-
-  /**
-   * The session of this name or folder, when it is ready: it is taken as it is, because the launch
-   * sees to its links and files, and doing that twice would double the wait.
-   */
-  private static Optional<SessionView> ready(Call call) {
-    Optional<SessionName> name = call.newName();
-    Path root = call.services().configs().load(call.folder()).root();
-    return call.services().sessions().list().stream()
-        .filter(view -> name.map(view.name()::equals).orElseGet(() -> view.root().equals(root)))
-        .filter(view -> view.state() == SessionState.READY)
-        .findFirst();
-  }
-
-  private SessionView up(Call call, Optional<Integer> count, Optional<GpuRequest> each)
-      throws InterruptedException {
-    return call.services()
-        .sessions()
-        .up(
-            new UpRequest(
-                call.newName(),
-                call.folder(),
-                backend,
-                count,
-                each,
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                call.environment(),
-                false,
-                true,
-                false,
-                false,
-                List.of(),
-                Optional.empty()),
-            call.talk());
   }
 
   private String afterwards(Call call, SessionView session) {
@@ -228,45 +162,11 @@ public final class RunCommand implements Action.OfWords {
     return idle + "; gpush down gives it back";
   }
 
-  /** A run takes part of what is there, never more. */
-  private List<SessionFailure.Difference> lacking(
-      SessionView session, Optional<Integer> count, Optional<GpuRequest> each) {
-    var lacking = new ArrayList<SessionFailure.Difference>();
-    count
-        .filter(asked -> asked > session.nodes().size())
-        .ifPresent(asked -> lacking.add(difference("nodes", session.nodes().size(), asked)));
-    each.filter(asked -> exceeds(asked, session.gpus()))
-        .ifPresent(asked -> lacking.add(difference("gpus", session.gpus(), asked)));
-    backend
-        .filter(asked -> !asked.equals(session.backend()))
-        .ifPresent(asked -> lacking.add(difference("backend", session.backend(), asked)));
-    return lacking;
-  }
-
-  private static boolean exceeds(GpuRequest asked, GpuRequest there) {
-    boolean otherModel =
-        asked.model().isPresent()
-            && there.model().isPresent()
-            && !asked.model().get().equalsIgnoreCase(there.model().get());
-    return !asked.isNone() && (otherModel || asked.count() > there.count());
-  }
-
-  private static SessionFailure.Difference difference(String what, Object has, Object asked) {
-    return new SessionFailure.Difference(what, has.toString(), asked.toString());
-  }
-
-  private RunRequest request(
-      Call call, SessionView session, Optional<Integer> count, Optional<GpuRequest> each) {
+  private RunRequest request(Call call, Optional<Integer> count, Optional<GpuRequest> each) {
     return new RunRequest(
-        words,
-        call.folder(),
-        session.isNew() ? Optional.empty() : count,
-        session.isNew() ? Optional.empty() : each.map(GpuRequest::count),
-        on,
-        python,
-        call.environment(),
-        overwrite,
-        queue);
+        new RunRequest.Command(words, call.folder(), python, call.environment()),
+        new RunRequest.Claim(count, each, on, queue),
+        overwrite);
   }
 
   private static int follow(Call call, SessionName session, int run, Set<Integer> shown)
@@ -283,9 +183,12 @@ public final class RunCommand implements Action.OfWords {
     try {
       DownCommand.down(call, session, false);
     } catch (GpushException failed) {
-      List<String> words = List.of("down", "-s", session.text());
-      call.console()
-          .write(true, new FailureText(words).of(failed.failure()).bytes(call.console().look()));
+      writeKept(call, session, failed.failure());
     }
+  }
+
+  private static void writeKept(Call call, SessionName session, Failure failure) {
+    List<String> words = List.of("down", "-s", session.text());
+    call.console().write(true, new FailureText(words).of(failure).bytes(call.console().look()));
   }
 }

@@ -50,8 +50,12 @@ public final class DownCommand implements Action {
   public static GivenBack down(Call call, SessionName session, boolean discard)
       throws InterruptedException {
     GivenBack end = call.services().sessions().down(session, discard, call.talk());
+    sayGivenBack(call, session, end);
+    return end;
+  }
+
+  public static void sayGivenBack(Call call, SessionName session, GivenBack end) {
     call.say(session + " is given back");
     end.kept().forEach(path -> call.say("kept, because it is not gpush's: " + path));
-    return end;
   }
 }

@@ -73,8 +73,7 @@ public final class PsCommand implements Action {
       case READY -> "";
       case QUEUED ->
           " is queued for " + DurationText.coarse(Duration.between(session.created(), call.now()));
-      case ASKED, GRANTED, LINKED, DEGRADED, RELEASING, RELEASED, LEAKED ->
-          " is " + session.state().word();
+      case ASKED, GRANTED, DEGRADED, RELEASING, RELEASED, LEAKED -> " is " + session.state().word();
     };
   }
 

@@ -12,6 +12,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
@@ -131,27 +132,34 @@ public final class UpCommand implements Action {
     }
     Optional<BatchHeaders> headers = script.map(file -> headers(call, file));
     Optional<Duration> end = Values.time("--for", hardEnd);
-    UpRequest request =
-        new UpRequest(
-            call.newName(),
-            call.folder(),
+    var wanted =
+        new UpRequest.Wanted(
             backend,
             Values.nodes(nodes).or(() -> headers.flatMap(BatchHeaders::nodes)),
             gpus.map(GpuRequest::parse).or(() -> headers.flatMap(BatchHeaders::gpus)),
-            end.or(() -> headers.flatMap(BatchHeaders::time)),
-            Values.time("--idle", idle),
             python,
-            call.environment(),
-            replace,
-            false,
-            dryRun,
-            discard,
             headers.map(BatchHeaders::natives).orElse(List.of()).stream()
                 .filter(option -> end.isEmpty() || !option.startsWith("--time="))
                 .toList(),
             attach);
+    var lease =
+        new UpRequest.Lease(
+            end.or(() -> headers.flatMap(BatchHeaders::time)), Values.time("--idle", idle));
+    UpRequest request =
+        UpRequest.of(call.folder(), call.environment())
+            .named(call.newName())
+            .wanting(wanted)
+            .leased(lease)
+            .onExisting(existing());
     UnsupportedKeys.say(call);
     return dryRun ? plan(call, request) : up(call, request);
+  }
+
+  private Existing existing() {
+    if (!replace) {
+      return Existing.MUST_MATCH;
+    }
+    return discard ? Existing.REPLACE_AND_DISCARD : Existing.REPLACE;
   }
 
   /** What a script asks for; whatever of it has no effect is said. */

@@ -6,11 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
-import dev.gpush.core.session.SessionState;
+import dev.gpush.core.run.RunTarget;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.Sessions;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
-import dev.gpush.shell.command.ViewChange;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -18,8 +21,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 final class RunCommandTest {
   private final Desk desk = new Desk();
@@ -36,10 +37,8 @@ final class RunCommandTest {
         """);
 
     RunRequest request = desk.runs.launched.getFirst();
-    assertEquals(List.of("train.py"), request.words());
-    assertEquals(Optional.empty(), request.nodes());
-    assertTrue(desk.sessions.asked.getFirst().attachOnly());
-    assertEquals(Optional.of(2), desk.sessions.asked.getFirst().nodes());
+    assertEquals(List.of("train.py"), request.command().words());
+    assertEquals(Optional.of(2), request.claim().nodes());
   }
 
   @Test
@@ -54,33 +53,32 @@ final class RunCommandTest {
         """);
 
     RunRequest request = desk.runs.launched.getFirst();
-    assertEquals(List.of("train.py", "--nodes", "3", "--", "-q"), request.words());
-    assertEquals(Optional.of(1), request.nodes());
-    assertEquals(Optional.of(2), request.gpus());
-    assertEquals(Optional.of("0:4-5"), request.on());
-    assertEquals(Optional.of(".venv"), request.python());
-    assertEquals(List.of(true, true), List.of(request.overwrite(), request.queue()));
+    assertEquals(List.of("train.py", "--nodes", "3", "--", "-q"), request.command().words());
+    assertEquals(Optional.of(".venv"), request.command().python());
+    assertEquals(
+        new RunRequest.Claim(
+            Optional.of(1), Optional.of(GpuRequest.parse("2")), Optional.of("0:4-5"), true),
+        request.claim());
+    assertTrue(request.overwrite());
   }
 
-  @ParameterizedTest
-  @CsvSource({
-    "--nodes 4, nodes, 2, 4",
-    "--gpus 16, gpus, H100:8, 16",
-    "--gpus A100:4, gpus, H100:8, A100:4",
-    "--backend hpc, backend, local, hpc"
-  })
-  void asksForAnotherSessionWhenThisOneLacksIt(String flag, String what, String has, String asked) {
+  @Test
+  void asksForAnotherSessionWhenThisOneLacksIt() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+    desk.runs.failure =
+        Optional.of(
+            new SessionFailure.Differs(
+                "devbox", List.of(new SessionFailure.Difference("nodes", "2", "4"))));
 
     desk.expect(
         """
-        $ gpush run %s train.py
+        $ gpush run --nodes 4 --backend hpc train.py
         2> gpush: devbox does not match this request
-        2>   because %s: it has %s, you asked for %s
-        2>   try: gpush up -s devbox --replace --%s %s
+        2>   because nodes: it has 2, you asked for 4
+        2>   try: gpush up -s devbox --replace --nodes 4
         ? 255
-        """
-            .formatted(flag, what, has, asked, what, asked));
+        """);
+    assertEquals(new RunTarget(Optional.empty(), Optional.of("hpc")), desk.runs.targets.getFirst());
   }
 
   @Test
@@ -96,7 +94,7 @@ final class RunCommandTest {
         2>   try: gpush run train.py
         ? 255
         """);
-    assertEquals(List.of(), desk.runs.launched.getFirst().words());
+    assertEquals(List.of(), desk.runs.launched.getFirst().command().words());
   }
 
   @Test
@@ -111,7 +109,8 @@ final class RunCommandTest {
         2> [1] warning
         ? 17
         """);
-    assertEquals(List.of("-m", "pkg.train", "--lr", "1"), desk.runs.launched.getFirst().words());
+    assertEquals(
+        List.of("-m", "pkg.train", "--lr", "1"), desk.runs.launched.getFirst().command().words());
   }
 
   @Test
@@ -132,20 +131,12 @@ final class RunCommandTest {
   }
 
   @Test
-  void aReadySessionIsTakenAsItIs() {
-    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-    desk.folder = Desk.PROJECT.resolve("src");
-
-    assertEquals(0, desk.call(desk.client("gpush run train.py")));
-
-    assertEquals(List.of(), desk.sessions.asked);
-  }
-
-  @Test
   void oneThatIsGoneIsMadeAgain() {
-    desk.sessions.add("old", Desk.PROJECT, 2, GpuRequest.none());
-    desk.runs.failsOnce = Optional.of(new SessionFailure.Gone("old", "its lease ended"));
-    desk.sessions.isForgetful = true;
+    desk.runs.events =
+        List.of(
+            new LaunchEvent.SessionGone("old", "its lease ended"),
+            new LaunchEvent.SessionMade(
+                desk.sessions.add("devbox", Desk.PROJECT, 1, GpuRequest.none())));
 
     desk.expect(
         """
@@ -159,15 +150,43 @@ final class RunCommandTest {
   }
 
   @Test
-  void oneThatIsNotReadyIsAttachedFirst() {
-    desk.sessions.change(
-        new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none()))
-            .state(SessionState.DEGRADED, "node 1 is cut")
-            .view());
+  void aSessionThatWasMadeInVainIsGivenBackFirst() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    var name = new SessionName("devbox");
+    var end = new Sessions.GivenBack(List.of(), List.of("node 0: /w/0/proj/result.bin"));
+    desk.runs.events = List.of(new LaunchEvent.SessionGivenBack(name, end));
+    desk.runs.failure = Optional.of(new LaunchFailure.NoSuchScript("x.py", "~/proj", List.of()));
 
-    assertEquals(0, desk.call(desk.client("gpush run train.py")));
+    desk.expect(
+        """
+        $ gpush run x.py
+        2> devbox is given back
+        2> kept, because it is not gpush's: node 0: /w/0/proj/result.bin
+        2> gpush: there is no script 'x.py'
+        2>   because ~/proj has no such file
+        2>   try: ls
+        ? 255
+        """);
+  }
 
-    assertTrue(desk.sessions.asked.getFirst().attachOnly());
+  @Test
+  void aSessionThatCannotBeGivenBackIsNamedBeforeTheFailure() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    var question = new UsageFailure.NobodyToAsk("discard?", "--discard");
+    desk.runs.events = List.of(new LaunchEvent.SessionKept(new SessionName("devbox"), question));
+    desk.runs.failure = Optional.of(new LaunchFailure.NoSuchScript("x.py", "~/proj", List.of()));
+
+    desk.expect(
+        """
+        $ gpush run x.py
+        2> gpush: a question needs an answer, and nobody can be asked
+        2>   because it is: discard?
+        2>   try: gpush down --discard -s devbox
+        2> gpush: there is no script 'x.py'
+        2>   because ~/proj has no such file
+        2>   try: ls
+        ? 255
+        """);
   }
 
   @Test
@@ -286,7 +305,7 @@ final class RunCommandTest {
         [0] hello
         2> [1] warning
         """);
-    assertEquals("mine", desk.sessions.asked.getFirst().name().orElseThrow().text());
+    assertEquals(Optional.of(new SessionName("mine")), desk.runs.targets.getFirst().session());
   }
 
   @Test

@@ -1,0 +1,107 @@
+package dev.gpush.gateway.session.ledger;
+
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.NodeInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Who is asked for the nodes of a session, and who has granted them.
+ *
+ * @param first the backend that has the gang, or is asked first. Its gang id is written before the
+ *     backend hears of it
+ * @param inherit the variables that the session took over from its first client, for that backend
+ * @param grant empty until the backend has granted
+ * @param others further backends that were asked for the same, or may still hold something of it
+ */
+public record Reservation(
+    Bid first, Map<String, String> inherit, Optional<Gang> grant, List<Bid> others) {
+  public Reservation {
+    first = new Bid(first.backend(), first.gang(), true);
+    if (grant.isPresent() && !grant.get().id().equals(first.gang())) {
+      throw new IllegalArgumentException("granted " + grant.get().id() + " for " + first.gang());
+    }
+    inherit = Map.copyOf(inherit);
+    others = List.copyOf(others);
+    if (grant.isPresent() && others.stream().anyMatch(Bid::isWanted)) {
+      throw new IllegalArgumentException("granted, and others are wanted");
+    }
+  }
+
+  /** Of one backend, which has not been asked yet. */
+  public static Reservation of(String backend, GangId gang, Map<String, String> inherit) {
+    return new Reservation(new Bid(backend, gang, true), inherit, Optional.empty(), List.of());
+  }
+
+  Reservation granted(Gang granted) {
+    List<Bid> losers = others.stream().map(Bid::unwanted).toList();
+    return new Reservation(first, inherit, Optional.of(granted), losers);
+  }
+
+  /** All who are asked for a gang that nobody has granted yet. */
+  List<Bid> wanted() {
+    var wanted = new ArrayList<Bid>();
+    if (grant.isEmpty()) {
+      wanted.add(first);
+    }
+    others.stream().filter(Bid::isWanted).forEach(wanted::add);
+    return wanted;
+  }
+
+  /** Asks these, and nobody else; whoever was asked before is to be given back. */
+  Reservation asking(List<Bid> bids, Map<String, String> inherits) {
+    var rest = new ArrayList<>(bids.subList(1, bids.size()));
+    var before = new ArrayList<Bid>(others);
+    before.add(first);
+    before.stream()
+        .filter(bid -> bids.stream().noneMatch(each -> each.gang().equals(bid.gang())))
+        .map(Bid::unwanted)
+        .forEach(rest::add);
+    return new Reservation(bids.getFirst(), inherits, grant, rest);
+  }
+
+  /** One of several that were asked has failed; it may still hold something. */
+  Reservation givenUp(Bid bid) {
+    if (!bid.gang().equals(first.gang())) {
+      return replaced(bid, List.of(bid.unwanted()));
+    }
+    List<Bid> left = others.stream().filter(Bid::isWanted).toList();
+    return left.isEmpty() ? this : asking(left, inherit);
+  }
+
+  /** Nothing is held there any more. */
+  Reservation without(Bid bid) {
+    return replaced(bid, List.of());
+  }
+
+  /** As if only this one were asked. */
+  Reservation only(Bid bid) {
+    return new Reservation(bid, inherit, grant, List.of());
+  }
+
+  private Reservation replaced(Bid bid, List<Bid> by) {
+    var rest = new ArrayList<Bid>();
+    for (Bid other : others) {
+      rest.addAll(other.gang().equals(bid.gang()) ? by : List.of(other));
+    }
+    return new Reservation(first, inherit, grant, rest);
+  }
+
+  /** This one of those that were asked has the gang. */
+  Reservation won(Bid bid, Gang granted) {
+    if (bid.gang().equals(first.gang())) {
+      return granted(granted);
+    }
+    var rest = new ArrayList<>(others.stream().filter(each -> !each.equals(bid)).toList());
+    rest.add(first);
+    return new Reservation(bid, inherit, grant, rest).granted(granted);
+  }
+
+  /** One of its nodes is another machine now. */
+  Reservation with(NodeInfo node) {
+    return new Reservation(first, inherit, grant.map(gang -> gang.with(node)), others);
+  }
+}

@@ -1,0 +1,228 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTarget;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionName;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fake.FakeTrouble.Moment;
+import dev.gpush.testkit.fake.FakeTrouble.Operation;
+import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which session a run gets, and what becomes of one that was made for it. */
+@Execution(ExecutionMode.CONCURRENT)
+final class RunSessionsTest {
+  private static final RunTarget HERE = new RunTarget(Optional.empty(), Optional.empty());
+
+  private final List<LaunchEvent> events = new ArrayList<>();
+  private SessionRig rig;
+  private SessionService gateway;
+  private Path project;
+
+  @BeforeEach
+  void begin() throws IOException {
+    rig = SessionRig.calm();
+    gateway = rig.gateway();
+    project = rig.project("project");
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    rig.close();
+  }
+
+  private RunRequest run(String... words) {
+    return Asked.run(project, words);
+  }
+
+  private static RunRequest claiming(RunRequest asked, Optional<Integer> nodes, String gpus) {
+    Optional<GpuRequest> each =
+        Optional.of(gpus).filter(text -> !text.isEmpty()).map(GpuRequest::parse);
+    return asked.claiming(new RunRequest.Claim(nodes, each, asked.claim().on(), false));
+  }
+
+  private RunView launch(RunTarget target, RunRequest request) throws InterruptedException {
+    return gateway.runs().launch(target, request, events::add, Talk.silent());
+  }
+
+  private static Failure failure(Executable work) {
+    return assertThrows(GpushException.class, work).failure();
+  }
+
+  private void make(String name, Path folder) throws InterruptedException {
+    SessionView made = gateway.sessions().up(ask(folder, 2), Talk.silent());
+    assertEquals(new SessionName(name), made.name());
+  }
+
+  @Test
+  void makesASessionAsLargeAsTheClaimAndKeepsIt() throws Exception {
+    RunView run = launch(HERE, claiming(run("true"), Optional.of(2), ""));
+
+    assertEquals("devbox", run.session());
+    assertEquals(2, run.slots().stream().map(slot -> slot.split(":")[0]).distinct().count());
+    var made = assertInstanceOf(LaunchEvent.SessionMade.class, events.getFirst());
+    assertEquals(DEVBOX, made.session().name());
+    assertEquals(1, events.size());
+    rig.assertOneGang();
+  }
+
+  @Test
+  void aReadySessionIsTakenAsItIs() throws Exception {
+    Files.writeString(project.resolve("gpush.yaml"), "nodes: 2\n"); // makes it the root
+    make("devbox", project);
+    Path inside = Files.createDirectory(project.resolve("src"));
+
+    RunView run = launch(HERE, Asked.run(inside, "true"));
+
+    assertEquals("devbox", run.session());
+    assertEquals(List.of(), events);
+    rig.assertOneGang();
+  }
+
+  @Test
+  void aNameIsTakenBeforeTheFolder() throws Exception {
+    make("devbox", project);
+    var mine = new SessionName("mine");
+
+    RunView run = launch(new RunTarget(Optional.of(mine), Optional.empty()), run("true"));
+
+    assertEquals("mine", run.session());
+    var made = assertInstanceOf(LaunchEvent.SessionMade.class, events.getFirst());
+    assertEquals(mine, made.session().name());
+  }
+
+  @Test
+  void oneOfAnEarlierGatewayIsTaken() throws Exception {
+    make("devbox", project);
+    gateway.close();
+    gateway = rig.gateway();
+    gateway.recover();
+
+    RunView run = launch(HERE, run("true"));
+
+    assertEquals("devbox", run.session());
+    assertEquals(List.of(), events);
+    rig.assertOneGang();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "4, '', '', nodes, 2, 4",
+    "1, 16, '', gpus, cpu, 16",
+    "1, '', hpc, backend, local, hpc",
+  })
+  void oneThatLacksWhatIsClaimedDiffers(
+      int nodes, String gpus, String backend, String what, String has, String asked)
+      throws Exception {
+    make("devbox", project);
+    var target =
+        new RunTarget(Optional.empty(), Optional.of(backend).filter(name -> !name.isEmpty()));
+    RunRequest request = claiming(run("true"), Optional.of(nodes), gpus);
+
+    assertEquals(
+        new SessionFailure.Differs(
+            "devbox", List.of(new SessionFailure.Difference(what, has, asked))),
+        failure(() -> launch(target, request)));
+    rig.assertOneGang();
+  }
+
+  @Test
+  void oneThatTurnsOutToBeGoneIsMadeAgain() throws Exception {
+    make("devbox", project);
+    var isGone = new AtomicBoolean();
+    RunSessions.Launching launching =
+        (session, request, talk) -> {
+          if (!isGone.getAndSet(true)) {
+            gateway.sessions().down(session, true, talk);
+            throw new GpushException(new SessionFailure.Gone(session.text(), "its lease ended"));
+          }
+          return gateway.runs().launch(session, request, talk);
+        };
+    var policy = new RunSessions(gateway.sessions(), launching, events::add, Talk.silent());
+
+    RunView run = policy.launch(HERE, run("true"));
+
+    assertEquals("devbox", run.session());
+    assertEquals(2, events.size());
+    assertEquals(new LaunchEvent.SessionGone("devbox", "its lease ended"), events.getFirst());
+    assertInstanceOf(LaunchEvent.SessionMade.class, events.getLast());
+    rig.assertOneGang();
+  }
+
+  @Test
+  void oneThatWasMadeInVainIsGivenBack() {
+    RunRequest request = Asked.on("9:0", run("true"));
+
+    assertInstanceOf(LaunchFailure.BadSlots.class, failure(() -> launch(HERE, request)));
+
+    assertEquals(2, events.size());
+    assertInstanceOf(LaunchEvent.SessionMade.class, events.getFirst());
+    var back = assertInstanceOf(LaunchEvent.SessionGivenBack.class, events.getLast());
+    assertEquals(DEVBOX, back.session());
+    rig.assertNothingLeft(gateway);
+  }
+
+  @Test
+  void oneThatWasThereIsKeptWhenTheLaunchFails() throws Exception {
+    make("devbox", project);
+    RunRequest request = Asked.on("9:0", run("true"));
+
+    assertInstanceOf(LaunchFailure.BadSlots.class, failure(() -> launch(HERE, request)));
+
+    assertEquals(List.of(), events);
+    rig.assertOneGang();
+  }
+
+  @Test
+  void oneThatCannotBeGivenBackIsToldAndTheFailureIsTheLaunchs() {
+    rig.trouble().fail(Operation.RELEASE, Moment.BEFORE);
+    RunRequest request = Asked.on("9:0", run("true"));
+
+    assertInstanceOf(LaunchFailure.BadSlots.class, failure(() -> launch(HERE, request)));
+
+    var kept = assertInstanceOf(LaunchEvent.SessionKept.class, events.getLast());
+    assertEquals(DEVBOX, kept.session());
+    assertInstanceOf(BackendFailure.NotReleased.class, kept.failure());
+    rig.assertOneGang();
+  }
+
+  @Test
+  void nothingIsReservedForWordsThatCannotBeLaunched() {
+    assertInstanceOf(
+        LaunchFailure.NoSuchScript.class, failure(() -> launch(HERE, run("trian.py"))));
+    assertEquals(
+        new LaunchFailure.NothingToRepeat("this folder"), failure(() -> launch(HERE, run())));
+
+    assertEquals(List.of(), events);
+    rig.assertNothingLeft(gateway);
+  }
+}
