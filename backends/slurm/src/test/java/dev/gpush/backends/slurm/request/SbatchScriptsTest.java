@@ -1,4 +1,4 @@
-package dev.gpush.core.session;
+package dev.gpush.backends.slurm.request;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.BatchHeaders;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -16,9 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-final class BatchHeadersTest {
+final class SbatchScriptsTest {
   private static BatchHeaders read(String... headers) {
-    return BatchHeaders.parse("job.sbatch", "#!/bin/bash\n" + String.join("\n", headers) + "\n");
+    return new SbatchScripts()
+        .read("job.sbatch", "#!/bin/bash\n" + String.join("\n", headers) + "\n");
   }
 
   private static List<String> bad(String... headers) {
@@ -146,7 +148,7 @@ final class BatchHeadersTest {
   @Test
   void whateverIsInItIsReadOrRefused() {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
-    System.err.println("BatchHeadersTest seed " + seed + " (-Dgpush.seed)");
+    System.err.println("SbatchScriptsTest seed " + seed + " (-Dgpush.seed)");
     var random = new Random(seed);
     String letters = " -=:,#'\"\\NnGtpx0123456789\t\nSBATCH#gpu";
     for (int round = 0; round < 2000; round++) {
@@ -155,7 +157,7 @@ final class BatchHeadersTest {
         text.append(letters.charAt(random.nextInt(letters.length())));
       }
       try {
-        BatchHeaders headers = BatchHeaders.parse("job", text.toString());
+        BatchHeaders headers = new SbatchScripts().read("job", text.toString());
         headers.nodes().ifPresent(nodes -> assertTrue(nodes >= 1));
       } catch (GpushException refused) {
         assertInstanceOf(UsageFailure.BadScript.class, refused.failure(), () -> "seed " + seed);
