@@ -3,6 +3,8 @@ package dev.gpush.backends.local;
 import dev.gpush.backends.local.GpuInventory.Stock;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
@@ -99,6 +101,11 @@ public final class LocalBackend implements Backend {
   @Override
   public String kind() {
     return "local";
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return Capabilities.of(Capability.KEPT_FILES);
   }
 
   @Override

@@ -5,6 +5,8 @@ import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
@@ -71,6 +73,11 @@ public final class SshBackend implements Backend {
   @Override
   public String kind() {
     return "ssh";
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return Capabilities.of(Capability.KEPT_FILES);
   }
 
   @Override

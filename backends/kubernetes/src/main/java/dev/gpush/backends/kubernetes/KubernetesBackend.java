@@ -31,6 +31,8 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Anew;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
@@ -144,8 +146,8 @@ public final class KubernetesBackend implements Backend {
   }
 
   @Override
-  public boolean hasQueue() {
-    return true;
+  public Capabilities capabilities() {
+    return Capabilities.of(Capability.QUEUE, Capability.IMAGES);
   }
 
   @Override
@@ -236,16 +238,6 @@ public final class KubernetesBackend implements Backend {
 
   private KubernetesRelease release() {
     return new KubernetesRelease(place, agents, pipes, tasks);
-  }
-
-  @Override
-  public boolean takesImages() {
-    return true;
-  }
-
-  @Override
-  public boolean keepsFiles() {
-    return false;
   }
 
   @Override

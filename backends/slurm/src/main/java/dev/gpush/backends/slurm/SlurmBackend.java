@@ -19,6 +19,8 @@ import dev.gpush.backends.slurm.step.GangAgents;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
@@ -129,18 +131,9 @@ public final class SlurmBackend implements Backend {
   }
 
   @Override
-  public boolean hasQueue() {
-    return true;
-  }
-
-  @Override
-  public boolean takesImages() {
-    return true;
-  }
-
-  @Override
-  public boolean takesNatives() {
-    return true;
+  public Capabilities capabilities() {
+    return Capabilities.of(
+        Capability.QUEUE, Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES);
   }
 
   @Override
