@@ -1,9 +1,9 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.backends.hosts.GpuModel;
 import dev.gpush.backends.local.Question.Answer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 
@@ -59,7 +59,7 @@ final class GpuInventory {
     for (String line : output.lines().limit(MAX_GPUS).toList()) {
       List<String> parts = List.of(line.split(",", 3));
       if (parts.size() == 3 && isIndex(parts.get(0).strip()) && isName(parts.get(1).strip())) {
-        String model = shortModel(parts.get(2).strip());
+        String model = GpuModel.of(parts.get(2).strip());
         gpus.add(new Gpu(parts.get(0).strip(), parts.get(1).strip(), model));
       }
     }
@@ -79,16 +79,6 @@ final class GpuInventory {
       }
     }
     return List.copyOf(gpus);
-  }
-
-  /** "NVIDIA H100 80GB HBM3" is called H100, as people say. */
-  private static String shortModel(String name) {
-    String plain =
-        name.replaceFirst("(?i)^nvidia\\s+", "")
-            .replaceFirst("(?i)^(tesla|geforce|quadro)\\s+", "");
-    String first = plain.replaceFirst("[\\s-].*", "");
-    String model = first.equalsIgnoreCase("rtx") ? plain.replaceAll("\\s+", "-") : first;
-    return model.replaceAll("[^A-Za-z0-9_.-]", "").toUpperCase(Locale.ROOT);
   }
 
   private static boolean isIndex(String text) {

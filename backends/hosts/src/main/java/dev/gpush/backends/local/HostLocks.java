@@ -1,5 +1,6 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.backends.hosts.AgentCalls;
 import dev.gpush.backends.local.Question.Answer;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -54,7 +55,7 @@ final class HostLocks {
   private Json ask(List<String> command, Map<String, String> environment)
       throws InterruptedException {
     String problem = "no Python is installed";
-    for (String python : LocalAgents.INTERPRETERS) {
+    for (String python : AgentCalls.INTERPRETERS) {
       command.set(0, python);
       switch (question.ask(command, environment)) {
         case Answer.NotInstalled _ -> {}

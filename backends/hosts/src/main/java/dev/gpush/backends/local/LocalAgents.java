@@ -1,5 +1,7 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.backends.hosts.AgentCalls;
+import dev.gpush.backends.hosts.NodeAgents;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
@@ -10,9 +12,8 @@ import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
-import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.DurationText;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,31 +22,22 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.TimeoutException;
 
 /**
  * The agents of this machine that belong to this GPUSH_HOME: starts them, lists them, asks them. An
  * agent's {@code request} says what it is ({@code info}) and which GPUs it holds, so nothing needs
  * to be kept here.
  */
-final class LocalAgents {
-  /** The system's own Python first: the agent needs any, and shims of version managers are slow. */
-  static final List<String> INTERPRETERS = List.of("/usr/bin/python3", "python3", "python");
-
+final class LocalAgents implements NodeAgents {
   /** A control question takes milliseconds; an agent that does not answer hangs. */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(20);
 
-  /** Stops runs with a grace time, then lets go of files. */
-  private static final Duration RELEASE_LIMIT = Duration.ofMinutes(5);
-
   private final LocalHost host;
-  private final AgentProgram agent;
-  private final Tasks tasks;
+  private final AgentCalls calls;
 
   LocalAgents(LocalHost host, AgentProgram agent, Tasks tasks) {
     this.host = host;
-    this.agent = agent;
-    this.tasks = tasks;
+    this.calls = new AgentCalls(agent, ANSWER_LIMIT, tasks);
   }
 
   /** A lock that a node's agent is to hold. */
@@ -80,43 +72,31 @@ final class LocalAgents {
             .with("peers", secret.onSameHost())
             .with("hold_only", true)
             .with("request", kept);
-    ask(
-        environment(request.inherit()),
-        header("start", request.gang(), info.index(), "start", start));
+    calls.start(host.machine(environment(request.inherit())), request.gang(), info.index(), start);
   }
 
-  /**
-   * One that holds nothing, for a node whose agent was killed: so that it can be asked to release.
-   */
-  void restart(Gang gang, NodeInfo info) throws IOException {
+  @Override
+  public void restart(Gang gang, NodeInfo info) throws IOException {
     Json.Obj start = AgentStart.again(gang, info).with("env", environment(Map.of()));
-    ask(environment(Map.of()), header("start", gang.id(), info.index(), "start", start));
+    calls.start(loader(), gang.id(), info.index(), start);
   }
 
   /**
    * The status of each agent of this home: another GPUSH_HOME of the same user is another world.
    */
   List<Json> list() throws IOException {
-    Json answer = ask(environment(Map.of()), Json.object("mode", "list"));
     String home = host.home().resolve("nodes").toString() + "/";
-    return answer.items("agents").stream()
-        .filter(status -> info(status).workspace().startsWith(home))
+    return calls.list(loader()).stream()
+        .filter(status -> AgentCalls.info(status).workspace().startsWith(home))
         .toList();
   }
 
   /** The agents of one gang by node. */
   Map<Integer, Json> of(GangId gang) throws IOException {
     var nodes = new TreeMap<Integer, Json>();
-    for (Json status : list()) {
-      if (status.text("gang").orElse("").equals(gang.text())) {
-        nodes.put(info(status).index(), status);
-      }
-    }
+    AgentCalls.ofGang(list(), gang)
+        .forEach(status -> nodes.put(AgentCalls.info(status).index(), status));
     return nodes;
-  }
-
-  static NodeInfo info(Json status) {
-    return NodeInfo.from(status.object("request").object("info"));
   }
 
   /** Identities of the GPUs that an agent holds. */
@@ -124,36 +104,20 @@ final class LocalAgents {
     return status.object("request").texts("gpus");
   }
 
-  /** Asks one agent; throws with NotThere when there is none. */
-  Json control(GangId gang, int node, Json.Obj what) throws InterruptedException {
-    Duration limit = what.text("do").orElse("").equals("release") ? RELEASE_LIMIT : ANSWER_LIMIT;
-    try {
-      return tasks.within(limit, "control-" + node, () -> ask(gang, node, what));
-    } catch (IOException broken) {
-      String detail = "node " + node + ": " + broken.getMessage();
-      throw new GpushException(new AgentFailure.Died(detail), broken);
-    } catch (TimeoutException hangs) {
-      String detail = "node " + node + " has not answered for " + DurationText.of(limit);
-      throw new GpushException(new AgentFailure.Died(detail), hangs);
-    }
+  /** At its socket, which takes a millisecond; by the loader, which knows more, if that fails. */
+  @Override
+  public Json control(GangId gang, NodeInfo node, Json.Obj what) throws InterruptedException {
+    return calls.inTime(node.index(), what, () -> ask(gang, node.index(), what));
   }
 
-  /** At its socket, which takes a millisecond; by the loader, which knows more, if that fails. */
   private Json ask(GangId gang, int node, Json.Obj what) throws IOException {
     Optional<Json> answer = NodeSocket.of(gang, node).ask(what);
-    return answer.isPresent()
-        ? answer.orElseThrow()
-        : ask(environment(Map.of()), header("control", gang, node, "control", what));
+    return answer.isPresent() ? answer.orElseThrow() : calls.control(loader(), gang, node, what);
   }
 
-  private static Json.Obj header(String mode, GangId gang, int node, String key, Json.Obj value) {
-    return Json.object("mode", mode, "gang", gang.text(), "node", node, key, value);
-  }
-
-  private Json ask(Map<String, String> environment, Json.Obj header) throws IOException {
-    try (Pipe pipe = host.spawn(agent.arguments(INTERPRETERS), environment)) {
-      return agent.ask(pipe, header);
-    }
+  /** This machine with the gateway's own paths. */
+  private Machine loader() {
+    return host.machine(environment(Map.of()));
   }
 
   static Path parent(NodeInfo info) {
@@ -175,21 +139,11 @@ final class LocalAgents {
     return variables;
   }
 
-  /**
-   * What everything on a node starts from. A node sees the GPUs that it holds and no others, a CPU
-   * node none. PCI order makes CUDA count as nvidia-smi does; its own order is fastest first.
-   */
+  /** What everything on a node starts from. */
   private Map<String, String> variables(GangRequest request, NodeInfo info) {
     var variables = new TreeMap<>(environment(request.inherit()));
     variables.putAll(request.environment());
-    String visible = info.hasGpus() ? String.join(",", info.slots()) : "";
-    variables.put("CUDA_VISIBLE_DEVICES", visible);
-    if (info.hasGpus()) {
-      variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-    }
-    if (info.gpuModel().equals("AMD")) {
-      variables.put("HIP_VISIBLE_DEVICES", visible);
-    }
+    variables.putAll(AgentCalls.visibleGpus(info));
     return variables;
   }
 }

@@ -1,5 +1,9 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.backends.hosts.AgentCalls;
+import dev.gpush.backends.hosts.FailureWords;
+import dev.gpush.backends.hosts.GangRelease;
+import dev.gpush.backends.hosts.HostGangs;
 import dev.gpush.backends.local.GpuInventory.Stock;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
@@ -7,19 +11,15 @@ import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.BackendConfig;
-import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.task.Work;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,7 +29,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
 /**
  * This machine as N nodes: without GPUs asked any number of CPU nodes, with GPUs as many as the
@@ -37,12 +36,9 @@ import java.util.TreeMap;
  *
  * <p>A node is an agent, detached, that holds the locks of its GPUs and ends with its lease. So
  * there is no state here: what exists is what agents answer. {@code LocalReservation} takes, {@code
- * LocalRelease} gives back.
+ * GangRelease} gives back.
  */
 public final class LocalBackend implements Backend {
-  /** What calls itself otherwise was not made by us. */
-  private static final String GANG_ID = "[0-9a-f]{16}";
-
   private final String name;
   private final LocalHost host;
   private final int mostNodes;
@@ -50,6 +46,7 @@ public final class LocalBackend implements Backend {
   private final GpuInventory inventory;
   private final HostLocks locks;
   private final LocalAgents agents;
+  private final HostGangs gangs;
 
   /**
    * One without settings of its own.
@@ -79,6 +76,7 @@ public final class LocalBackend implements Backend {
     this.inventory = new GpuInventory(question);
     this.locks = new HostLocks(question, lockFolder);
     this.agents = new LocalAgents(host, agent, tasks);
+    this.gangs = new HostGangs(name, agents, tasks);
   }
 
   /**
@@ -110,7 +108,7 @@ public final class LocalBackend implements Backend {
 
   @Override
   public String describe() {
-    Stock stock = uninterrupted(() -> inventory.stock(agents.environment(Map.of())));
+    Stock stock = gangs.uninterrupted(() -> inventory.stock(agents.environment(Map.of())));
     String gpus = stock.gpus().isEmpty() ? "no GPUs" : counted(stock.gpus());
     String problem = stock.problem().isEmpty() ? "" : " (" + stock.problem() + ")";
     return "this machine: " + host.cpus() + " CPUs, " + gpus + problem;
@@ -137,7 +135,7 @@ public final class LocalBackend implements Backend {
     }
     return request.gpus().isNone()
         ? new Plan.Now(request.nodes() + (request.nodes() == 1 ? " CPU node" : " CPU nodes"))
-        : uninterrupted(() -> gpuPlan(request));
+        : gangs.uninterrupted(() -> gpuPlan(request));
   }
 
   private Plan gpuPlan(GangRequest request) throws InterruptedException {
@@ -187,7 +185,7 @@ public final class LocalBackend implements Backend {
 
   @Override
   public Observation observe(Gang gang) {
-    return uninterrupted(() -> look(gang));
+    return gangs.uninterrupted(() -> look(gang));
   }
 
   private Observation look(Gang gang) throws InterruptedException {
@@ -195,7 +193,7 @@ public final class LocalBackend implements Backend {
     try {
       listed = agents.of(gang.id());
     } catch (IOException | GpushException failed) {
-      return new Observation.CannotTell(String.valueOf(failed.getMessage()));
+      return new Observation.CannotTell(FailureWords.of(failed));
     }
     if (gang.nodes().isEmpty()) {
       return listed.isEmpty()
@@ -203,66 +201,13 @@ public final class LocalBackend implements Backend {
           : new Observation.Exists();
     }
     // What is not listed may only be slow, or its folder gone and its name still there.
-    List<Work<Observation, RuntimeException>> looks =
-        gang.nodes().stream()
-            .filter(node -> !listed.containsKey(node.index()))
-            .<Work<Observation, RuntimeException>>map(node -> () -> look(gang, node.index()))
-            .toList();
-    List<Observation> looked = tasks.all("observe", looks);
-    Optional<Observation> unknown =
-        looked.stream().filter(each -> each instanceof Observation.CannotTell).findFirst();
-    List<Integer> lost =
-        looked.stream()
-            .filter(each -> each instanceof Observation.Partly)
-            .flatMap(each -> ((Observation.Partly) each).lost().stream())
-            .toList();
-    if (unknown.isPresent()) {
-      return unknown.get();
-    }
-    if (lost.size() == gang.nodes().size()) {
-      return new Observation.Gone(noAgent(lost));
-    }
-    return lost.isEmpty() ? new Observation.Exists() : new Observation.Partly(lost, noAgent(lost));
-  }
-
-  private Observation look(Gang gang, int node) throws InterruptedException {
-    try {
-      agents.control(gang.id(), node, Json.object("do", "status"));
-      return new Observation.Exists();
-    } catch (GpushException failed) {
-      return failed.failure() instanceof AgentFailure.NotThere
-          ? new Observation.Partly(List.of(node), noAgent(List.of(node)))
-          : new Observation.CannotTell("node " + node + ": " + failed.failure());
-    }
-  }
-
-  private static String noAgent(List<Integer> lost) {
-    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
+    return gangs.observe(
+        gang, gang.nodes().stream().filter(node -> !listed.containsKey(node.index())).toList());
   }
 
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
-    Json.Obj renew = terms.json().with("do", "renew");
-    List<Work<Boolean, RuntimeException>> questions =
-        gang.nodes().stream()
-            .<Work<Boolean, RuntimeException>>map(node -> () -> renewed(gang, node.index(), renew))
-            .toList();
-    if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
-      throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
-    }
-  }
-
-  /** False for a node that is lost: the others are renewed all the same. */
-  private boolean renewed(Gang gang, int node, Json.Obj renew) throws InterruptedException {
-    try {
-      agents.control(gang.id(), node, renew);
-      return true;
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof AgentFailure.NotThere) {
-        return false;
-      }
-      throw failed;
-    }
+    gangs.renew(gang, terms);
   }
 
   @Override
@@ -270,34 +215,14 @@ public final class LocalBackend implements Backend {
     return release().all(gang, limit);
   }
 
-  private LocalRelease release() {
-    return new LocalRelease(name, host.home().resolve("nodes"), agents, inventory, locks, tasks);
+  private GangRelease release() {
+    var resources = new LocalResources(host.home().resolve("nodes"), agents, inventory, locks);
+    return new GangRelease(name, agents, LocalResources.BETWEEN_LOOKS, resources, tasks);
   }
 
   @Override
   public List<Discovered> discover(String owner) {
-    var gangs = new LinkedHashMap<GangId, TreeMap<Integer, Json>>();
-    for (Json status : uninterrupted(agents::list)) {
-      String gang = status.text("gang").orElse("");
-      if (status.text("owner").orElse("").equals(owner) && gang.matches(GANG_ID)) {
-        gangs
-            .computeIfAbsent(new GangId(gang), _ -> new TreeMap<>())
-            .put(LocalAgents.info(status).index(), status);
-      }
-    }
-    var found = new ArrayList<Discovered>();
-    gangs.forEach((gang, nodes) -> found.add(discovered(gang, List.copyOf(nodes.values()))));
-    return found;
-  }
-
-  private Discovered discovered(GangId gang, List<Json> nodes) {
-    Json first = nodes.getFirst();
-    return new Discovered(
-        new Gang(gang, name, nodes.stream().map(LocalAgents::info).toList(), ""),
-        first.text("name").orElse(""),
-        first.text("owner").orElse(""),
-        first.text("holder").orElse(""),
-        first.object("request").number("nodes").orElse(-1L) == nodes.size());
+    return gangs.discovered(owner, gangs.uninterrupted(agents::list));
   }
 
   @Override
@@ -319,20 +244,6 @@ public final class LocalBackend implements Backend {
 
   @Override
   public List<String> interpreters(Gang gang) {
-    return LocalAgents.INTERPRETERS;
-  }
-
-  /** For what cannot say that it was interrupted: the flag stays, and the caller gets a failure. */
-  private <T> T uninterrupted(Work<T, IOException> work) {
-    try {
-      return work.run();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new GpushException(new BackendFailure.ReserveFailed(name, "interrupted"), stop);
-    } catch (IOException failed) {
-      String reason = String.valueOf(failed.getMessage());
-      throw new GpushException(
-          new BackendFailure.Unavailable(name, reason, "gpush doctor"), failed);
-    }
+    return AgentCalls.INTERPRETERS;
   }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,6 +25,21 @@ public interface LocalHost {
 
   /** Fit for secrets. */
   SecureRandom random();
+
+  /** This machine, on which commands start from these variables. */
+  default Machine machine(Map<String, String> environment) {
+    return new Machine() {
+      @Override
+      public String name() {
+        return LocalHost.this.name();
+      }
+
+      @Override
+      public Pipe spawn(List<String> arguments) throws IOException {
+        return LocalHost.this.spawn(arguments, environment);
+      }
+    };
+  }
 
   Pipe spawn(List<String> arguments, Map<String, String> environment) throws IOException;
 }

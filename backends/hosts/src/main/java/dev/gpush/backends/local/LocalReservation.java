@@ -1,5 +1,8 @@
 package dev.gpush.backends.local;
 
+import dev.gpush.backends.hosts.AgentCalls;
+import dev.gpush.backends.hosts.GangRelease;
+import dev.gpush.backends.hosts.HostGangs;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -17,7 +20,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -43,7 +45,7 @@ final class LocalReservation {
   private final LocalAgents agents;
   private final GpuInventory inventory;
   private final HostLocks locks;
-  private final LocalRelease release;
+  private final GangRelease release;
   private final Tasks tasks;
   private final GangRequest request;
   private final PeerSecret secret;
@@ -54,7 +56,7 @@ final class LocalReservation {
       LocalAgents agents,
       GpuInventory inventory,
       HostLocks locks,
-      LocalRelease release,
+      GangRelease release,
       Tasks tasks,
       GangRequest request) {
     this.name = name;
@@ -73,12 +75,12 @@ final class LocalReservation {
     var nodes = new ArrayList<NodeInfo>();
     try {
       Map<Integer, Json> running = agents.of(request.gang());
-      running.values().forEach(status -> nodes.add(LocalAgents.info(status)));
+      running.values().forEach(status -> nodes.add(AgentCalls.info(status)));
       if (running.isEmpty()) {
         requireRoom(plan.get());
       }
       if (nodes.size() < request.nodes()) {
-        shareSecret(running.keySet());
+        shareSecret(nodes);
         if (request.gpus().isNone()) {
           startCpuNodes(nodes);
         } else {
@@ -92,25 +94,21 @@ final class LocalReservation {
           new BackendFailure.ReserveFailed(name, String.valueOf(failed.getMessage())), failed);
     } finally {
       if (!done) {
-        rollBack(nodes);
+        release.rollBack(new Gang(request.gang(), name, nodes, ""), ROLLBACK_LIMIT);
       }
     }
   }
 
   /** With what an earlier try has left: they know another secret, and who comes now only ours. */
-  private void shareSecret(Set<Integer> running) throws InterruptedException {
-    for (int node : running) {
+  private void shareSecret(List<NodeInfo> running) throws InterruptedException {
+    for (NodeInfo node : running) {
       agents.control(request.gang(), node, secret.onSameHost().with("do", "peers"));
     }
   }
 
   private void requireRoom(Plan plan) {
-    switch (plan) {
-      case Plan.Never(var reason, var works) ->
-          throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
-      case Plan.Later(var reason, _, var holders) ->
-          throw new GpushException(new BackendFailure.Taken(name, reason, holders));
-      case Plan.Now _ -> {}
+    if (!(plan instanceof Plan.Now)) {
+      throw HostGangs.refusal(name, plan);
     }
   }
 
@@ -190,23 +188,6 @@ final class LocalReservation {
   private void finish(List<Work<Boolean, IOException>> starts)
       throws IOException, InterruptedException {
     tasks.finishAll("start", starts);
-  }
-
-  /**
-   * The caller hears of the first failure; agents that stay end by themselves, nobody claims them.
-   */
-  private void rollBack(List<NodeInfo> nodes) {
-    boolean interrupted = Thread.interrupted();
-    try {
-      release.all(new Gang(request.gang(), name, nodes, ""), ROLLBACK_LIMIT);
-    } catch (GpushException stillThere) {
-      // Told by discover as an incomplete gang.
-    } catch (InterruptedException again) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private NodeInfo node(int index, List<Gpu> gpus) {

@@ -1,5 +1,9 @@
 package dev.gpush.backends.ssh;
 
+import dev.gpush.backends.hosts.AgentCalls;
+import dev.gpush.backends.hosts.FailureWords;
+import dev.gpush.backends.hosts.GangRelease;
+import dev.gpush.backends.hosts.HostGangs;
 import dev.gpush.backends.ssh.Surveys.Silent;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.Ways;
@@ -9,15 +13,11 @@ import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.BackendConfig;
-import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.json.Json;
@@ -34,7 +34,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 
 /**
  * Hosts that nobody schedules, as one place: a gang is as many hosts, each with the GPUs asked for,
@@ -42,20 +41,19 @@ import java.util.TreeMap;
  * agents and locks on the hosts say.
  */
 public final class SshBackend implements Backend {
-  /** What calls itself otherwise was not made by us. */
-  private static final String GANG_ID = "[0-9a-f]{16}";
-
   private final SshPlace place;
   private final SecureRandom random;
   private final Tasks tasks;
   private final HostAgents agents;
+  private final HostGangs gangs;
   private final Surveys surveys;
 
   private SshBackend(SshPlace place, AgentProgram agent, SecureRandom random, Tasks tasks) {
     this.place = place;
     this.random = random;
     this.tasks = tasks;
-    this.agents = new HostAgents(agent, place.locks(), tasks);
+    this.agents = new HostAgents(agent, place, tasks);
+    this.gangs = new HostGangs(place.name(), agents, tasks);
     this.surveys = new Surveys(place, tasks);
   }
 
@@ -82,7 +80,7 @@ public final class SshBackend implements Backend {
 
   @Override
   public String describe() {
-    Surveys.Result result = uninterrupted(surveys::all);
+    Surveys.Result result = gangs.uninterrupted(surveys::all);
     if (result.surveys().isEmpty()) {
       throw result.silent().getFirst().reason();
     }
@@ -124,7 +122,7 @@ public final class SshBackend implements Backend {
     }
     var choice = new HostChoice(place.name(), request.nodes(), request.gpus());
     Surveys.Result result =
-        uninterrupted(
+        gangs.uninterrupted(
             () ->
                 surveys.enough(
                     found -> choice.seats(found, request.nodes(), Set.of()).isPresent()));
@@ -152,32 +150,23 @@ public final class SshBackend implements Backend {
     }
   }
 
-  static GpushException refusal(String backend, Plan plan) {
-    return new GpushException(
-        switch (plan) {
-          case Plan.Never(var reason, var works) ->
-              new BackendFailure.NeverFits(backend, reason, works);
-          case Plan.Later(var reason, _, var holders) ->
-              new BackendFailure.Taken(backend, reason, holders);
-          case Plan.Now(var what) -> new BackendFailure.Taken(backend, what, List.of());
-        });
-  }
-
   @Override
   public Gang reserve(GangRequest request) throws InterruptedException {
     if (request.nodes() > place.hosts().size()) {
-      throw refusal(place.name(), plan(request));
+      throw HostGangs.refusal(place.name(), plan(request));
     }
     return new SshReservation(place, agents, surveys, release(), tasks, random, request).take();
   }
 
-  private SshRelease release() {
-    return new SshRelease(place, agents, surveys, tasks);
+  private GangRelease release() {
+    var resources = new HostResources(place, agents, surveys, tasks);
+    return new GangRelease(place.name(), agents, HostResources.BETWEEN_LOOKS, resources, tasks);
   }
 
   @Override
   public Observation observe(Gang gang) {
-    return uninterrupted(() -> gang.nodes().isEmpty() ? search(gang) : look(gang));
+    return gangs.uninterrupted(
+        () -> gang.nodes().isEmpty() ? search(gang) : gangs.observe(gang, gang.nodes()));
   }
 
   private Observation search(Gang gang) throws InterruptedException {
@@ -206,86 +195,17 @@ public final class SshBackend implements Backend {
     }
   }
 
-  private Observation look(Gang gang) throws InterruptedException {
-    List<Work<Observation, RuntimeException>> looks =
-        gang.nodes().stream()
-            .<Work<Observation, RuntimeException>>map(node -> () -> look(gang, node))
-            .toList();
-    List<Observation> looked = tasks.all("observe", looks);
-    List<Integer> lost =
-        looked.stream()
-            .filter(each -> each instanceof Observation.Partly)
-            .flatMap(each -> ((Observation.Partly) each).lost().stream())
-            .toList();
-    if (lost.size() == gang.nodes().size()) {
-      return new Observation.Gone(noAgent(lost));
-    }
-    Optional<Observation> unknown =
-        looked.stream().filter(each -> each instanceof Observation.CannotTell).findFirst();
-    if (unknown.isPresent()) {
-      return unknown.get();
-    }
-    return lost.isEmpty() ? new Observation.Exists() : new Observation.Partly(lost, noAgent(lost));
-  }
-
-  private Observation look(Gang gang, NodeInfo node) throws InterruptedException {
-    Optional<Host> host = place.host(node.host());
-    if (host.isEmpty()) {
-      return new Observation.CannotTell(node.host() + " is not among the hosts any more");
-    }
-    try {
-      agents.control(host.get().machine(), gang.id(), node.index(), Json.object("do", "status"));
-      return new Observation.Exists();
-    } catch (GpushException failed) {
-      return failed.failure() instanceof AgentFailure.NotThere
-          ? new Observation.Partly(List.of(node.index()), noAgent(List.of(node.index())))
-          : new Observation.CannotTell("node " + node.index() + ": " + FailureWords.of(failed));
-    }
-  }
-
-  private static String noAgent(List<Integer> lost) {
-    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
-  }
-
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
-    Json.Obj renew = terms.json().with("do", "renew");
-    List<Work<Boolean, RuntimeException>> questions =
-        gang.nodes().stream()
-            .<Work<Boolean, RuntimeException>>map(node -> () -> renewed(gang, node, renew))
-            .toList();
-    if (uninterrupted(() -> tasks.all("renew", questions)).stream().noneMatch(is -> is)) {
-      throw new GpushException(new AgentFailure.NotThere(gang.id().text(), 0));
-    }
-  }
-
-  /** False for a node that is lost: the others are renewed all the same. */
-  private boolean renewed(Gang gang, NodeInfo node, Json.Obj renew) throws InterruptedException {
-    try {
-      agents.control(host(gang, node.index()).machine(), gang.id(), node.index(), renew);
-      return true;
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof AgentFailure.NotThere) {
-        return false;
-      }
-      throw failed;
-    }
+    gangs.renew(gang, terms);
   }
 
   private Host host(Gang gang, int node) {
-    String name =
-        gang.nodes().stream()
-            .filter(each -> each.index() == node)
-            .findFirst()
-            .map(NodeInfo::host)
-            .orElseThrow(() -> new IllegalArgumentException("no node " + node + " in " + gang));
-    return place
-        .host(name)
-        .orElseThrow(
-            () ->
-                new GpushException(
-                    new BackendFailure.Unavailable(
-                        place.name(), name + " is not among its hosts any more", "gpush config")));
+    return gang.nodes().stream()
+        .filter(each -> each.index() == node)
+        .findFirst()
+        .map(place::hostOf)
+        .orElseThrow(() -> new IllegalArgumentException("no node " + node + " in " + gang));
   }
 
   @Override
@@ -302,20 +222,11 @@ public final class SshBackend implements Backend {
         place.hosts().stream()
             .<Work<List<Json>, RuntimeException>>map(host -> () -> listed(host))
             .toList();
-    var gangs = new LinkedHashMap<GangId, TreeMap<Integer, Json>>();
-    for (List<Json> statuses : uninterrupted(() -> tasks.all("discover", questions))) {
-      for (Json status : statuses) {
-        String gang = status.text("gang").orElse("");
-        if (status.text("owner").orElse("").equals(owner) && gang.matches(GANG_ID)) {
-          gangs
-              .computeIfAbsent(new GangId(gang), _ -> new TreeMap<>())
-              .put(HostAgents.info(status).index(), status);
-        }
-      }
-    }
-    var found = new ArrayList<Discovered>();
-    gangs.forEach((gang, nodes) -> found.add(discovered(gang, List.copyOf(nodes.values()))));
-    return found;
+    return gangs.discovered(
+        owner,
+        gangs.uninterrupted(() -> tasks.all("discover", questions)).stream()
+            .flatMap(List::stream)
+            .toList());
   }
 
   private List<Json> listed(Host host) {
@@ -326,16 +237,6 @@ public final class SshBackend implements Backend {
     }
   }
 
-  private Discovered discovered(GangId gang, List<Json> nodes) {
-    Json first = nodes.getFirst();
-    return new Discovered(
-        new Gang(gang, place.name(), nodes.stream().map(HostAgents::info).toList(), ""),
-        first.text("name").orElse(""),
-        first.text("owner").orElse(""),
-        first.text("holder").orElse(""),
-        first.object("request").number("nodes").orElse(-1L) == nodes.size());
-  }
-
   @Override
   public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
     return host(gang, node).machine().spawn(arguments);
@@ -343,7 +244,7 @@ public final class SshBackend implements Backend {
 
   @Override
   public List<String> interpreters(Gang gang) {
-    return HostAgents.INTERPRETERS;
+    return AgentCalls.INTERPRETERS;
   }
 
   @Override
@@ -378,15 +279,5 @@ public final class SshBackend implements Backend {
     var lines = new ArrayList<String>();
     ways.forEach((way, names) -> lines.add(String.join(", ", names) + " by " + way));
     return lines;
-  }
-
-  /** For what cannot say that it was interrupted: the flag stays, and the caller gets a failure. */
-  private <T> T uninterrupted(Work<T, RuntimeException> work) {
-    try {
-      return work.run();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      throw new GpushException(new BackendFailure.ReserveFailed(place.name(), "interrupted"), stop);
-    }
   }
 }

@@ -3,6 +3,7 @@ package dev.gpush.backends.ssh;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
@@ -76,5 +77,15 @@ record SshPlace(String name, List<Host> hosts, String scratch, String locks, int
 
   Optional<Host> host(String name) {
     return hosts.stream().filter(host -> host.name().equals(name)).findFirst();
+  }
+
+  /** The host of a node, or a failure that says that the configuration lists it no longer. */
+  Host hostOf(NodeInfo node) {
+    return host(node.host())
+        .orElseThrow(
+            () ->
+                new GpushException(
+                    new BackendFailure.Unavailable(
+                        name, node.host() + " is not among its hosts any more", "gpush config")));
   }
 }

@@ -1,5 +1,8 @@
 package dev.gpush.backends.ssh;
 
+import dev.gpush.backends.hosts.AgentCalls;
+import dev.gpush.backends.hosts.GangRelease;
+import dev.gpush.backends.hosts.HostGangs;
 import dev.gpush.backends.ssh.HostChoice.Seat;
 import dev.gpush.backends.ssh.Survey.Slot;
 import dev.gpush.core.agent.PeerSecret;
@@ -46,7 +49,7 @@ final class SshReservation {
   private final SshPlace place;
   private final HostAgents agents;
   private final Surveys surveys;
-  private final SshRelease release;
+  private final GangRelease release;
   private final Tasks tasks;
   private final SecureRandom random;
   private final GangRequest request;
@@ -60,7 +63,7 @@ final class SshReservation {
       SshPlace place,
       HostAgents agents,
       Surveys surveys,
-      SshRelease release,
+      GangRelease release,
       Tasks tasks,
       SecureRandom random,
       GangRequest request) {
@@ -91,8 +94,8 @@ final class SshReservation {
           new BackendFailure.ReserveFailed(place.name(), String.valueOf(broken.getMessage())),
           broken);
     } finally {
-      if (!done) {
-        rollBack(nodes);
+      if (!done && !nodes.isEmpty()) {
+        release.rollBack(gang(nodes), ROLLBACK_LIMIT);
       }
     }
   }
@@ -112,7 +115,7 @@ final class SshReservation {
             .toList();
     var nodes = new TreeMap<Integer, NodeInfo>();
     for (List<Json> found : tasks.all("find", questions)) {
-      found.stream().map(HostAgents::info).forEach(info -> nodes.putIfAbsent(info.index(), info));
+      found.stream().map(AgentCalls::info).forEach(info -> nodes.putIfAbsent(info.index(), info));
     }
     return nodes;
   }
@@ -151,13 +154,8 @@ final class SshReservation {
   /** What runs knows another secret, and who comes now only ours. */
   private void shareSecret(Map<Integer, NodeInfo> nodes) throws InterruptedException {
     for (NodeInfo node : nodes.values()) {
-      Json.Obj peers = secret.onHosts().with("do", "peers");
-      agents.control(machine(node), request.gang(), node.index(), peers);
+      agents.control(request.gang(), node, secret.onHosts().with("do", "peers"));
     }
-  }
-
-  private dev.gpush.core.machine.Machine machine(NodeInfo node) {
-    return place.host(node.host()).orElseThrow().machine();
   }
 
   private void startMissing(NavigableMap<Integer, NodeInfo> nodes)
@@ -189,7 +187,7 @@ final class SshReservation {
       return seats.get();
     }
     SshBackend.requireSomebody(result);
-    throw SshBackend.refusal(place.name(), choice.plan(result));
+    throw HostGangs.refusal(place.name(), choice.plan(result));
   }
 
   /** Who was in the way, if somebody was; what was started is in {@code started} and in nodes. */
@@ -228,26 +226,6 @@ final class SshReservation {
   /** Waits until a start has ended, well or badly; only then is an interruption told. */
   private void finish(Work<Boolean, IOException> start) throws IOException, InterruptedException {
     tasks.finishAll("start", List.of(start));
-  }
-
-  /**
-   * The caller hears of the first failure; agents that stay end by themselves, nobody claims them.
-   */
-  private void rollBack(Map<Integer, NodeInfo> nodes) {
-    if (nodes.isEmpty()) {
-      return;
-    }
-    boolean interrupted = Thread.interrupted();
-    try {
-      release.all(gang(nodes), ROLLBACK_LIMIT);
-    } catch (GpushException stillThere) {
-      // Told by discover as an incomplete gang.
-    } catch (InterruptedException again) {
-      interrupted = true;
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   private NodeInfo node(int index, Seat seat) {

@@ -1,5 +1,6 @@
 package dev.gpush.backends.ssh;
 
+import dev.gpush.backends.hosts.GpuModel;
 import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.DurationText;
@@ -78,7 +79,7 @@ record Survey(
       String index = gpu.text("index").orElse("");
       String uuid = gpu.text("uuid").orElse("");
       if (index.matches("[0-9]{1,3}") && uuid.matches("[A-Za-z0-9_-][A-Za-z0-9._-]{0,79}")) {
-        String model = model(gpu.text("name").orElse(""));
+        String model = GpuModel.of(gpu.text("name").orElse(""));
         slots.add(slot(index, "gpu-" + uuid, model, said, foreign(said, uuid)));
       }
     }
@@ -141,16 +142,6 @@ record Survey(
                   + (user.isEmpty() ? "" : " of " + user)
                   + "), without gpush";
             });
-  }
-
-  /** "NVIDIA H100 80GB HBM3" is called H100, as people say. */
-  private static String model(String name) {
-    String plain =
-        name.replaceFirst("(?i)^nvidia\\s+", "")
-            .replaceFirst("(?i)^(tesla|geforce|quadro)\\s+", "");
-    String first = plain.replaceFirst("[\\s-].*", "");
-    String model = first.equalsIgnoreCase("rtx") ? plain.replaceAll("\\s+", "-") : first;
-    return model.replaceAll("[^A-Za-z0-9_.-]", "").toUpperCase(Locale.ROOT);
   }
 
   private static String clean(String text) {

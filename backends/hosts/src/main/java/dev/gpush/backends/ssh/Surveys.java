@@ -1,5 +1,6 @@
 package dev.gpush.backends.ssh;
 
+import dev.gpush.backends.hosts.AgentCalls;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -174,7 +175,7 @@ final class Surveys {
     String rooms = Integer.toString(place.cpuNodes());
     var problem = "no answer";
     try {
-      for (String python : HostAgents.INTERPRETERS) {
+      for (String python : AgentCalls.INTERPRETERS) {
         List<String> command =
             List.of(python, "-I", "-S", "-c", script(), place.locks(), place.scratch(), rooms);
         Answer answer = new Inquiry(host.machine(), tasks).ask(command, "", LIMIT);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.backends.hosts.AgentCalls;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Gang;
@@ -95,7 +96,7 @@ final class LocalNodesTest {
           new LocalBackend(
               "local",
               new RecordingHost(folder.resolve("home"), "none"),
-              new Recorder(new AgentFailure.NoPython(LocalAgents.INTERPRETERS)),
+              new Recorder(new AgentFailure.NoPython(AgentCalls.INTERPRETERS)),
               place.locks(),
               tasks);
 

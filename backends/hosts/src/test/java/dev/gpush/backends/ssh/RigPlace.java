@@ -145,19 +145,14 @@ final class RigPlace implements BackendPlace {
   @Override
   public void kill(Gang gang, int node) throws Exception {
     NodeInfo info = gang.nodes().get(node);
-    Host host =
+    SshPlace place =
         SshPlace.of(
-                new BackendConfig(
-                    "rack",
-                    "ssh",
-                    Json.object("hosts", List.of(Json.object("host", info.host()))),
-                    ""),
-                Ways.only(transports.getFirst()))
-            .hosts()
-            .getFirst();
+            new BackendConfig(
+                "rack", "ssh", Json.object("hosts", List.of(Json.object("host", info.host()))), ""),
+            Ways.only(transports.getFirst()));
     long pid =
-        new HostAgents(new AgentImage(tasks, random), "", tasks)
-            .control(host.machine(), gang.id(), node, Json.object("do", "status"))
+        new HostAgents(new AgentImage(tasks, random), place, tasks)
+            .control(gang.id(), info, Json.object("do", "status"))
             .number("pid")
             .orElseThrow();
     rig.in(info.host(), "kill", "-9", Long.toString(pid));

@@ -1,4 +1,4 @@
-package dev.gpush.backends.ssh;
+package dev.gpush.backends.hosts;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
@@ -6,14 +6,14 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
 
 /** A failure as a few words within a larger answer, where the shell's sentences do not come. */
-final class FailureWords {
+public final class FailureWords {
   private FailureWords() {}
 
-  static String of(Throwable cause) {
+  public static String of(Throwable cause) {
     return cause instanceof GpushException failed ? of(failed) : String.valueOf(cause.getMessage());
   }
 
-  static String of(GpushException failed) {
+  public static String of(GpushException failed) {
     return switch (failed.failure()) {
       case MachineFailure machine -> of(machine);
       case BackendFailure.Unavailable(_, var reason, _) -> reason;
@@ -24,7 +24,7 @@ final class FailureWords {
     };
   }
 
-  static String of(MachineFailure failure) {
+  private static String of(MachineFailure failure) {
     return switch (failure) {
       case MachineFailure.UnknownHost(var machine, _) -> "no machine is called " + machine;
       case MachineFailure.Refused(var machine, _) -> machine + " refuses connections";
