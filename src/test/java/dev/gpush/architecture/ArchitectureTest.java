@@ -106,15 +106,36 @@ final class ArchitectureTest {
             .because(module + " may use " + (allowed.isEmpty() ? "none" : allowed)));
   }
 
+  /** Local and ssh are the two halves of one module and share the package hosts. */
   @Test
   void backendsDoNotSeeEachOther() {
-    DescribedPredicate<JavaClass> shared = in("backends.transport").or(in("backends.remote"));
+    DescribedPredicate<JavaClass> shared =
+        in("backends.transport").or(in("backends.remote")).or(in("backends.hosts"));
     check(
         slices()
             .matching(ROOT + ".backends.(*)..")
             .should()
             .notDependOnEachOther()
             .ignoreDependency(not(shared), shared));
+  }
+
+  @Test
+  void kubernetesNeedsNoSsh() {
+    check(
+        noClasses()
+            .that(in("backends.kubernetes"))
+            .should()
+            .dependOnClassesThat(in("backends.transport")));
+  }
+
+  @Test
+  void yamlIsReadByNoBackendButKubernetes() {
+    check(
+        noClasses()
+            .that(in("backends"))
+            .and(not(in("backends.kubernetes")))
+            .should()
+            .dependOnClassesThat(in("templates")));
   }
 
   @Test
@@ -137,14 +158,20 @@ final class ArchitectureTest {
   }
 
   @Test
-  void sshLibraryStaysAtTheTwoSshEdges() {
-    keeps("org.apache.sshd..", in("gateway").or(in("backends.ssh")));
+  void sshServerLibraryStaysInTheGateway() {
+    keeps("org.apache.sshd..", in("gateway"));
   }
 
   @Test
   void sshClientLibraryStaysInItsTransport() {
     keeps("net.schmizz..", in("backends.transport.builtin"));
     keeps("com.hierynomus..", in("backends.transport.builtin"));
+  }
+
+  @Test
+  void kubernetesLibrariesStayInTheirBackend() {
+    keeps("io.fabric8..", in("backends.kubernetes"));
+    keeps("okhttp3..", in("backends.kubernetes"));
   }
 
   @Test

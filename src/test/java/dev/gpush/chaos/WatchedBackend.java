@@ -1,6 +1,7 @@
 package dev.gpush.chaos;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -62,8 +63,8 @@ record WatchedBackend(Backend real, Life life, Scene scene) implements Backend {
   }
 
   @Override
-  public boolean hasQueue() {
-    return real.hasQueue();
+  public Capabilities capabilities() {
+    return real.capabilities();
   }
 
   @Override

@@ -3,14 +3,11 @@ package dev.gpush.app;
 import dev.gpush.backends.local.LocalHost;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.machine.Machine;
-import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.hub.HubMachine;
-import java.io.IOException;
 import java.security.SecureRandom;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -52,17 +49,7 @@ final class Machines implements AutoCloseable {
 
   /** This one, as the gateway's own environment has it. */
   Machine here() {
-    return new Machine() {
-      @Override
-      public String name() {
-        return host.name();
-      }
-
-      @Override
-      public Pipe spawn(List<String> arguments) throws IOException {
-        return host.spawn(arguments, host.environment());
-      }
-    };
+    return host.machine(host.environment());
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.backends.local.SystemHost;
+import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.server.ControlServer;
 import dev.gpush.control.server.Limits;
@@ -117,6 +118,7 @@ final class Wiring implements AutoCloseable {
             sessions.runs(),
             configs,
             backends,
+            new SbatchScripts(),
             process,
             ssh.access(),
             clock,

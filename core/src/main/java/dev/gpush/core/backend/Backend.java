@@ -58,25 +58,8 @@ public interface Backend {
         new BackendFailure.ReserveFailed(name(), "it has no queue to wait in again"));
   }
 
-  /** Whether a request that does not fit now may wait here for its turn. */
-  default boolean hasQueue() {
-    return false;
-  }
-
-  /** Whether options of sbatch mean something here. */
-  default boolean takesNatives() {
-    return false;
-  }
-
-  /** Whether nodes can be made of a container image. */
-  default boolean takesImages() {
-    return false;
-  }
-
-  /** Whether the disks of nodes outlive the gang, so that what is kept there can be had later. */
-  default boolean keepsFiles() {
-    return true;
-  }
+  /** Always the same. */
+  Capabilities capabilities();
 
   /**
    * What runs already under a name that people have for it there ({@code job/train}), and can be

@@ -265,7 +265,7 @@ final class Recovery {
 
   /** A place in a queue that cannot be looked at is kept: it is resumed once it can. */
   private static void requireQueue(Backend backend, GpushException unknown) {
-    if (!backend.hasQueue()) {
+    if (!backend.capabilities().hasQueue()) {
       throw unknown;
     }
   }
@@ -297,7 +297,7 @@ final class Recovery {
 
   /** Or has just left it: its nodes are starting. */
   private static boolean isInQueue(Backend backend, Discovered found) {
-    return backend.hasQueue() && !found.complete();
+    return backend.capabilities().hasQueue() && !found.complete();
   }
 
   /** What became of one of several that were asked. */
@@ -352,7 +352,11 @@ final class Recovery {
   private boolean isKept(Bid bid, Map<Bid, Fate> fates) {
     return switch (fates.get(bid)) {
       case Fate.Queued _ -> true;
-      case Fate.Unknown _ -> backends.named(bid.backend()).map(Backend::hasQueue).orElse(false);
+      case Fate.Unknown _ ->
+          backends
+              .named(bid.backend())
+              .map(backend -> backend.capabilities().hasQueue())
+              .orElse(false);
       case Fate.Whole _, Fate.Half _, Fate.Absent _ -> false;
       case null -> false;
     };

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -23,6 +24,11 @@ public record FewPipes(Backend beneath, Queue<Integer> spawned) implements Backe
   /** The nodes that have had a pipe, each once. */
   public List<Integer> nodes() {
     return spawned.stream().distinct().sorted().toList();
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return beneath.capabilities();
   }
 
   @Override

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -197,6 +198,11 @@ final class HolderTest {
     @Override
     public String kind() {
       return "local";
+    }
+
+    @Override
+    public Capabilities capabilities() {
+      return real.capabilities();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -161,8 +162,8 @@ final class MortalGateway implements AutoCloseable {
     }
 
     @Override
-    public boolean hasQueue() {
-      return inner.hasQueue();
+    public Capabilities capabilities() {
+      return inner.capabilities();
     }
 
     @Override

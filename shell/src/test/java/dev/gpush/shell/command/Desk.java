@@ -13,6 +13,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Services;
@@ -30,6 +31,10 @@ import java.util.Optional;
 /** Somebody in front of gpush, with fakes behind it: types lines and reads what comes. */
 public final class Desk {
   public static final Path PROJECT = Path.of("/home/ann/proj");
+
+  /** Of a batch script that asks for nothing. */
+  private static final BatchHeaders NO_HEADERS =
+      new BatchHeaders(Optional.empty(), Optional.empty(), Optional.empty(), List.of(), List.of());
 
   final ManualClock clock = new ManualClock();
   public final FakeSessions sessions = new FakeSessions(clock);
@@ -49,6 +54,7 @@ public final class Desk {
               runs,
               new FakeConfigs(),
               new FakeBackends(),
+              (_, _) -> NO_HEADERS,
               new FakeGateway(),
               new FakeSsh(),
               clock,

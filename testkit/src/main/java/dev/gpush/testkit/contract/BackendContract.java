@@ -131,7 +131,7 @@ public interface BackendContract {
       GangRequest two = place.request(2, LONG);
       Plan.Later later = assertInstanceOf(Plan.Later.class, place.backend().plan(two));
       assertFalse(later.holders().isEmpty());
-      if (place.backend().hasQueue()) {
+      if (place.backend().capabilities().hasQueue()) {
         waitsUntilNobodyDoes(place, two);
       } else {
         BackendFailure.Taken taken =
@@ -227,7 +227,7 @@ public interface BackendContract {
       String named = kept.getFirst().substring("node 1: ".length());
       assertTrue(file.equals(named) || file.startsWith(named.replaceFirst("/*$", "/")), named);
       assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
-      if (place.backend().keepsFiles()) {
+      if (place.backend().capabilities().keepsFiles()) {
         assertEquals("keep me", place.read(gang, 1, file));
         assertEquals(List.of("file " + file), place.leftovers());
       } else {

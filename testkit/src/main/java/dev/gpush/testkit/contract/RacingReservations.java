@@ -21,7 +21,7 @@ final class RacingReservations {
   static List<Gang> gangs(
       BackendPlace place, Tasks tasks, List<Work<Optional<Gang>, RuntimeException>> racers)
       throws InterruptedException {
-    if (!place.backend().hasQueue()) {
+    if (!place.backend().capabilities().hasQueue()) {
       return tasks.all("racer", racers).stream().flatMap(Optional::stream).toList();
     }
     var gangs = new ConcurrentLinkedQueue<Gang>();

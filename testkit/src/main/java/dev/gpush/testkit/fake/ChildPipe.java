@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.List;
+import java.util.Map;
 
 /** A process of this machine as a pipe: what a backend's spawn gives. */
 public record ChildPipe(Process process) implements Pipe {
@@ -12,6 +13,15 @@ public record ChildPipe(Process process) implements Pipe {
   public static ChildPipe start(List<String> command) throws IOException {
     var builder = new ProcessBuilder(command);
     builder.environment().put("HOME", System.getProperty("java.io.tmpdir"));
+    return new ChildPipe(builder.start());
+  }
+
+  /** With exactly this environment; the program is found on the PATH of this process. */
+  public static ChildPipe start(List<String> command, Map<String, String> environment)
+      throws IOException {
+    var builder = new ProcessBuilder(command);
+    builder.environment().clear();
+    builder.environment().putAll(environment);
     return new ChildPipe(builder.start());
   }
 

@@ -4,6 +4,8 @@ import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangRequest;
@@ -40,36 +42,35 @@ import java.util.stream.Stream;
  * with an agent given, every reserved node has a real one, so that links can be made.
  */
 public final class FakeBackend implements Backend {
+  private static final Capabilities KEPT_FILES = Capabilities.of(Capability.KEPT_FILES);
+
   private final String name;
   private final FakeSite site;
   private final Optional<AgentProgram> agent;
-  private final boolean isQueueing;
-  private final boolean keepsFiles;
+  private final Capabilities capabilities;
   private final BooleanSupplier isAlive;
 
   private FakeBackend(
       String name,
       FakeSite site,
       Optional<AgentProgram> agent,
-      boolean isQueueing,
-      boolean keepsFiles,
+      Capabilities capabilities,
       BooleanSupplier isAlive) {
     this.name = name;
     this.site = site;
     this.agent = agent;
-    this.isQueueing = isQueueing;
-    this.keepsFiles = keepsFiles;
+    this.capabilities = capabilities;
     this.isAlive = isAlive;
   }
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty(), false, true, () -> true);
+    return new FakeBackend(name, site, Optional.empty(), KEPT_FILES, () -> true);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent), false, true, () -> true);
+    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, () -> true);
   }
 
   /**
@@ -79,22 +80,23 @@ public final class FakeBackend implements Backend {
    */
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
-    return new FakeBackend(name, site, Optional.of(agent), true, true, isAlive);
+    Capabilities all = Capabilities.of(Capability.QUEUE, Capability.KEPT_FILES);
+    return new FakeBackend(name, site, Optional.of(agent), all, isAlive);
   }
 
   /** The same before the same site, on disks that go with the gang, as those of pods do. */
   public FakeBackend onPassingDisks() {
-    return new FakeBackend(name, site, agent, isQueueing, false, isAlive);
+    Capabilities left = hasQueue() ? Capabilities.of(Capability.QUEUE) : Capabilities.of();
+    return new FakeBackend(name, site, agent, left, isAlive);
   }
 
   @Override
-  public boolean hasQueue() {
-    return isQueueing;
+  public Capabilities capabilities() {
+    return capabilities;
   }
 
-  @Override
-  public boolean keepsFiles() {
-    return keepsFiles;
+  private boolean hasQueue() {
+    return capabilities.hasQueue();
   }
 
   @Override
@@ -153,18 +155,18 @@ public final class FakeBackend implements Backend {
         throw new GpushException(new BackendFailure.NeverFits(name, reason, works));
       }
       site.trouble().at(Operation.RESERVE, Moment.BEFORE);
-      if (isQueueing) {
+      if (hasQueue()) {
         site.submit(name, request, gang -> startAgents(gang, request));
       }
-      Gang gang = isQueueing ? queued(request, waiter) : taken(request);
+      Gang gang = hasQueue() ? queued(request, waiter) : taken(request);
       site.trouble().at(Operation.RESERVE, Moment.AFTER);
-      if (!isQueueing) {
+      if (!hasQueue()) {
         startAgents(gang, request);
       }
       stays = true;
       return gang;
     } catch (InterruptedException stop) {
-      stays = isQueueing && waiter.leavesPlace();
+      stays = hasQueue() && waiter.leavesPlace();
       throw stop;
     } finally {
       endUnless(stays, request);
@@ -317,7 +319,7 @@ public final class FakeBackend implements Backend {
       for (Path file : foreign) {
         kept.add("node " + node.index() + ": " + file);
       }
-      if (!keepsFiles) {
+      if (!capabilities.keepsFiles()) {
         foreign.forEach(FakeBackend::delete);
         foreign(node);
       }

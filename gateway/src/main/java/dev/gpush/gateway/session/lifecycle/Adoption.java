@@ -143,7 +143,7 @@ public final class Adoption {
       throw new GpushException(
           new SessionFailure.CannotAdopt(
               found.session(),
-              backend.hasQueue()
+              backend.capabilities().hasQueue()
                   ? "it is still waiting for its nodes on " + backend.name()
                   : "not all of its nodes are there any more on " + backend.name()));
     }

@@ -182,7 +182,8 @@ public final class PendingRequests {
         linker.connect(session, config, talk);
         return;
       } catch (GpushException failed) {
-        if (!session.backend().hasQueue() || failed.failure() instanceof AgentFailure.Superseded) {
+        if (!session.backend().capabilities().hasQueue()
+            || failed.failure() instanceof AgentFailure.Superseded) {
           throw failed;
         }
         requireThere(session, failed);

@@ -24,7 +24,7 @@ final class UnsavedFiles {
 
   /** Asks before it is lost; whoever calls it has the turn. */
   static void confirm(LiveSession session, Talk talk, String flag) throws InterruptedException {
-    if (session.backend().keepsFiles() || session.entry().grant().isEmpty()) {
+    if (session.backend().capabilities().keepsFiles() || session.entry().grant().isEmpty()) {
       return;
     }
     List<Integer> nodes =

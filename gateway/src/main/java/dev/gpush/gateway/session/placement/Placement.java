@@ -62,7 +62,7 @@ public final class Placement {
     var why = new ArrayList<>(choice.why().isEmpty() ? List.of() : List.of(choice.why()));
     for (Backend backend : candidates) {
       boolean isChosen = choice.first().contains(backend.name());
-      if (isChosen && !request.wanted().natives().isEmpty() && !backend.takesNatives()) {
+      if (isChosen && !request.wanted().natives().isEmpty() && !backend.capabilities().takesNatives()) {
         why.add(PlaceText.unused(backend.name(), request.wanted().natives()));
       }
     }
@@ -100,7 +100,7 @@ public final class Placement {
                     backend.name(),
                     Optional.ofNullable(answers.get(backend)).orElseThrow(),
                     price(config, backend.name(), intent),
-                    backend.hasQueue()))
+                    backend.capabilities().hasQueue()))
         .toList();
   }
 
@@ -276,10 +276,11 @@ public final class Placement {
     /** What a script says to Slurm means nothing elsewhere. */
     private void sayUnused(List<Bid> bids) {
       for (Bid bid : bids) {
-        if (!request.wanted().natives().isEmpty() && !backend(bid.backend()).takesNatives()) {
+        if (!request.wanted().natives().isEmpty() && !backend(bid.backend()).capabilities().takesNatives()) {
           talk.say(PlaceText.unused(bid.backend(), request.wanted().natives()));
         }
-        if (config.text("image").isPresent() && !backend(bid.backend()).takesImages()) {
+        if (config.text("image").isPresent()
+            && !backend(bid.backend()).capabilities().takesImages()) {
           talk.say(bid.backend() + " has no containers: image: is not used there");
         }
       }

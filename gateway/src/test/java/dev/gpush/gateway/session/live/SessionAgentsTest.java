@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.GangId;
@@ -55,6 +56,11 @@ final class SessionAgentsTest {
     private void heard(Gang gang, Json.Obj control) throws InterruptedException {
       Set<Integer> said = linked.ask(gang.id(), BOTH, control, SessionRig.DEADLINE).keySet();
       heard.add(control.text("do").orElse("") + " " + said);
+    }
+
+    @Override
+    public Capabilities capabilities() {
+      return real.capabilities();
     }
 
     @Override

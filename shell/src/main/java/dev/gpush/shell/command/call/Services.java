@@ -5,6 +5,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.run.Runs;
+import dev.gpush.core.session.BatchScripts;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.console.Ticker;
@@ -20,6 +21,7 @@ public record Services(
     Runs runs,
     Configs configs,
     Backends backends,
+    BatchScripts scripts,
     GatewayControl gateway,
     SshAccess ssh,
     Clock clock,

@@ -164,7 +164,7 @@ public final class UpCommand implements Action {
 
   /** What a script asks for; whatever of it has no effect is said. */
   private static BatchHeaders headers(Call call, String file) {
-    BatchHeaders headers = BatchHeaders.parse(file, text(call, file));
+    BatchHeaders headers = call.services().scripts().read(file, text(call, file));
     call.say(
         file
             + ": "

@@ -1,0 +1,472 @@
+package dev.gpush.backends.kubernetes;
+
+import dev.gpush.backends.kubernetes.api.ApiRefusal;
+import dev.gpush.backends.kubernetes.api.ApiServer;
+import dev.gpush.backends.kubernetes.api.KubeApi;
+import dev.gpush.backends.kubernetes.cluster.ClusterRoom;
+import dev.gpush.backends.kubernetes.cluster.GpuKind;
+import dev.gpush.backends.kubernetes.cluster.KubernetesNode;
+import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
+import dev.gpush.backends.kubernetes.cluster.PodTag;
+import dev.gpush.backends.kubernetes.gangs.GangSystem;
+import dev.gpush.backends.kubernetes.gangs.GangSystems;
+import dev.gpush.backends.kubernetes.gangs.PlainGang;
+import dev.gpush.backends.kubernetes.objects.GangObjects;
+import dev.gpush.backends.kubernetes.objects.Jobs;
+import dev.gpush.backends.kubernetes.objects.PythonInitContainer;
+import dev.gpush.backends.kubernetes.pods.AgentArrivals;
+import dev.gpush.backends.kubernetes.pods.AttachedGangs;
+import dev.gpush.backends.kubernetes.pods.AttachedPods;
+import dev.gpush.backends.kubernetes.pods.GrantedPods;
+import dev.gpush.backends.kubernetes.pods.Namespace;
+import dev.gpush.backends.kubernetes.pods.PodAgents;
+import dev.gpush.backends.kubernetes.pods.PodFailure;
+import dev.gpush.backends.kubernetes.pods.PodHistory;
+import dev.gpush.backends.kubernetes.pods.PodNames;
+import dev.gpush.backends.kubernetes.pods.Pods;
+import dev.gpush.backends.kubernetes.pods.WaitingPipes;
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Anew;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.backend.Loan;
+import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A namespace of a Kubernetes cluster. A gang is one Indexed Job whose pods' first process is the
+ * agent. Nothing is kept here: what exists is what carries our labels, and what agents answer.
+ */
+public final class KubernetesBackend implements Backend {
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+  private static final Json.Obj STATUS = Json.object("do", "status");
+
+  private final Namespace place;
+  private final AgentProgram agent;
+  private final PodAgents agents;
+  private final PodHistory past;
+  private final PodNames names;
+  private final WaitingPipes pipes;
+  private final AttachedGangs loans;
+  private final Tasks tasks;
+  private final SecureRandom random;
+
+  private KubernetesBackend(Namespace place, AgentProgram agent, Tasks tasks, SecureRandom random) {
+    this.place = place;
+    this.agent = agent;
+    this.pipes = new WaitingPipes(place.time());
+    this.agents = new PodAgents(place, agent, pipes, tasks);
+    this.past = new PodHistory();
+    this.names = new PodNames(place, past);
+    this.loans = new AttachedGangs(place, agents, tasks, random);
+    this.tasks = tasks;
+    this.random = random;
+  }
+
+  /** The same with agents that are asked first. */
+  private KubernetesBackend(KubernetesBackend same, PodAgents agents) {
+    this.place = same.place;
+    this.agent = same.agent;
+    this.pipes = same.pipes;
+    this.agents = agents;
+    this.past = same.past;
+    this.names = same.names;
+    this.loans = new AttachedGangs(place, agents, same.tasks, same.random);
+    this.tasks = same.tasks;
+    this.random = same.random;
+  }
+
+  @Override
+  public Backend asking(LinkedAgents linked) {
+    return new KubernetesBackend(this, agents.asking(linked));
+  }
+
+  /**
+   * As a block of the configuration wants it.
+   *
+   * @param random fit for secrets
+   */
+  public static KubernetesBackend of(
+      BackendConfig config, AgentProgram agent, Tasks tasks, Clock clock, SecureRandom random) {
+    return over(
+        new KubeApi(KubernetesSettings.of(config).access()), config, agent, tasks, clock, random);
+  }
+
+  /** The same with another way to the API server. */
+  public static KubernetesBackend over(
+      ApiServer api,
+      BackendConfig config,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    return new KubernetesBackend(
+        new Namespace(config.name(), KubernetesSettings.of(config), api, clock),
+        agent,
+        tasks,
+        random);
+  }
+
+  @Override
+  public String name() {
+    return place.name();
+  }
+
+  @Override
+  public String kind() {
+    return "kubernetes";
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return Capabilities.of(Capability.QUEUE, Capability.IMAGES);
+  }
+
+  @Override
+  public String describe() {
+    return told(
+        () -> {
+          String version = place.api().version().text("gitVersion").orElse("");
+          String where = place.api().server() + ", namespace " + place.namespace();
+          GangSystem system = GangSystems.of(place).system();
+          return "Kubernetes "
+              + version.replaceFirst("^v", "")
+              + " at "
+              + where
+              + ": "
+              + there(place.room())
+              + ", gangs by "
+              + (system instanceof PlainGang ? "gpush" : system.name());
+        });
+  }
+
+  private static String there(ClusterRoom room) {
+    if (room.nodes().isEmpty()) {
+      return "you may not list its nodes";
+    }
+    List<KubernetesNode> nodes = room.nodes().get();
+    long in = nodes.stream().filter(KubernetesNode::isIn).count();
+    long gpus = 0;
+    long free = 0;
+    for (KubernetesNode node : nodes) {
+      Optional<String> resource = GpuKind.resource(node).filter(_ -> node.isIn());
+      gpus += resource.map(node::has).orElse(0L);
+      free += resource.map(node::free).orElse(0L);
+    }
+    return in
+        + " of "
+        + ClusterText.count(nodes.size(), "node")
+        + ", "
+        + (room.pods().isPresent() ? free + " of " : "")
+        + ClusterText.count(Math.toIntExact(gpus), "GPU")
+        + (room.pods().isPresent() ? " free" : "");
+  }
+
+  @Override
+  public List<String> explain() {
+    return told(() -> new AccessCheck(place).lines());
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    return request.attach().isPresent()
+        ? told(() -> new Plan.Now(words(loans.lend(request.attach().get()))))
+        : told(() -> new KubernetesPlan(place, request).plan());
+  }
+
+  private static String words(Loan loan) {
+    return loan.gpus().isNone()
+        ? ClusterText.count(loan.nodes(), "pod")
+        : loan.nodes() + " × " + loan.gpus().count() + " " + loan.gpus().model().orElse("GPU");
+  }
+
+  @Override
+  public Optional<Loan> lends(String name) {
+    return Optional.of(told(() -> loans.lend(name)));
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    if (request.attach().isPresent()) {
+      return loans.take(request, request.attach().get());
+    }
+    return reservation(request, waiter).take();
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    return reservation(request, waiter).resume();
+  }
+
+  private KubernetesReservation reservation(GangRequest request, Waiter waiter) {
+    var arrivals = AgentArrivals.of(request.gang(), agents, place.time(), tasks);
+    return new KubernetesReservation(place, agent, arrivals, random, release(), request, waiter);
+  }
+
+  private KubernetesRelease release() {
+    return new KubernetesRelease(place, agents, pipes, tasks);
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    try {
+      return gang.isBorrowed() ? loans.observe(gang) : look(gang);
+    } catch (Unanswered unknown) {
+      return new Observation.CannotTell(unknown.words());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return new Observation.CannotTell("interrupted");
+    }
+  }
+
+  private Observation look(Gang gang) throws InterruptedException, Unanswered {
+    Optional<Json> job = place.job(gang.id());
+    Optional<String> end = job.map(Jobs::end).orElse(Optional.of("its job is not there any more"));
+    if (end.isPresent()) {
+      // What still ends still holds its GPUs.
+      return Pods.of(place, gang.id()).living().isEmpty()
+          ? new Observation.Gone(end.get())
+          : new Observation.Exists();
+    }
+    List<Integer> lost = job.map(Jobs::ended).orElse(List.of());
+    if (lost.isEmpty() || gang.nodes().isEmpty() || lost.size() >= gang.nodes().size()) {
+      return new Observation.Exists();
+    }
+    return new Observation.Partly(
+        lost, "the agent has let go on " + new Observation.Partly(lost, "").nodes());
+  }
+
+  /**
+   * A container that was ended says so as long as its pod is there. A pod that was taken away comes
+   * back on any node, with other GPUs.
+   */
+  @Override
+  public Anew anew(Gang gang, int node) {
+    return gang.isBorrowed() ? Backend.super.anew(gang, node) : told(() -> successor(gang, node));
+  }
+
+  private Anew successor(Gang gang, int node) throws InterruptedException, Unanswered {
+    Pods pods = Pods.of(place, gang.id());
+    past.seen(gang.id(), pods);
+    Json pod = pods.byNode().getOrDefault(node, Json.object());
+    String why =
+        PodFailure.before(pod).or(() -> past.why(gang.id(), node, Pods.name(pod))).orElse("");
+    NodeInfo before = gang.nodes().get(node);
+    Optional<Json> job = place.job(gang.id());
+    Map<Integer, Json> said =
+        AgentAnswer.said(
+            agents.ask(gang.id(), List.of(node), _ -> Map.of(node, pod), STATUS, STATUS_LIMIT));
+    if (job.isEmpty() || said.isEmpty()) {
+      return new Anew(why, before);
+    }
+    return new Anew(
+        why,
+        new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
+  }
+
+  /** The deadline is counted from when the pods began, by the server's clock alone. */
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    told(
+        () -> {
+          if (gang.isBorrowed()) {
+            loans.renew(gang, terms);
+            return true;
+          }
+          Json job =
+              place
+                  .job(gang.id())
+                  .filter(there -> Jobs.end(there).isEmpty())
+                  .orElseThrow(
+                      () -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
+          if (!terms.keepsHardEnd()) {
+            setDeadline(job, terms.hardEnd());
+          }
+          Map<Integer, AgentAnswer> answers =
+              agents.ask(
+                  gang.id(),
+                  gang.nodes().stream().map(NodeInfo::index).toList(),
+                  nodes -> Pods.of(place, gang.id()).byNode(nodes),
+                  terms.json().with("do", "renew"),
+                  STATUS_LIMIT);
+          if (AgentAnswer.said(answers).isEmpty()) {
+            throw new Unanswered(AgentAnswer.silent(answers), null);
+          }
+          return true;
+        });
+  }
+
+  private void setDeadline(Json job, Optional<Duration> hardEnd)
+      throws InterruptedException, Unanswered {
+    Optional<Instant> start = Jobs.start(job);
+    Duration age =
+        start.isPresent() ? Duration.between(start.get(), place.api().time()) : Duration.ZERO;
+    Optional<Long> deadline = hardEnd.map(end -> age.plus(end).plus(GangObjects.SLACK).toSeconds());
+    try {
+      place
+          .api()
+          .change(
+              place.path(Jobs.GROUP, "jobs", Jobs.name(job)),
+              Json.object("spec", Json.object("activeDeadlineSeconds", deadline)));
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("change jobs", refusal);
+    }
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    past.forget(gang.id());
+    return gang.isBorrowed() ? loans.release(gang, limit) : release().all(gang, limit);
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    return told(
+        () -> {
+          var found = new ArrayList<Discovered>();
+          for (Json job : ours()) {
+            Optional<PodTag> tag = PodTag.of(job);
+            if (tag.isPresent()
+                && !owner.isEmpty()
+                && tag.get().owner().equals(owner)
+                && Jobs.end(job).isEmpty()
+                && !Jobs.isBeingDeleted(job)) {
+              found.add(discovered(job, tag.get()));
+            }
+          }
+          return List.copyOf(found);
+        });
+  }
+
+  private List<Json> ours() throws InterruptedException, Unanswered {
+    try {
+      return place.list(Jobs.GROUP, "jobs", PodTag.MANAGER_LABEL + "=" + PodTag.MANAGER);
+    } catch (ApiRefusal refusal) {
+      throw place.notAllowed("list jobs", refusal);
+    }
+  }
+
+  private Discovered discovered(Json job, PodTag tag) throws InterruptedException, Unanswered {
+    var id = new GangId(tag.gang());
+    Pods pods = Pods.of(place, id);
+    if (Jobs.isSuspended(job) || pods.placed() < tag.nodes() - Jobs.ended(job).size()) {
+      return new Discovered(
+          new Gang(id, name(), List.of(), GrantedPods.detail(place, job)),
+          tag.session(),
+          tag.owner(),
+          tag.holder(),
+          false);
+    }
+    Map<Integer, Json> said =
+        AgentAnswer.said(agents.inPods(id, pods.byNode(), STATUS, STATUS_LIMIT));
+    // Another gateway may have taken it since.
+    String holder =
+        said.getOrDefault(0, Json.object())
+            .text("holder")
+            .filter(now -> !now.isEmpty())
+            .orElse(tag.holder());
+    return new Discovered(
+        new GrantedPods(place, job).gang(pods, said, place.nodes(pods)),
+        tag.session(),
+        tag.owner(),
+        holder,
+        said.size() == tag.nodes());
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    if (node >= gang.nodes().size() || node < 0) {
+      throw new IllegalArgumentException("no node " + node + " in " + gang);
+    }
+    Json pod;
+    try {
+      pod = pod(gang, node);
+    } catch (Unanswered unknown) {
+      throw new IOException(unknown.words(), unknown);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    }
+    if (Pods.name(pod).isEmpty()) {
+      throw new IOException("it has no pod now");
+    }
+    if (!Pods.isRunning(pod)) {
+      throw new IOException("pod " + Pods.name(pod) + ": " + PodFailure.of(pod).words());
+    }
+    return place
+        .api()
+        .exec(place.namespace(), Pods.name(pod), AttachedPods.container(pod), arguments);
+  }
+
+  /** The pipe on which the agent has answered when its pod started, or a command that it takes. */
+  @Override
+  public Optional<Pipe> straight(Gang gang, int node) throws IOException {
+    Optional<Pipe> waiting = agents.waiting(gang.id(), node);
+    if (waiting.isPresent()) {
+      return waiting;
+    }
+    List<String> arguments =
+        agent.handoverArguments(interpreters(gang), gang.id(), node, Duration.ZERO);
+    return agents.link(spawn(gang, node, arguments));
+  }
+
+  /** An empty object where a node has none now. */
+  private Json pod(Gang gang, int node) throws InterruptedException, Unanswered {
+    return gang.isBorrowed()
+        ? loans.pod(gang.nodes().get(node)).orElse(Json.object())
+        : names.pod(gang.id(), node);
+  }
+
+  @Override
+  public List<String> interpreters(Gang gang) {
+    boolean isBrought = place.settings().pythonImage().isPresent() && !gang.isBorrowed();
+    try {
+      Json pod = gang.isBorrowed() ? Json.object() : names.pod(gang.id(), 0);
+      return Pods.name(pod).isEmpty()
+          ? PythonInitContainer.interpreters(isBrought)
+          : PythonInitContainer.interpreters(pod);
+    } catch (Unanswered unknown) {
+      return PythonInitContainer.interpreters(isBrought);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return PythonInitContainer.interpreters(isBrought);
+    }
+  }
+
+  private <T> T told(Unanswered.Question<T> question) {
+    return Unanswered.answer(name(), place.settings().access().kubectl() + " version", question);
+  }
+}

@@ -1,0 +1,429 @@
+package dev.gpush.backends.slurm;
+
+import dev.gpush.backends.remote.AgentAnswer;
+import dev.gpush.backends.remote.ClusterText;
+import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.backends.slurm.cluster.Gres;
+import dev.gpush.backends.slurm.cluster.HostList;
+import dev.gpush.backends.slurm.cluster.Partition;
+import dev.gpush.backends.slurm.cluster.SlurmJob;
+import dev.gpush.backends.slurm.cluster.SlurmNode;
+import dev.gpush.backends.slurm.cluster.SlurmTime;
+import dev.gpush.backends.slurm.command.LoginNode;
+import dev.gpush.backends.slurm.command.SlurmCommands;
+import dev.gpush.backends.slurm.command.SlurmQueue;
+import dev.gpush.backends.slurm.request.JobShaping;
+import dev.gpush.backends.slurm.request.JobTag;
+import dev.gpush.backends.slurm.request.SlurmSettings;
+import dev.gpush.backends.slurm.step.GangAgents;
+import dev.gpush.backends.transport.RemoteMachine;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.backend.Backend;
+import dev.gpush.core.backend.Capabilities;
+import dev.gpush.core.backend.Capabilities.Capability;
+import dev.gpush.core.backend.Discovered;
+import dev.gpush.core.backend.Gang;
+import dev.gpush.core.backend.GangId;
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.backend.LinkedAgents;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.backend.Waiter;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Gate;
+import dev.gpush.core.machine.Inquiry;
+import dev.gpush.core.machine.Machine;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A Slurm cluster, through its login node. A gang is one job, named by the gang; its batch script
+ * owns the agents. So nothing is kept here: what exists is what squeue lists and agents answer.
+ */
+public final class SlurmBackend implements Backend {
+  private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
+
+  private final Site site;
+  private final List<Gate> gates;
+  private final AgentProgram agent;
+  private final LinkedAgents linked;
+  private final Tasks tasks;
+  private final SecureRandom random;
+
+  /** The same with agents that are asked first. */
+  private SlurmBackend(SlurmBackend same, LinkedAgents linked) {
+    this.gates = same.gates;
+    this.site = same.site;
+    this.agent = same.agent;
+    this.linked = linked;
+    this.tasks = same.tasks;
+    this.random = same.random;
+  }
+
+  private SlurmBackend(
+      String name,
+      SlurmSettings settings,
+      Machine login,
+      List<Gate> gates,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    this.gates = List.copyOf(gates);
+    this.site = new Site(name, gates, settings, login, agent, tasks, clock);
+    this.agent = agent;
+    this.linked = LinkedAgents.NONE;
+    this.tasks = tasks;
+    this.random = random;
+  }
+
+  @Override
+  public Backend asking(LinkedAgents agents) {
+    return new SlurmBackend(this, agents);
+  }
+
+  /**
+   * As a block of the configuration wants it.
+   *
+   * @param login where sbatch is
+   * @param gates the ways there that may need a person
+   * @param random fit for secrets
+   */
+  public static SlurmBackend of(
+      BackendConfig config,
+      Machine login,
+      List<Gate> gates,
+      AgentProgram agent,
+      Tasks tasks,
+      Clock clock,
+      SecureRandom random) {
+    return new SlurmBackend(
+        config.name(), SlurmSettings.of(config), login, gates, agent, tasks, clock, random);
+  }
+
+  @Override
+  public String name() {
+    return site.name();
+  }
+
+  @Override
+  public String kind() {
+    return "slurm";
+  }
+
+  @Override
+  public List<Gate> gates() {
+    return gates;
+  }
+
+  @Override
+  public Capabilities capabilities() {
+    return Capabilities.of(
+        Capability.QUEUE, Capability.NATIVES, Capability.IMAGES, Capability.KEPT_FILES);
+  }
+
+  @Override
+  public String describe() {
+    return told(
+        () -> {
+          LoginNode.Facts login = site.login().facts();
+          List<Partition> partitions = site.partitions();
+          List<SlurmNode> nodes = site.nodes();
+          long in = nodes.stream().filter(SlurmNode::isIn).count();
+          int gpus =
+              nodes.stream()
+                  .filter(SlurmNode::isIn)
+                  .mapToInt(node -> Gres.total(node.gpus()))
+                  .sum();
+          int used =
+              nodes.stream()
+                  .filter(SlurmNode::isIn)
+                  .mapToInt(node -> Gres.total(node.used()))
+                  .sum();
+          String cluster = site.settings().cluster();
+          return login.version()
+              + (cluster.isEmpty() ? "" : ", cluster " + cluster)
+              + " at "
+              + site.machine()
+              + " as "
+              + login.user()
+              + ": "
+              + in
+              + " of "
+              + ClusterText.count(nodes.size(), "node")
+              + ", "
+              + (gpus - used)
+              + " of "
+              + ClusterText.count(gpus, "GPU")
+              + " free, partitions "
+              + ClusterText.list(partitions.stream().map(Partition::name).toList());
+        });
+  }
+
+  @Override
+  public List<String> explain() {
+    String asked =
+        gates.stream()
+            .filter(RemoteMachine.class::isInstance)
+            .map(RemoteMachine.class::cast)
+            .findFirst()
+            .map(login -> login.name() + " by " + login.explain())
+            .orElse("Slurm's programs run on this machine");
+    String cluster = site.settings().cluster();
+    return List.of(asked + (cluster.isEmpty() ? "" : "; all of it for the cluster " + cluster));
+  }
+
+  @Override
+  public Plan plan(GangRequest request) {
+    return told(() -> new SlurmPlan(site).of(request));
+  }
+
+  @Override
+  public Gang reserve(GangRequest request) throws InterruptedException {
+    return reserve(request, _ -> {});
+  }
+
+  @Override
+  public Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
+    return reservation(request, waiter).take();
+  }
+
+  @Override
+  public Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
+    return reservation(request, waiter).resume();
+  }
+
+  private SlurmReservation reservation(GangRequest request, Waiter waiter) {
+    return new SlurmReservation(site, agent, random, release(), request, waiter);
+  }
+
+  @Override
+  public Observation observe(Gang gang) {
+    try {
+      return look(gang);
+    } catch (Unanswered unknown) {
+      return new Observation.CannotTell(unknown.words());
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return new Observation.CannotTell("interrupted");
+    }
+  }
+
+  private Observation look(Gang gang) throws InterruptedException, Unanswered {
+    List<SlurmJob> jobs = site.queue().of(gang.id());
+    Optional<SlurmJob> living = SlurmQueue.living(jobs);
+    if (living.isEmpty()) {
+      return new Observation.Gone(
+          jobs.isEmpty() ? "its job is not in the queue any more" : jobs.getLast().fate());
+    }
+    if (!living.get().isRunning() || gang.nodes().isEmpty()) {
+      return new Observation.Exists();
+    }
+    Map<Integer, AgentAnswer> answers = status(gang.id(), living.get(), gang.nodes().size());
+    List<Integer> lost =
+        answers.entrySet().stream()
+            .filter(node -> node.getValue() instanceof AgentAnswer.NoAgent)
+            .map(Map.Entry::getKey)
+            .toList();
+    if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
+      return new Observation.CannotTell(AgentAnswer.silent(answers));
+    }
+    // Without a single agent the script ends, and with it the job; then it is gone.
+    return lost.isEmpty() || lost.size() == gang.nodes().size()
+        ? new Observation.Exists()
+        : new Observation.Partly(lost, noAgent(lost));
+  }
+
+  private Map<Integer, AgentAnswer> status(GangId gang, SlurmJob job, int nodes)
+      throws InterruptedException {
+    return site.agents().ask(job.id(), gang, nodes, Json.object("do", "status"), STATUS_LIMIT);
+  }
+
+  private static String noAgent(List<Integer> lost) {
+    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
+  }
+
+  /**
+   * Slurm lets nobody but an administrator raise a job's time limit, so it is asked, and believed.
+   */
+  @Override
+  public void renew(Gang gang, LeaseTerms terms) {
+    told(
+        () -> {
+          SlurmJob job = running(gang);
+          Duration left = SlurmTime.span(job.left()).orElse(Duration.ofDays(365));
+          Duration most =
+              left.compareTo(JobShaping.SLACK.multipliedBy(2)) < 0
+                  ? left.dividedBy(2)
+                  : left.minus(JobShaping.SLACK);
+          Optional<Duration> wanted = terms.hardEnd();
+          if (wanted.isPresent() && wanted.get().compareTo(most) > 0) {
+            raise(gang, job, wanted.get(), wanted.get().minus(left).plus(JobShaping.SLACK));
+            most = wanted.get();
+          }
+          Json.Obj kept = terms.json().with("do", "renew");
+          Json.Obj renew =
+              terms.keepsHardEnd() ? kept : kept.with("hard_s", wanted.orElse(most).toSeconds());
+          int nodes =
+              gang.nodes().isEmpty() ? HostList.expand(job.nodes()).size() : gang.nodes().size();
+          Map<Integer, AgentAnswer> answers =
+              site.agents().asking(linked).ask(job.id(), gang.id(), nodes, renew, STATUS_LIMIT);
+          if (AgentAnswer.said(answers).isEmpty()) {
+            throw new Unanswered(AgentAnswer.silent(answers), null);
+          }
+          return true;
+        });
+  }
+
+  private void raise(Gang gang, SlurmJob job, Duration wanted, Duration more)
+      throws InterruptedException, Unanswered {
+    Inquiry.Answer answer =
+        site.commands()
+            .ask(
+                List.of(
+                    "scontrol",
+                    "update",
+                    "JobId=" + job.id(),
+                    "TimeLimit=+" + SlurmTime.limit(more)),
+                "",
+                SlurmCommands.LIMIT);
+    if (!answer.succeeded()) {
+      String session = JobTag.parse(job.comment()).map(JobTag::session).orElse(gang.id().text());
+      throw new GpushException(
+          new SessionFailure.CannotExtend(
+              session,
+              job.words()
+                  + " ends in "
+                  + DurationText.coarse(SlurmTime.span(job.left()).orElse(Duration.ZERO))
+                  + ", and Slurm lets only an administrator raise that ("
+                  + ClusterText.clean(answer.errors())
+                  + "); one can: "
+                  + site.there(
+                      "scontrol update JobId=" + job.id() + " TimeLimit=+" + SlurmTime.limit(more)),
+              "gpush up -s "
+                  + session
+                  + " --replace --for "
+                  + DurationText.of(wanted)
+                  + ", a new job with a new place in the queue"));
+    }
+  }
+
+  private SlurmJob running(Gang gang) throws InterruptedException, Unanswered {
+    return SlurmQueue.living(site.queue().of(gang.id()))
+        .filter(SlurmJob::isRunning)
+        .orElseThrow(() -> new GpushException(new AgentFailure.NotThere(gang.id().text(), 0)));
+  }
+
+  @Override
+  public List<String> release(Gang gang, Duration limit) throws InterruptedException {
+    return release().all(gang, limit);
+  }
+
+  private SlurmRelease release() {
+    return new SlurmRelease(site, agent, linked, tasks);
+  }
+
+  @Override
+  public List<Discovered> discover(String owner) {
+    return told(
+        () -> {
+          var found = new ArrayList<Discovered>();
+          for (SlurmJob job : site.queue().all()) {
+            Optional<JobTag> tag = JobTag.parse(job.comment());
+            if (tag.isPresent() && tag.get().owner().equals(owner) && !owner.isEmpty()) {
+              found.add(discovered(job, tag.get()));
+            }
+          }
+          return List.copyOf(found);
+        });
+  }
+
+  private Discovered discovered(SlurmJob job, JobTag tag) throws InterruptedException, Unanswered {
+    var id = new GangId(job.name().substring(SlurmQueue.PREFIX.length()));
+    if (!job.isRunning()) {
+      return new Discovered(
+          new Gang(id, name(), List.of(), job.words()),
+          tag.session(),
+          tag.owner(),
+          tag.holder(),
+          false);
+    }
+    Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.nodes()));
+    // Another gateway may have taken it since the job was submitted.
+    String holder =
+        said.getOrDefault(0, Json.object())
+            .text("holder")
+            .filter(now -> !now.isEmpty())
+            .orElse(tag.holder());
+    Gang gang = new GrantedJob(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
+    return new Discovered(gang, tag.session(), tag.owner(), holder, said.size() == tag.nodes());
+  }
+
+  @Override
+  public Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException {
+    if (node >= gang.nodes().size() || node < 0) {
+      throw new IllegalArgumentException("no node " + node + " in " + gang);
+    }
+    return site.steps().onNode(job(gang), gang.nodes().get(node).host(), arguments);
+  }
+
+  /** From the grant, which says it, else from the queue. */
+  private long job(Gang gang) throws IOException {
+    String digits = gang.detail().replaceFirst("^slurm job ", "");
+    if (digits.matches("[0-9]{1,18}")) {
+      return Long.parseLong(digits);
+    }
+    try {
+      return running(gang).id();
+    } catch (Unanswered unknown) {
+      throw new IOException(unknown.words(), unknown);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", stop);
+    }
+  }
+
+  @Override
+  public int mostPipes() {
+    return site.settings().sruns();
+  }
+
+  /** One step for all. Node 0 says afterwards from whom it has not heard. */
+  @Override
+  public void introduce(Gang gang, Json.Obj where) {
+    told(
+        () -> {
+          site.agents()
+              .ask(
+                  running(gang).id(),
+                  gang.id(),
+                  gang.nodes().size(),
+                  where.with("do", "peers"),
+                  STATUS_LIMIT);
+          return true;
+        });
+  }
+
+  @Override
+  public List<String> interpreters(Gang gang) {
+    return GangAgents.INTERPRETERS;
+  }
+
+  private <T> T told(Unanswered.Question<T> question) {
+    return Unanswered.answer(name(), "gpush backends", question);
+  }
+}

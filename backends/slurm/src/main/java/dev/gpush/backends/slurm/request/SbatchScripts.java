@@ -1,0 +1,449 @@
+package dev.gpush.backends.slurm.request;
+
+import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.session.BatchHeaders;
+import dev.gpush.core.session.BatchScripts;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The {@code #SBATCH} lines of a script as a request. Read as sbatch reads them: from lines that
+ * begin with exactly that, up to the first command. What gpush has a word for becomes one; what
+ * only Slurm knows goes to sbatch as it is; what cannot apply to a gang is named.
+ */
+public final class SbatchScripts implements BatchScripts {
+  static final int MAX_LINES = 10_000;
+
+  private static final Pattern HEADER = Pattern.compile("#SBATCH(?:\\s+(.*))?");
+  private static final Pattern NODES = Pattern.compile("([0-9]{1,4})(?:-([0-9]{1,4}))?");
+  private static final Pattern TIME =
+      Pattern.compile("(?:([0-9]{1,4})-)?([0-9]{1,6})(?::([0-9]{1,3}))?(?::([0-9]{1,3}))?");
+
+  private static final Map<String, String> SHORT =
+      Map.ofEntries(
+          Map.entry("A", "account"),
+          Map.entry("a", "array"),
+          Map.entry("b", "begin"),
+          Map.entry("C", "constraint"),
+          Map.entry("c", "cpus-per-task"),
+          Map.entry("D", "chdir"),
+          Map.entry("d", "dependency"),
+          Map.entry("e", "error"),
+          Map.entry("F", "nodefile"),
+          Map.entry("G", "gpus"),
+          Map.entry("H", "hold"),
+          Map.entry("i", "input"),
+          Map.entry("J", "job-name"),
+          Map.entry("k", "no-kill"),
+          Map.entry("L", "licenses"),
+          Map.entry("M", "clusters"),
+          Map.entry("m", "distribution"),
+          Map.entry("N", "nodes"),
+          Map.entry("n", "ntasks"),
+          Map.entry("O", "overcommit"),
+          Map.entry("o", "output"),
+          Map.entry("p", "partition"),
+          Map.entry("Q", "quiet"),
+          Map.entry("q", "qos"),
+          Map.entry("S", "core-spec"),
+          Map.entry("s", "oversubscribe"),
+          Map.entry("t", "time"),
+          Map.entry("v", "verbose"),
+          Map.entry("W", "wait"),
+          Map.entry("w", "nodelist"),
+          Map.entry("x", "exclude"));
+
+  /** These have no value, or one only behind a {@code =}. */
+  private static final Set<String> ALONE =
+      Set.of(
+          "contiguous",
+          "exclusive",
+          "hold",
+          "ignore-pbs",
+          "no-kill",
+          "no-requeue",
+          "overcommit",
+          "oversubscribe",
+          "parsable",
+          "quiet",
+          "reboot",
+          "requeue",
+          "spread-job",
+          "test-only",
+          "use-min-nodes",
+          "verbose",
+          "wait",
+          "kill-on-invalid-dep",
+          "get-user-env",
+          "nice",
+          "propagate");
+
+  /** What a gang has in another way, and in which. */
+  private static final Map<String, String> NOT_OF_A_GANG =
+      Map.ofEntries(
+          Map.entry("job-name", "the job has the gang's name; a session is named by -s"),
+          Map.entry("comment", "gpush keeps its own there"),
+          Map.entry("output", "gpush logs has what runs say"),
+          Map.entry("error", "gpush logs has what runs say"),
+          Map.entry("open-mode", "gpush logs has what runs say"),
+          Map.entry("input", "runs read nothing"),
+          Map.entry("array", "a gang is one job; start several runs on it"),
+          Map.entry("dependency", "a gang waits for no other job"),
+          Map.entry("chdir", "work begins in the workspace"),
+          Map.entry("export", "variables come from env: in gpush.yaml"),
+          Map.entry("export-file", "variables come from env: in gpush.yaml"),
+          Map.entry("get-user-env", "variables come from env: in gpush.yaml"),
+          Map.entry("wrap", "commands are started by gpush run"),
+          Map.entry("requeue", "a gang is not started twice"),
+          Map.entry("no-requeue", "a gang is never started twice"),
+          Map.entry("signal", "gpush ends runs itself"),
+          Map.entry("wait", "up waits"),
+          Map.entry("wait-all-nodes", "up always does"),
+          Map.entry("hold", "it would wait for ever"),
+          Map.entry("parsable", "sbatch's output is not shown"),
+          Map.entry("quiet", "sbatch's output is not shown"),
+          Map.entry("verbose", "sbatch's output is not shown"),
+          Map.entry("test-only", "that is gpush up --dry-run"),
+          Map.entry("clusters", "a cluster is a backend of its own; say --backend"),
+          Map.entry("no-kill", "a gang that lost a node says so"),
+          Map.entry("ignore-pbs", "only #SBATCH lines are read"),
+          Map.entry("distribution", "gpush run places the ranks"),
+          Map.entry("overcommit", "gpush run places the ranks"));
+
+  @Override
+  public BatchHeaders read(String file, String text) {
+    return new Reader(file).read(text);
+  }
+
+  /** An option as it was written, and where. */
+  private record Option(int line, String name, String value) {}
+
+  private static final class Reader {
+    private final String file;
+    private final List<UsageFailure.BadLine> bad = new ArrayList<>();
+    private final Map<String, Option> options = new LinkedHashMap<>();
+    private final List<String> natives = new ArrayList<>();
+    private final List<String> unused = new ArrayList<>();
+
+    Reader(String file) {
+      this.file = file;
+    }
+
+    BatchHeaders read(String text) {
+      scan(text);
+      Optional<Integer> nodes = take("nodes").flatMap(this::nodes);
+      Optional<Integer> tasks = take("ntasks").flatMap(this::count);
+      Optional<Integer> perNode = take("ntasks-per-node").flatMap(this::count);
+      if (nodes.isEmpty() && tasks.isPresent() && perNode.isPresent()) {
+        nodes = Optional.of(Math.ceilDiv(tasks.get(), perNode.get()));
+      }
+      Optional<Integer> has = perNode;
+      Optional<Integer> among = nodes;
+      int tasksEach = has.or(() -> tasks.map(all -> Math.ceilDiv(all, among.orElse(1)))).orElse(1);
+      Optional<GpuRequest> gpus = gpus(nodes, tasksEach);
+      Optional<Duration> time = take("time").flatMap(this::time);
+      cpus(tasksEach);
+      rest();
+      if (!bad.isEmpty()) {
+        throw new GpushException(new UsageFailure.BadScript(file, bad));
+      }
+      return new BatchHeaders(nodes, gpus, time, natives, unused);
+    }
+
+    private void scan(String text) {
+      boolean isOver = false;
+      int number = 0;
+      int headers = 0;
+      for (String line : text.lines().limit(MAX_LINES).toList()) {
+        number++;
+        Matcher header = HEADER.matcher(line);
+        if (header.matches()) {
+          headers++;
+          if (isOver) {
+            unused.add(
+                file + ":" + number + " comes after the first command, where sbatch reads no more");
+          } else {
+            line(number, Optional.ofNullable(header.group(1)).orElse(""));
+          }
+        } else if (!line.isBlank() && !line.startsWith("#")) {
+          isOver = true;
+        }
+      }
+      if (headers == 0) {
+        bad.add(new UsageFailure.BadLine(1, "it has no line that begins with #SBATCH"));
+      }
+    }
+
+    private void line(int number, String text) {
+      List<String> words;
+      try {
+        words = words(text);
+      } catch (IllegalArgumentException unclosed) {
+        bad.add(new UsageFailure.BadLine(number, "a quote is not closed"));
+        return;
+      }
+      if (words.isEmpty()) {
+        bad.add(new UsageFailure.BadLine(number, "no option"));
+      }
+      var left = new ArrayList<>(words);
+      while (!left.isEmpty()) {
+        option(number, left.removeFirst(), left);
+      }
+    }
+
+    private void option(int line, String word, List<String> left) {
+      if (word.equals("hetjob") || word.equals("packjob")) {
+        bad.add(new UsageFailure.BadLine(line, "a job of unlike parts cannot be one gang"));
+        return;
+      }
+      String name;
+      Optional<String> value = Optional.empty();
+      if (word.startsWith("--") && word.length() > 2) {
+        int equals = word.indexOf('=');
+        name = word.substring(2, equals < 0 ? word.length() : equals);
+        value = equals < 0 ? Optional.empty() : Optional.of(word.substring(equals + 1));
+      } else if (word.matches("-[A-Za-z].*")) {
+        String letter = word.substring(1, 2);
+        Optional<String> known = Optional.ofNullable(SHORT.get(letter));
+        if (known.isEmpty()) {
+          bad.add(new UsageFailure.BadLine(line, "sbatch has no option -" + letter));
+          return;
+        }
+        name = known.get();
+        value =
+            word.length() == 2
+                ? Optional.empty()
+                : Optional.of(word.substring(2).replaceFirst("^=", ""));
+      } else {
+        bad.add(new UsageFailure.BadLine(line, "'" + word + "' is no option"));
+        return;
+      }
+      if (value.isEmpty()
+          && !ALONE.contains(name)
+          && !left.isEmpty()
+          && !left.getFirst().startsWith("-")) {
+        value = Optional.of(left.removeFirst());
+      }
+      if (value.isEmpty() && isKnown(name)) {
+        bad.add(new UsageFailure.BadLine(line, "--" + name + " has no value"));
+        return;
+      }
+      // Of an option that is there twice the last counts, as with sbatch.
+      options.put(name, new Option(line, name, value.orElse("")));
+    }
+
+    private static boolean isKnown(String name) {
+      return SHORT.containsValue(name) && !ALONE.contains(name);
+    }
+
+    /** As a shell would take them apart; a word that begins with {@code #} begins a comment. */
+    private static List<String> words(String text) {
+      var words = new ArrayList<String>();
+      var word = new StringBuilder();
+      boolean isWord = false;
+      char quote = 0;
+      for (int at = 0; at < text.length(); at++) {
+        char next = text.charAt(at);
+        if (quote != 0) {
+          if (next == quote) {
+            quote = 0;
+          } else {
+            word.append(next);
+          }
+        } else if (next == '\'' || next == '"') {
+          quote = next;
+          isWord = true;
+        } else if (next == '\\' && at + 1 < text.length()) {
+          word.append(text.charAt(++at));
+          isWord = true;
+        } else if (Character.isWhitespace(next)) {
+          if (isWord) {
+            words.add(word.toString());
+          }
+          word.setLength(0);
+          isWord = false;
+        } else if (next == '#' && !isWord) {
+          return words;
+        } else {
+          word.append(next);
+          isWord = true;
+        }
+      }
+      if (quote != 0) {
+        throw new IllegalArgumentException("unclosed");
+      }
+      if (isWord) {
+        words.add(word.toString());
+      }
+      return words;
+    }
+
+    private Optional<Option> take(String name) {
+      return Optional.ofNullable(options.remove(name));
+    }
+
+    private <T> Optional<T> wrong(Option option, String rule) {
+      bad.add(
+          new UsageFailure.BadLine(
+              option.line(),
+              "--" + option.name() + " cannot be '" + option.value() + "'; it is to be " + rule));
+      return Optional.empty();
+    }
+
+    private Optional<Integer> nodes(Option option) {
+      Matcher match = NODES.matcher(option.value());
+      if (!match.matches()
+          || Integer.parseInt(match.group(1)) < 1
+          || Integer.parseInt(match.group(1)) > GangRequest.MAX_NODES) {
+        return wrong(option, "a number from 1 to " + GangRequest.MAX_NODES + ", or a range");
+      }
+      if (match.group(2) != null && !match.group(2).equals(match.group(1))) {
+        unused.add(
+            "--nodes="
+                + option.value()
+                + " (a gang has one size: "
+                + match.group(1)
+                + ", unless --nodes says more)");
+      }
+      return Optional.of(Integer.valueOf(match.group(1)));
+    }
+
+    private Optional<Integer> count(Option option) {
+      return option.value().matches("[1-9][0-9]{0,5}")
+          ? Optional.of(Integer.valueOf(option.value()))
+          : wrong(option, "a number from 1 on");
+    }
+
+    // ---- GPUs
+
+    private Optional<GpuRequest> gpus(Optional<Integer> nodes, int tasksEach) {
+      Optional<GpuRequest> found = Optional.empty();
+      Optional<Option> gres = take("gres");
+      if (gres.isPresent()) {
+        found = gres(gres.get());
+      }
+      Optional<Option> total = take("gpus");
+      if (total.isPresent()) {
+        found = request(total.get()).flatMap(all -> each(total.get(), all, nodes.orElse(1)));
+      }
+      Optional<Option> perTask = take("gpus-per-task");
+      if (perTask.isPresent()) {
+        found = request(perTask.get()).flatMap(one -> times(perTask.get(), one, tasksEach));
+      }
+      Optional<Option> perNode = take("gpus-per-node");
+      return perNode.isPresent() ? perNode.flatMap(this::request) : found;
+    }
+
+    /** {@code gpu:h100:8,nvme:1}: what is no GPU stays Slurm's. */
+    private Optional<GpuRequest> gres(Option option) {
+      Optional<GpuRequest> found = Optional.empty();
+      var others = new ArrayList<String>();
+      for (String part : option.value().split(",", -1)) {
+        String plain = part.replaceFirst("\\(.*\\)$", "").replaceFirst("^gres[:/]", "");
+        if (plain.equals("gpu")) {
+          found = Optional.of(new GpuRequest(Optional.empty(), 1));
+        } else if (plain.startsWith("gpu:")) {
+          found = request(new Option(option.line(), option.name(), plain.substring(4)));
+        } else if (part.isBlank()) {
+          return wrong(option, "such as gpu:h100:8");
+        } else {
+          others.add(part);
+        }
+      }
+      if (!others.isEmpty()) {
+        natives.add("--gres=" + String.join(",", others));
+      }
+      return found;
+    }
+
+    private Optional<GpuRequest> request(Option option) {
+      try {
+        return Optional.of(GpuRequest.parse(option.value()));
+      } catch (GpushException notThat) {
+        return wrong(option, "a number, or a type and a number: h100:8");
+      }
+    }
+
+    private Optional<GpuRequest> each(Option option, GpuRequest all, int nodes) {
+      return all.count() % nodes == 0
+          ? Optional.of(new GpuRequest(all.model(), all.count() / nodes))
+          : wrong(option, "a multiple of the " + nodes + " nodes: all nodes of a gang are alike");
+    }
+
+    private Optional<GpuRequest> times(Option option, GpuRequest one, int tasks) {
+      return one.count() * (long) tasks <= 1024
+          ? Optional.of(new GpuRequest(one.model(), one.count() * tasks))
+          : wrong(option, "at most 1024 in a node");
+    }
+
+    // ---- the rest
+
+    private Optional<Duration> time(Option option) {
+      String value = option.value();
+      if (Set.of("unlimited", "infinite", "0").contains(value.toLowerCase(Locale.ROOT))) {
+        unused.add("--time=" + value + " (the backend's usual time counts; say --for)");
+        return Optional.empty();
+      }
+      Matcher match = TIME.matcher(value);
+      if (!match.matches()) {
+        return wrong(option, "minutes, H:M:S, D-H or D-H:M:S");
+      }
+      long first = Long.parseLong(match.group(2));
+      long second = part(match, 3);
+      long third = part(match, 4);
+      Duration limit;
+      if (match.group(1) != null) {
+        limit =
+            Duration.ofDays(part(match, 1)).plusHours(first).plusMinutes(second).plusSeconds(third);
+      } else if (match.group(4) != null) {
+        limit = Duration.ofHours(first).plusMinutes(second).plusSeconds(third);
+      } else {
+        limit = Duration.ofMinutes(first).plusSeconds(second);
+      }
+      if (limit.isZero()) {
+        return wrong(option, "longer than nothing");
+      }
+      natives.add("--time=" + Math.max(1, limit.plusSeconds(59).toMinutes()));
+      return Optional.of(limit);
+    }
+
+    private static long part(Matcher match, int group) {
+      String digits = match.group(group);
+      return digits == null ? 0 : Long.parseLong(digits);
+    }
+
+    /** One agent has the CPUs of all tasks of its node. */
+    private void cpus(int tasksEach) {
+      Optional<Option> perTask = take("cpus-per-task");
+      perTask
+          .flatMap(this::count)
+          .ifPresent(each -> natives.add("--cpus-per-task=" + each * tasksEach));
+    }
+
+    private void rest() {
+      for (Option option : options.values()) {
+        String written =
+            "--" + option.name() + (option.value().isEmpty() ? "" : "=" + option.value());
+        Optional<String> why = Optional.ofNullable(NOT_OF_A_GANG.get(option.name()));
+        if (why.isPresent()) {
+          unused.add(written + " (" + why.get() + ")");
+        } else if (option.name().startsWith("ntasks-per-")) {
+          unused.add(written + " (gpush run places the ranks)");
+        } else {
+          natives.add(written);
+        }
+      }
+    }
+  }
+}
