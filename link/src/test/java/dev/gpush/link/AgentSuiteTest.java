@@ -19,8 +19,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * The agent's own tests, {@code agent/tests}, each file in a Python of its own, with the seed
- * and rounds of this build.
+ * The agent's own tests, {@code agent/tests}, each file in a Python of its own, with the seed and
+ * rounds of this build.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class AgentSuiteTest {
