@@ -9,38 +9,47 @@ import java.util.Optional;
 /**
  * A run as {@code runs} shows it.
  *
- * @param state starting, running, stopping, done, failed, stopped, lost, unknown
- * @param exit present once it ended
- * @param slots what it claims, as {@code node:slot}
- * @param mode torchrun, ranks or command
  * @param header the line printed before its output
  */
 public record RunView(
-    int number,
-    String session,
-    String state,
-    Optional<Integer> exit,
-    List<String> words,
-    Instant started,
-    Optional<Instant> ended,
-    int ranks,
-    List<String> slots,
-    long generation,
-    String mode,
-    String python,
-    String header) {
+    int number, String session, Progress progress, Launched launched, String header) {
+  /**
+   * How far it is.
+   *
+   * @param state starting, running, stopping, done, failed, stopped, lost, unknown
+   * @param exit present once it ended
+   */
+  public record Progress(
+      String state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {}
+
+  /**
+   * What was launched.
+   *
+   * @param ranks how many
+   * @param slots what it claims, as {@code node:slot}
+   * @param generation of the files that it started with
+   * @param mode torchrun, ranks or command
+   */
+  public record Launched(
+      List<String> words,
+      int ranks,
+      List<String> slots,
+      long generation,
+      String mode,
+      String python) {
+    public Launched {
+      words = List.copyOf(words);
+      slots = List.copyOf(slots);
+    }
+  }
+
   /** So much of a command says which one it is. */
   private static final int MAX_WORD = 40;
 
-  public RunView {
-    words = List.copyOf(words);
-    slots = List.copyOf(slots);
-  }
-
   /** What to call it in a sentence: {@code run 7 (train.py, 16 ranks, 2h10m)}. */
   public String label(Duration going) {
-    String what = words.isEmpty() ? "" : shortened(words.getFirst()) + ", ";
-    String size = ranks == 1 ? "1 rank" : ranks + " ranks";
+    String what = words().isEmpty() ? "" : shortened(words().getFirst()) + ", ";
+    String size = ranks() == 1 ? "1 rank" : ranks() + " ranks";
     return "run " + number + " (" + what + size + ", " + DurationText.coarse(going) + ")";
   }
 
@@ -50,6 +59,46 @@ public record RunView(
   }
 
   public boolean isOver() {
-    return exit.isPresent() || state.equals("lost");
+    return exit().isPresent() || state().equals("lost");
+  }
+
+  public String state() {
+    return progress.state();
+  }
+
+  public Optional<Integer> exit() {
+    return progress.exit();
+  }
+
+  public Instant started() {
+    return progress.started();
+  }
+
+  public Optional<Instant> ended() {
+    return progress.ended();
+  }
+
+  public List<String> words() {
+    return launched.words();
+  }
+
+  public int ranks() {
+    return launched.ranks();
+  }
+
+  public List<String> slots() {
+    return launched.slots();
+  }
+
+  public long generation() {
+    return launched.generation();
+  }
+
+  public String mode() {
+    return launched.mode();
+  }
+
+  public String python() {
+    return launched.python();
   }
 }

@@ -16,7 +16,6 @@ import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.RunRecord;
-import dev.gpush.launch.run.RunState;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -236,21 +235,18 @@ public final class LaunchMaker {
   }
 
   public RunRecord record(LaunchPlan plan, Wish wish, int number, Instant now) {
+    long generation = wish.input().generation();
     return new RunRecord(
         number,
         site.name().text(),
-        wish.words(),
-        wish.options(),
-        wish.relative(),
-        RunState.STARTING,
-        Optional.empty(),
-        now,
-        Optional.empty(),
+        new RunRecord.Asked(wish.words(), wish.options(), wish.relative()),
+        RunRecord.Progress.starting(now),
         plan.parts(),
-        wish.input().generation(),
-        plan.mode().word(),
-        plan.pythons().isEmpty() ? "" : plan.pythons().getFirst().executable(),
-        plan.header(number, wish.input().generation(), wish.home()));
+        new RunRecord.Launched(
+            generation,
+            plan.mode().word(),
+            plan.pythons().isEmpty() ? "" : plan.pythons().getFirst().executable(),
+            plan.header(number, generation, wish.home())));
   }
 
   /** What a node's refusal means to the person who typed the words. */

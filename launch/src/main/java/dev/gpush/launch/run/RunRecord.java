@@ -12,24 +12,42 @@ import java.util.Optional;
  * the history, and with the run to its nodes. Of the environment nothing is kept: it may hold
  * secrets.
  *
- * @param folder where it starts, relative to the workspace's root
  * @param parts in the order of ranks
  */
 public record RunRecord(
     int number,
     String session,
-    List<String> words,
-    Options options,
-    String folder,
-    RunState state,
-    Optional<Integer> exit,
-    Instant started,
-    Optional<Instant> ended,
+    Asked asked,
+    Progress progress,
     List<Part> parts,
-    long generation,
-    String mode,
-    String python,
-    String header) {
+    Launched launched) {
+  /**
+   * What was asked for.
+   *
+   * @param folder where it starts, relative to the workspace's root
+   */
+  public record Asked(List<String> words, Options options, String folder) {
+    public Asked {
+      words = List.copyOf(words);
+    }
+  }
+
+  /** How far it is. */
+  public record Progress(
+      RunState state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {
+    /** From now on; nothing has started yet. */
+    public static Progress starting(Instant now) {
+      return new Progress(RunState.STARTING, Optional.empty(), now, Optional.empty());
+    }
+  }
+
+  /**
+   * What it became.
+   *
+   * @param generation of the files that it started with
+   * @param header the line printed before its output
+   */
+  public record Launched(long generation, String mode, String python, String header) {}
 
   /** What was asked besides the words. */
   public record Options(
@@ -90,7 +108,6 @@ public record RunRecord(
   }
 
   public RunRecord {
-    words = List.copyOf(words);
     parts = List.copyOf(parts);
   }
 
@@ -99,57 +116,39 @@ public record RunRecord(
   }
 
   public RunRecord in(RunState next) {
-    return new RunRecord(
-        number,
-        session,
-        words,
-        options,
-        folder,
-        next,
-        exit,
-        started,
-        ended,
-        parts,
-        generation,
-        mode,
-        python,
-        header);
+    return with(new Progress(next, exit(), progress.started(), progress.ended()));
   }
 
   public RunRecord over(RunState next, Optional<Integer> status, Instant at) {
-    return new RunRecord(
-        number,
-        session,
-        words,
-        options,
-        folder,
-        next,
-        status,
-        started,
-        Optional.of(at),
-        parts,
-        generation,
-        mode,
-        python,
-        header);
+    return with(new Progress(next, status, progress.started(), Optional.of(at)));
+  }
+
+  private RunRecord with(Progress next) {
+    return new RunRecord(number, session, asked, next, parts, launched);
   }
 
   public RunRecord with(List<Part> startedParts) {
-    return new RunRecord(
-        number,
-        session,
-        words,
-        options,
-        folder,
-        state,
-        exit,
-        started,
-        ended,
-        startedParts,
-        generation,
-        mode,
-        python,
-        header);
+    return new RunRecord(number, session, asked, progress, startedParts, launched);
+  }
+
+  public List<String> words() {
+    return asked.words();
+  }
+
+  public Options options() {
+    return asked.options();
+  }
+
+  public String folder() {
+    return asked.folder();
+  }
+
+  public RunState state() {
+    return progress.state();
+  }
+
+  public Optional<Integer> exit() {
+    return progress.exit();
   }
 
   public RunView view() {
@@ -160,17 +159,10 @@ public record RunRecord(
     return new RunView(
         number,
         session,
-        state.word(),
-        exit,
-        words,
-        started,
-        ended,
-        ranks(),
-        slots,
-        generation,
-        mode,
-        python,
-        header);
+        new RunView.Progress(state().word(), exit(), progress.started(), progress.ended()),
+        new RunView.Launched(
+            words(), ranks(), slots, launched.generation(), launched.mode(), launched.python()),
+        launched.header());
   }
 
   public Json.Obj json() {
@@ -178,18 +170,18 @@ public record RunRecord(
         "version", 1,
         "run", number,
         "session", session,
-        "words", words,
-        "options", options.json(),
-        "folder", folder,
-        "state", state.word(),
-        "exit", exit,
-        "started", started.toString(),
-        "ended", ended.map(Instant::toString),
+        "words", words(),
+        "options", options().json(),
+        "folder", folder(),
+        "state", state().word(),
+        "exit", exit(),
+        "started", progress.started().toString(),
+        "ended", progress.ended().map(Instant::toString),
         "parts", parts.stream().map(Part::json).toList(),
-        "generation", generation,
-        "mode", mode,
-        "python", python,
-        "header", header);
+        "generation", launched.generation(),
+        "mode", launched.mode(),
+        "python", launched.python(),
+        "header", launched.header());
   }
 
   /** Empty when it is not a record. */
@@ -204,18 +196,21 @@ public record RunRecord(
         new RunRecord(
             number.get(),
             json.text("session").orElse(""),
-            json.texts("words"),
-            Options.from(json.object("options")),
-            json.text("folder").orElse(""),
-            RunState.parse(json.text("state").orElse("")),
-            json.number("exit").map(Math::toIntExact),
-            instant(json, "started").orElse(Instant.EPOCH),
-            instant(json, "ended"),
+            new Asked(
+                json.texts("words"),
+                Options.from(json.object("options")),
+                json.text("folder").orElse("")),
+            new Progress(
+                RunState.parse(json.text("state").orElse("")),
+                json.number("exit").map(Math::toIntExact),
+                instant(json, "started").orElse(Instant.EPOCH),
+                instant(json, "ended")),
             parts,
-            json.number("generation").orElse(0L),
-            json.text("mode").orElse(""),
-            json.text("python").orElse(""),
-            json.text("header").orElse("")));
+            new Launched(
+                json.number("generation").orElse(0L),
+                json.text("mode").orElse(""),
+                json.text("python").orElse(""),
+                json.text("header").orElse(""))));
   }
 
   private static Optional<Instant> instant(Json json, String key) {

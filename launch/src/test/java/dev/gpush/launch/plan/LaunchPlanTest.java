@@ -269,19 +269,28 @@ final class LaunchPlanTest {
         new RunRecord(
             3,
             "devbox",
-            List.of("train.py", "é\n\""),
-            new RunRecord.Options(
-                Optional.of(1), Optional.empty(), Optional.of("0:1"), Optional.of("~/e")),
-            "exp",
-            RunState.RUNNING,
-            Optional.empty(),
-            Instant.parse("2026-11-21T08:00:00Z"),
-            Optional.empty(),
+            new RunRecord.Asked(
+                List.of("train.py", "é\n\""),
+                new RunRecord.Options(
+                    Optional.of(1), Optional.empty(), Optional.of("0:1"), Optional.of("~/e")),
+                "exp"),
+            new RunRecord.Progress(
+                RunState.RUNNING,
+                Optional.empty(),
+                Instant.parse("2026-11-21T08:00:00Z"),
+                Optional.empty()),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
-            42,
-            "torchrun",
-            "/e/bin/python",
-            "run 3");
+            new RunRecord.Launched(42, "torchrun", "/e/bin/python", "run 3"));
+    // Runs outlive an upgrade, so what is kept of them keeps its form.
+    String form =
+        """
+        {"version": 1, "run": 3, "session": "devbox", "words": ["train.py", "é\\n\\""],
+         "options": {"nodes": 1, "gpus": null, "on": "0:1", "python": "~/e"}, "folder": "exp",
+         "state": "running", "exit": null, "started": "2026-11-21T08:00:00Z", "ended": null,
+         "parts": [{"node": 1, "slots": ["0"], "first_rank": 2, "ranks": 1, "start_ms": 17}],
+         "generation": 42, "mode": "torchrun", "python": "/e/bin/python", "header": "run 3"}\
+        """;
+    assertEquals(Json.parse(form).write(), record.json().write());
     var history = new RunHistory(folder.resolve("runs"));
     assertEquals(1, history.next());
     history.put(record);

@@ -68,16 +68,13 @@ public final class FakeRuns implements Runs {
         new RunView(
             number,
             "devbox",
-            state,
-            ended,
-            List.of(words),
-            clock.now().minus(Duration.ofMinutes(3)),
-            ended.map(_ -> clock.now().minus(Duration.ofSeconds(108))),
-            2,
-            List.of("0:0", "1:0"),
-            42,
-            "ranks",
-            "/usr/bin/python3",
+            new RunView.Progress(
+                state,
+                ended,
+                clock.now().minus(Duration.ofMinutes(3)),
+                ended.map(_ -> clock.now().minus(Duration.ofSeconds(108)))),
+            new RunView.Launched(
+                List.of(words), 2, List.of("0:0", "1:0"), 42, "ranks", "/usr/bin/python3"),
             "run " + number + " · 2 ranks · python 3.12 · ~/proj · G42");
     all.add(run);
     return run;
@@ -150,16 +147,9 @@ public final class FakeRuns implements Runs {
     return new RunView(
         run,
         before.session(),
-        "stopped",
-        Optional.of(130),
-        before.words(),
-        before.started(),
-        Optional.of(clock.now()),
-        2,
-        before.slots(),
-        42,
-        before.mode(),
-        before.python(),
+        new RunView.Progress(
+            "stopped", Optional.of(130), before.started(), Optional.of(clock.now())),
+        before.launched(),
         before.header());
   }
 

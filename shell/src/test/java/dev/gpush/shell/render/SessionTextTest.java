@@ -45,16 +45,8 @@ final class SessionTextTest {
     return new RunView(
         number,
         "devbox",
-        "running",
-        Optional.empty(),
-        List.of("t.py"),
-        CREATED,
-        Optional.empty(),
-        16,
-        List.of(),
-        generation,
-        "torchrun",
-        "",
+        new RunView.Progress("running", Optional.empty(), CREATED, Optional.empty()),
+        new RunView.Launched(List.of("t.py"), 16, List.of(), generation, "torchrun", ""),
         "");
   }
 
