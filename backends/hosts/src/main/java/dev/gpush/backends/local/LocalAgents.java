@@ -99,11 +99,6 @@ final class LocalAgents implements NodeAgents {
     return nodes;
   }
 
-  /** Identities of the GPUs that an agent holds. */
-  static List<String> gpus(Json status) {
-    return status.object("request").texts("gpus");
-  }
-
   /** At its socket, which takes a millisecond; by the loader, which knows more, if that fails. */
   @Override
   public Json control(GangId gang, NodeInfo node, Json.Obj what) throws InterruptedException {
