@@ -16,6 +16,9 @@ import org.junit.jupiter.api.Test;
 final class DocsTest {
   private static final Tree TREE = Tree.aroundHere();
 
+  /** Of prose; scripts/wrap-docs has the same number. */
+  private static final int MOST_COLUMNS = 120;
+
   /** Each page has the second of these, and others only in this order. */
   private static final List<String> DECISION_PARTS =
       List.of("Context", "Decision", "Reasons", "Consequences", "Alternatives");
@@ -137,6 +140,18 @@ final class DocsTest {
         .stream()
         .map(TREE::name)
         .toList();
+  }
+
+  @Test
+  void proseIsWrapped() {
+    var tooLong = new ArrayList<String>();
+    for (Path file : TREE.files(name -> name.matches("([^/]+|docs/.+)\\.md"))) {
+      for (String line : MarkdownProse.longerThan(MOST_COLUMNS, Tree.text(file))) {
+        tooLong.add(TREE.name(file) + ":" + line);
+      }
+    }
+
+    assertEquals("", String.join("\n", tooLong), "run scripts/wrap-docs");
   }
 
   @Test
