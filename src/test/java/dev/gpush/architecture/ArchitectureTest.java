@@ -21,7 +21,10 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -48,7 +51,7 @@ final class ArchitectureTest {
           Map.entry("control", Set.of("core")),
           Map.entry("sync", Set.of("core", "link")),
           Map.entry("launch", Set.of("core", "link")),
-          Map.entry("gateway", Set.of("core", "link", "sync", "launch", "templates")),
+          Map.entry("gateway", Set.of("core", "link", "sync", "launch")),
           Map.entry("backends", Set.of("core", "templates")),
           Map.entry("shell", Set.of("core", "control")),
           Map.entry(
@@ -67,6 +70,9 @@ final class ArchitectureTest {
 
   /** Far below what there is: it only tells that the import did not miss the code. */
   private static final int FEWEST_CLASSES = 30;
+
+  /** What one can have in view at once. */
+  private static final long MOST_TYPES = 15;
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -155,6 +161,30 @@ final class ArchitectureTest {
             .toList();
 
     assertEquals(List.of(), unmarked, "packages whose package-info lacks @NullMarked");
+  }
+
+  /** The package-info of each exception gives its reason. */
+  @Test
+  void packagesAreSmall() {
+    Map<String, Long> large = new TreeMap<>(typesPer(JavaClass::getPackageName));
+    large.values().removeIf(types -> types <= MOST_TYPES);
+
+    assertEquals(Map.of(ROOT + ".link", 18L), large, "packages with more than " + MOST_TYPES);
+  }
+
+  @Test
+  void eachNameIsOfOneType() {
+    Map<String, Long> often = new TreeMap<>(typesPer(JavaClass::getSimpleName));
+    often.values().removeIf(types -> types == 1);
+
+    assertEquals(Map.of(), often, "names that several types have");
+  }
+
+  private static Map<String, Long> typesPer(Function<JavaClass, String> key) {
+    return CLASSES.stream()
+        .filter(JavaClass::isTopLevelClass)
+        .filter(type -> !type.getSimpleName().equals("package-info"))
+        .collect(Collectors.groupingBy(key, Collectors.counting()));
   }
 
   @Test

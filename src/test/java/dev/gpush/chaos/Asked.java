@@ -1,7 +1,7 @@
 package dev.gpush.chaos;
 
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -3,9 +3,9 @@ package dev.gpush.chaos;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;

@@ -1,8 +1,8 @@
 package dev.gpush.chaos;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
 import java.io.IOException;
 import java.util.List;
 

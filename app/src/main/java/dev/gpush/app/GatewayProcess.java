@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.app.log.Log;
 import dev.gpush.control.server.Handover;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.json.Json;

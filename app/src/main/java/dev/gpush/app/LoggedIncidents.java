@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.app.log.Log;
 import dev.gpush.control.server.Incidents;
 
 /** What goes wrong in the control server, into the log. */

@@ -1,5 +1,7 @@
 package dev.gpush.app;
 
+import dev.gpush.app.log.Log;
+import dev.gpush.app.log.LogFile;
 import dev.gpush.control.place.GatewayLock;
 import dev.gpush.control.place.HomeFolder;
 import dev.gpush.control.place.RunFolder;

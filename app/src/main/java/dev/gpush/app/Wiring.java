@@ -1,5 +1,6 @@
 package dev.gpush.app;
 
+import dev.gpush.app.log.Log;
 import dev.gpush.backends.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
@@ -18,7 +19,7 @@ import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.SshGateway;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
-import dev.gpush.link.AgentImage;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.console.Ticker;

@@ -1,13 +1,16 @@
 /**
  * The link: the framed, multiplexed, resumable conversation between a gateway and the agent on one
  * node, as docs/technical/link.md specifies it. {@link dev.gpush.link.Link} owns one conversation,
- * {@link dev.gpush.link.LinkStream} one stream in it, {@link dev.gpush.link.AgentImage} starts the
- * agent. The protocol itself is {@link dev.gpush.link.machine}, the format of frames {@link
- * dev.gpush.link.frame}.
+ * {@link dev.gpush.link.LinkStream} one stream in it, {@link dev.gpush.link.agent.AgentImage}
+ * starts the agent. The protocol itself is {@link dev.gpush.link.machine}, the format of frames
+ * {@link dev.gpush.link.frame}.
  *
  * <p>Threads: a link has one thread that reads pipe after pipe, one that writes, one that watches
  * the time and one that opens a pipe ({@code LinkDriver}). Receivers are called on the first, the
  * listener on the first or the third; neither may block.
+ *
+ * <p>The package has more types than others: all of them share the driver's lock, or are what users
+ * of a link see, and the two halves need each other.
  */
 @NullMarked
 package dev.gpush.link;

@@ -3,6 +3,7 @@ package dev.gpush.link;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import java.io.IOException;
 import java.nio.file.Files;

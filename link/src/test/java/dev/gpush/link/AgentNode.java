@@ -4,6 +4,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.ConnectedPipe;
 import java.io.IOException;

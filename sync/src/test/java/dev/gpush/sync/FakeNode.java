@@ -1,6 +1,6 @@
 package dev.gpush.sync;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.sync.node.Duplex;
 import dev.gpush.sync.node.SyncNode;

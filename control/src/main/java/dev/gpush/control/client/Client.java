@@ -1,5 +1,7 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.process.RawWords;
+import dev.gpush.control.client.process.ThisProcess;
 import java.util.List;
 
 /** The program behind {@code gpush COMMAND …}: one request on this process's streams. */

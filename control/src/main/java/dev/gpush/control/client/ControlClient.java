@@ -1,5 +1,8 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.process.Origin;
+import dev.gpush.control.client.terminal.CapturedConsole;
+import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.wire.Request;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

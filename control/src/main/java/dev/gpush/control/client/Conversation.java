@@ -1,5 +1,7 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.terminal.Console;
+import dev.gpush.control.client.terminal.InputPump;
 import dev.gpush.control.wire.ControlFrame;
 import dev.gpush.control.wire.ControlProtocolException;
 import dev.gpush.control.wire.Fields;

@@ -1,5 +1,6 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.place.HomeFolder;
 import java.io.File;
 import java.io.IOException;

@@ -1,5 +1,8 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.process.ThisProcess;
+import dev.gpush.control.client.terminal.Console;
+import dev.gpush.control.client.terminal.Stty;
 import dev.gpush.control.wire.Facts;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;

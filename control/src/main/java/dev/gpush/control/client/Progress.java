@@ -1,5 +1,7 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.terminal.Console;
+
 /** Says what is waited for and since when, once it has taken half a second, on a terminal only. */
 final class Progress implements AutoCloseable {
   private static final long FIRST_NANOS = 500_000_000L;

@@ -1,5 +1,6 @@
 package dev.gpush.control.client;
 
+import dev.gpush.control.client.terminal.Console;
 import dev.gpush.control.wire.Facts;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.wire.ControlFrame;
 import dev.gpush.control.wire.ControlFrameReader;

@@ -3,7 +3,7 @@ package dev.gpush.control.server;
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.ControlClient;
 import dev.gpush.control.client.FakeConsole;
-import dev.gpush.control.client.Origin;
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.wire.ControlFrameReader;
 import dev.gpush.control.wire.ControlFrameWriter;

@@ -1,6 +1,6 @@
 package dev.gpush.core.agent;
 
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;

@@ -1,6 +1,6 @@
 package dev.gpush.core.agent;
 
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;

@@ -1,9 +1,9 @@
 package dev.gpush.core.agent;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import java.util.List;
 import java.util.Optional;

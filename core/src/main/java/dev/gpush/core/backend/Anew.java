@@ -1,5 +1,7 @@
 package dev.gpush.core.backend;
 
+import dev.gpush.core.gang.NodeInfo;
+
 /**
  * A node whose agent is another one than before.
  *

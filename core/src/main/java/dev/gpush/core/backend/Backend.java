@@ -2,6 +2,10 @@ package dev.gpush.core.backend;
 
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Loan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
 import dev.gpush.core.machine.Pipe;

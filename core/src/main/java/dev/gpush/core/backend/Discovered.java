@@ -1,5 +1,7 @@
 package dev.gpush.core.backend;
 
+import dev.gpush.core.gang.Gang;
+
 /** A gang with our tag that a backend lists: to adopt after a lost laptop, and to find leaks. */
 public record Discovered(
     Gang gang, String session, String owner, String holder, boolean complete) {}

@@ -1,5 +1,6 @@
 package dev.gpush.core.backend;
 
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.Collection;

@@ -1,6 +1,6 @@
 package dev.gpush.core.run;
 
-import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.gang.GpuRequest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.gpush.core.session;
 
-import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.gpush.core.session;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import java.util.Optional;
 
 /**

@@ -1,6 +1,6 @@
 package dev.gpush.core.session;
 
-import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.gang.GpuRequest;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

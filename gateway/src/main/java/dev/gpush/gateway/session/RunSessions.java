@@ -1,9 +1,9 @@
 package dev.gpush.gateway.session;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;

@@ -1,11 +1,11 @@
 package dev.gpush.gateway.session;
 
-import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;

@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Discovered;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;

@@ -3,11 +3,11 @@ package dev.gpush.gateway.session;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.LeaseTerms;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;

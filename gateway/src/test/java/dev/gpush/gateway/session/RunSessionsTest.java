@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;

@@ -1,6 +1,6 @@
 package dev.gpush.launch.node;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import java.util.function.Supplier;
 
 /**

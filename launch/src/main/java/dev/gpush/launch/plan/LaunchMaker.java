@@ -1,11 +1,11 @@
 package dev.gpush.launch.plan;
 
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;

@@ -1,6 +1,6 @@
 package dev.gpush.launch.plan;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.PythonChoice;

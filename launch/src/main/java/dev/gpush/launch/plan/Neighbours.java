@@ -1,6 +1,6 @@
 package dev.gpush.launch.plan;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.gpush.launch.plan;
 
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.gang.NodeInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
 import dev.gpush.control.client.ControlClient;
-import dev.gpush.control.client.Origin;
 import dev.gpush.control.client.ProcessConsole;
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.wire.Facts;
 import java.util.List;
 import java.util.Map;

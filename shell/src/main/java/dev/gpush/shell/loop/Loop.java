@@ -1,7 +1,7 @@
 package dev.gpush.shell.loop;
 
 import dev.gpush.control.client.Captured;
-import dev.gpush.control.client.Origin;
+import dev.gpush.control.client.process.Origin;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.shell.command.call.ToldShells;
 import java.io.IOException;

@@ -3,7 +3,7 @@ package dev.gpush.shell.command;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Common;
 import java.nio.file.Path;

@@ -1,11 +1,11 @@
 package dev.gpush.shell.command;
 
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.session.NodeView;

@@ -150,7 +150,7 @@ final class HelpTest {
 
   @Test
   void helpOfTheScriptIsTheScripts() {
-    desk.sessions.add("devbox", Desk.PROJECT, 1, dev.gpush.core.backend.GpuRequest.none());
+    desk.sessions.add("devbox", Desk.PROJECT, 1, dev.gpush.core.gang.GpuRequest.none());
 
     assertEquals(0, desk.call(desk.client("gpush run train.py --help")));
     assertEquals(List.of("train.py", "--help"), desk.runs.launched.getFirst().command().words());

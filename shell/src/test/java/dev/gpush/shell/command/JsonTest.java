@@ -3,8 +3,8 @@ package dev.gpush.shell.command;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Sessions.Finding;
 import java.io.IOException;

@@ -2,12 +2,12 @@ package dev.gpush.shell.command;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.Sessions;

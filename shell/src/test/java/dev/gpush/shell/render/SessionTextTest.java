@@ -2,8 +2,8 @@ package dev.gpush.shell.render;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionName;

@@ -1,6 +1,6 @@
 package dev.gpush.sync.node;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;

@@ -1,10 +1,10 @@
 package dev.gpush.sync.node;
 
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.sync.node.SyncMessages.Kind;
 import dev.gpush.sync.tree.Entry;

@@ -1,6 +1,6 @@
 package dev.gpush.sync.node;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import java.io.IOException;
 
 /** A node whose copy of the workspace is kept. The same object is the same node. */

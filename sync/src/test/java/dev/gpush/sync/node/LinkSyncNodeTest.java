@@ -2,16 +2,16 @@ package dev.gpush.sync.node;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.link.AgentImage;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.SyncFixture;
 import dev.gpush.sync.WorkFolder;

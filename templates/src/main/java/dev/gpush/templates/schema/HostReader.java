@@ -1,7 +1,7 @@
 package dev.gpush.templates.schema;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.schema.ValueType.Hosts;

@@ -1,8 +1,8 @@
 package dev.gpush.templates.schema;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Nearest;

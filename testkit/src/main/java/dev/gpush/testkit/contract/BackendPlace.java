@@ -1,12 +1,12 @@
 package dev.gpush.testkit.contract;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.NodeInfo;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;

@@ -2,7 +2,7 @@ package dev.gpush.testkit.contract;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Gang;
+import dev.gpush.core.gang.Gang;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;

@@ -1,10 +1,10 @@
 package dev.gpush.testkit.fake;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.time.Clock;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package dev.gpush.backends.hosts;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 

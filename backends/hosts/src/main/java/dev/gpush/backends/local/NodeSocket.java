@@ -1,7 +1,7 @@
 package dev.gpush.backends.local;
 
 import dev.gpush.core.agent.AgentFolder;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Pipe;

@@ -1,7 +1,7 @@
 package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.transport.RemoteMachine;
-import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.gang.GpuRequest;
 import java.util.Optional;
 
 /**

@@ -2,8 +2,8 @@ package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.ssh.Survey.Slot;
 import dev.gpush.backends.ssh.Surveys.Silent;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.gang.GpuRequest;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

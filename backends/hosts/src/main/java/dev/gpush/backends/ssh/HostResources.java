@@ -2,9 +2,9 @@ package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.hosts.AgentCalls;
 import dev.gpush.backends.hosts.GangRelease;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Inquiry;
 import dev.gpush.core.machine.Inquiry.Answer;

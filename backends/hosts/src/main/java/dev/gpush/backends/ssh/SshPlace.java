@@ -2,11 +2,11 @@ package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.Ways;
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import java.util.ArrayList;
 import java.util.Comparator;

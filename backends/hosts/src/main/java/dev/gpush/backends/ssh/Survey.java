@@ -1,7 +1,7 @@
 package dev.gpush.backends.ssh;
 
 import dev.gpush.backends.hosts.GpuModel;
-import dev.gpush.core.backend.GpuRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.time.DurationText;

@@ -8,13 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.testkit.contract.BackendContract;

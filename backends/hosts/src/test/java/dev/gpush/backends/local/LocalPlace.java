@@ -2,15 +2,15 @@ package dev.gpush.backends.local;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
-import dev.gpush.link.AgentImage;
+import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import java.io.IOException;

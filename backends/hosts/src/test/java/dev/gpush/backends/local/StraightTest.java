@@ -2,7 +2,7 @@ package dev.gpush.backends.local;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.backend.Gang;
+import dev.gpush.core.gang.Gang;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.contract.BackendContract;

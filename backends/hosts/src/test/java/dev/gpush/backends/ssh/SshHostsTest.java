@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.SshRig;

@@ -2,8 +2,8 @@ package dev.gpush.backends.kubernetes;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;

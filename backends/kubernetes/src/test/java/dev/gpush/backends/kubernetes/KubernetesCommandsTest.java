@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.kubernetes.api.KubeApi;
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gang;
 import dev.gpush.core.backend.LinkedAgents;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.kubernetes.cluster.PodTag;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.LeaseTerms;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;

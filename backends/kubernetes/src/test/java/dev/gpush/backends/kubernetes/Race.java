@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.backends.kubernetes.cluster.PodTag;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.gpush.backends.slurm;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.gpush.core.backend.Gang;
+import dev.gpush.core.gang.Gang;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;

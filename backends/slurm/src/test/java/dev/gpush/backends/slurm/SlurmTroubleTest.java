@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.machine.PipeAround;

@@ -1,7 +1,7 @@
 package dev.gpush.gateway.session.ledger;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import java.util.List;
 

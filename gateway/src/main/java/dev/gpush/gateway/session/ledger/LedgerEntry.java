@@ -1,10 +1,10 @@
 package dev.gpush.gateway.session.ledger;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.LeaseTerms;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.SessionName;

@@ -1,6 +1,6 @@
 package dev.gpush.gateway.session.lifecycle;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;

@@ -2,8 +2,8 @@ package dev.gpush.gateway.session.links;
 
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.Holder;

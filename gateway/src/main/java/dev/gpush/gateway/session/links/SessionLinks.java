@@ -1,13 +1,13 @@
 package dev.gpush.gateway.session.links;
 
 import dev.gpush.core.backend.Anew;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.backend.Observation;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;

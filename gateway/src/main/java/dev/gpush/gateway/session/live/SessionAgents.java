@@ -1,8 +1,8 @@
 package dev.gpush.gateway.session.live;
 
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;

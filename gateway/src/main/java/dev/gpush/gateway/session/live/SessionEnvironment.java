@@ -1,8 +1,8 @@
 package dev.gpush.gateway.session.live;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.Config;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,9 +1,9 @@
 package dev.gpush.gateway.session.live;
 
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.LedgerEntry;

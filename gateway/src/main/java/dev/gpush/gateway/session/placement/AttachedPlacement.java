@@ -1,10 +1,10 @@
 package dev.gpush.gateway.session.placement;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Loan;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Loan;
 import dev.gpush.core.session.UpRequest;
 import java.util.ArrayList;
 import java.util.List;

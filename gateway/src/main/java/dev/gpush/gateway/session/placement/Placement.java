@@ -2,7 +2,6 @@ package dev.gpush.gateway.session.placement;
 
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.backend.Backends;
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.Config;
@@ -12,6 +11,7 @@ import dev.gpush.core.failure.BackendFailure.Refusal;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.Outlook.Answer;
@@ -62,7 +62,9 @@ public final class Placement {
     var why = new ArrayList<>(choice.why().isEmpty() ? List.of() : List.of(choice.why()));
     for (Backend backend : candidates) {
       boolean isChosen = choice.first().contains(backend.name());
-      if (isChosen && !request.wanted().natives().isEmpty() && !backend.capabilities().takesNatives()) {
+      if (isChosen
+          && !request.wanted().natives().isEmpty()
+          && !backend.capabilities().takesNatives()) {
         why.add(PlaceText.unused(backend.name(), request.wanted().natives()));
       }
     }
@@ -276,7 +278,8 @@ public final class Placement {
     /** What a script says to Slurm means nothing elsewhere. */
     private void sayUnused(List<Bid> bids) {
       for (Bid bid : bids) {
-        if (!request.wanted().natives().isEmpty() && !backend(bid.backend()).capabilities().takesNatives()) {
+        if (!request.wanted().natives().isEmpty()
+            && !backend(bid.backend()).capabilities().takesNatives()) {
           talk.say(PlaceText.unused(bid.backend(), request.wanted().natives()));
         }
         if (config.text("image").isPresent()

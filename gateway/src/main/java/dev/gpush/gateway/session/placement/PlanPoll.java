@@ -1,11 +1,11 @@
 package dev.gpush.gateway.session.placement;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.session.Outlook.Answer;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;

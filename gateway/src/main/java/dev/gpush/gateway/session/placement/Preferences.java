@@ -1,12 +1,12 @@
 package dev.gpush.gateway.session.placement;
 
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Setting;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.WholeFile;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.session.UpRequest;

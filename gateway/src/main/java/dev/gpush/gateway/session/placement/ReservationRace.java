@@ -1,13 +1,13 @@
 package dev.gpush.gateway.session.placement;
 
 import dev.gpush.core.backend.Backend;
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.backend.Waiter;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.MachineFailure;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;

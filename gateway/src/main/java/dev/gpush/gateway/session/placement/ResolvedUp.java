@@ -1,8 +1,8 @@
 package dev.gpush.gateway.session.placement;
 
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.Loan;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.Loan;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.time.Duration;
 import java.util.ArrayList;

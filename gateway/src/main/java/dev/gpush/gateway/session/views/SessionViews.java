@@ -1,10 +1,10 @@
 package dev.gpush.gateway.session.views;
 
-import dev.gpush.core.backend.Gang;
-import dev.gpush.core.backend.GpuRequest;
-import dev.gpush.core.backend.NodeInfo;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
 import dev.gpush.core.session.Holder;

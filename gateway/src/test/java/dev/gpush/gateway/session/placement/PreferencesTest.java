@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.gateway.session.LedgerEntries;

@@ -1,8 +1,8 @@
 package dev.gpush.shell.command.call;
 
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.Optional;

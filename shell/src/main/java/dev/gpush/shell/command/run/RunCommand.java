@@ -1,9 +1,9 @@
 package dev.gpush.shell.command.run;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;

@@ -1,6 +1,6 @@
 package dev.gpush.shell.command.session;
 
-import dev.gpush.core.backend.NodeInfo;
+import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;

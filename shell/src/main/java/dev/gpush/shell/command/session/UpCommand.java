@@ -1,11 +1,11 @@
 package dev.gpush.shell.command.session;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;

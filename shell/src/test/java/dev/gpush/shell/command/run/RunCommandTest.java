@@ -3,10 +3,10 @@ package dev.gpush.shell.command.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;

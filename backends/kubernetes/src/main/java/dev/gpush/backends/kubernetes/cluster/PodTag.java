@@ -1,7 +1,7 @@
 package dev.gpush.backends.kubernetes.cluster;
 
-import dev.gpush.core.backend.GangId;
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import java.util.Optional;

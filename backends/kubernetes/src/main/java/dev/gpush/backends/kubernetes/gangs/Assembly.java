@@ -10,7 +10,7 @@ import dev.gpush.backends.kubernetes.objects.PodShaping;
 import dev.gpush.backends.kubernetes.pods.Namespace;
 import dev.gpush.backends.kubernetes.pods.Pods;
 import dev.gpush.backends.remote.Unanswered;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;

@@ -8,7 +8,7 @@ import dev.gpush.backends.kubernetes.cluster.Topology;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.agent.AgentStart;
 import dev.gpush.core.agent.PeerSecret;
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;

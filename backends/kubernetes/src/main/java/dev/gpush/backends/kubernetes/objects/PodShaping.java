@@ -8,7 +8,7 @@ import dev.gpush.backends.kubernetes.cluster.KubernetesSettings;
 import dev.gpush.backends.kubernetes.cluster.PodShape;
 import dev.gpush.backends.kubernetes.cluster.Quantity;
 import dev.gpush.backends.remote.ClusterText;
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import java.util.List;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.gpush.backends.kubernetes.pods;
 
 import dev.gpush.backends.remote.AgentAnswer;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;

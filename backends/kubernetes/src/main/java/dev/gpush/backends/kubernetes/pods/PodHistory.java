@@ -1,6 +1,6 @@
 package dev.gpush.backends.kubernetes.pods;
 
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.gpush.backends.kubernetes.pods;
 
 import dev.gpush.backends.remote.Unanswered;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.HashMap;

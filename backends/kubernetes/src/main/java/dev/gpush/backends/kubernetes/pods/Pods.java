@@ -3,7 +3,7 @@ package dev.gpush.backends.kubernetes.pods;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.cluster.PodTag;
 import dev.gpush.backends.remote.Unanswered;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import java.util.Collection;
 import java.util.Comparator;

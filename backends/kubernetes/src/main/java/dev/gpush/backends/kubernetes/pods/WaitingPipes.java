@@ -1,6 +1,6 @@
 package dev.gpush.backends.kubernetes.pods;
 
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;

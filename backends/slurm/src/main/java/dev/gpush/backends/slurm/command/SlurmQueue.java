@@ -2,7 +2,7 @@ package dev.gpush.backends.slurm.command;
 
 import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.backends.slurm.cluster.SlurmJob;
-import dev.gpush.core.backend.GangId;
+import dev.gpush.core.gang.GangId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,6 +1,6 @@
 package dev.gpush.backends.slurm.request;
 
-import dev.gpush.core.backend.GangRequest;
+import dev.gpush.core.gang.GangRequest;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

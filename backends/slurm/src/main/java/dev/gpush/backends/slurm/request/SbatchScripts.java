@@ -1,9 +1,9 @@
 package dev.gpush.backends.slurm.request;
 
-import dev.gpush.core.backend.GangRequest;
-import dev.gpush.core.backend.GpuRequest;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.BatchScripts;
 import java.time.Duration;

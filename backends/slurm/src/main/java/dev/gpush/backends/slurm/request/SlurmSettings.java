@@ -1,11 +1,11 @@
 package dev.gpush.backends.slurm.request;
 
 import dev.gpush.backends.slurm.command.LoginNode;
-import dev.gpush.core.backend.GangRequest;
 import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;

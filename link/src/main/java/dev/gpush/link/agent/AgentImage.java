@@ -1,10 +1,10 @@
-package dev.gpush.link;
+package dev.gpush.link.agent;
 
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentProgram;
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.machine.Pipe;

@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.process;
 
 import java.nio.file.Path;
 import java.util.List;

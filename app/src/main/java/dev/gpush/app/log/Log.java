@@ -1,4 +1,4 @@
-package dev.gpush.app;
+package dev.gpush.app.log;
 
 /**
  * What the gateway writes down for whoever has to find out what happened: an event, then key=value.

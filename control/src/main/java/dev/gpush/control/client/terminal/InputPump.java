@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.terminal;
 
 import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Kind;
@@ -10,7 +10,7 @@ import java.util.Optional;
  * Reads standard input as far as it was wanted, and answers to questions, on a thread that exists
  * from the first such wish on.
  */
-final class InputPump {
+public final class InputPump {
   private final ControlFrameWriter writer;
   private final Console console;
 
@@ -22,13 +22,13 @@ final class InputPump {
   private boolean asking;
   private boolean stopped;
 
-  InputPump(ControlFrameWriter writer, Console console) {
+  public InputPump(ControlFrameWriter writer, Console console) {
     this.writer = writer;
     this.console = console;
   }
 
   /** That many more bytes may be sent. */
-  synchronized void want(int more) {
+  public synchronized void want(int more) {
     credit += Math.max(0, more);
     if (!started) {
       started = true;
@@ -39,7 +39,7 @@ final class InputPump {
   }
 
   /** Asks on a thread of its own, because the frames, and with them EXIT, go on. */
-  synchronized void ask(String question, boolean hidden) {
+  public synchronized void ask(String question, boolean hidden) {
     asking = true;
     asker =
         daemon(
@@ -56,7 +56,7 @@ final class InputPump {
     asker.start();
   }
 
-  synchronized void stop() {
+  public synchronized void stop() {
     stopped = true;
     notifyAll();
     if (started) {

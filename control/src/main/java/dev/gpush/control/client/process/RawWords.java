@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.process;
 
 import dev.gpush.core.text.RawText;
 import java.io.IOException;
@@ -14,7 +14,7 @@ import java.util.Map;
  * makes U+FFFD of what is not UTF-8; the system has kept the bytes. It is asked only where a U+FFFD
  * is found, so usually not at all; without {@code /proc} it stays as the JVM has it.
  */
-final class RawWords {
+public final class RawWords {
   private static final String LOST = "\ufffd";
   private static final Path COMMAND_LINE = Path.of("/proc/self/cmdline");
   private static final Path ENVIRONMENT = Path.of("/proc/self/environ");
@@ -22,7 +22,7 @@ final class RawWords {
   private RawWords() {}
 
   /** The words after the main class, which are the last ones of the process. */
-  static List<String> arguments(String[] decoded) {
+  public static List<String> arguments(String[] decoded) {
     List<String> words = List.of(decoded);
     if (words.stream().noneMatch(word -> word.contains(LOST))) {
       return words;

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.agent;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package dev.gpush.core.backend;
+package dev.gpush.core.gang;
 
 import dev.gpush.core.json.Json;
 import java.util.List;

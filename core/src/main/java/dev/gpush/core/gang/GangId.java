@@ -1,4 +1,4 @@
-package dev.gpush.core.backend;
+package dev.gpush.core.gang;
 
 import java.util.regex.Pattern;
 

@@ -1,10 +1,10 @@
-package dev.gpush.link;
+package dev.gpush.link.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.gpush.core.backend.GangId;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.gpush.core.backend;
+package dev.gpush.core.gang;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;

@@ -1,4 +1,4 @@
-package dev.gpush.app;
+package dev.gpush.app.log;
 
 import dev.gpush.core.text.CleanText;
 import java.io.IOException;
@@ -22,7 +22,7 @@ import java.util.logging.SimpleFormatter;
  * Writes all log records of the process, the libraries' too, to one file that never grows beyond
  * its limit.
  */
-final class LogFile extends Handler {
+public final class LogFile extends Handler {
   /** Kept twice at most: this file and the one before. */
   private static final long LIMIT_BYTES = 8 * 1024 * 1024;
 
@@ -51,7 +51,7 @@ final class LogFile extends Handler {
    * From now on all goes to this file. Libraries are heard from warnings on, gpush from info or, if
    * wanted, debug on.
    */
-  static void install(Path path, boolean debug) throws IOException {
+  public static void install(Path path, boolean debug) throws IOException {
     Files.createDirectories(path.resolveSibling("."));
     var file = new LogFile(path);
     LogManager.getLogManager().reset();

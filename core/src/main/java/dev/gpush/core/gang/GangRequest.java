@@ -1,4 +1,4 @@
-package dev.gpush.core.backend;
+package dev.gpush.core.gang;
 
 import java.util.List;
 import java.util.Map;
@@ -15,9 +15,9 @@ import java.util.Optional;
  * @param environment variables that every process on the nodes starts from, beyond the node's own
  * @param inherit this machine's variables that a local gang takes over from the client (PATH,
  *     VIRTUAL_ENV …); others ignore it
- * @param natives the person's own options for a backend that {@link Capabilities#takesNatives}
- * @param image the project's, for a backend that {@link Capabilities#takesImages}; empty: its own
- * @param attach what runs already and is to be borrowed, as {@link Backend#lends} has found it
+ * @param natives the person's own options for a backend that {@code Capabilities.takesNatives}
+ * @param image the project's, for a backend that {@code Capabilities.takesImages}; empty: its own
+ * @param attach what runs already and is to be borrowed, as {@code Backend.lends} has found it
  */
 public record GangRequest(
     GangId gang,

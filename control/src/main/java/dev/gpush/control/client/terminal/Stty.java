@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.terminal;
 
 import java.io.File;
 import java.io.IOException;
@@ -12,24 +12,24 @@ import java.util.Optional;
  * The modes and the size of the controlling terminal, through {@code stty}: the JDK has no call for
  * them, and it is everywhere.
  */
-final class Stty {
+public final class Stty {
   private static final File TERMINAL = new File("/dev/tty");
 
   // guarded by this: what to go back to; empty while the terminal is as we found it
   private String saved = "";
 
   /** Every key comes at once, unechoed, and Ctrl-C is a key. */
-  synchronized void raw() {
+  public synchronized void raw() {
     change("raw", "-echo");
   }
 
   /** What is typed is not shown. */
-  synchronized void hidden() {
+  public synchronized void hidden() {
     change("-echo");
   }
 
   /** The terminal as it was before the first change. */
-  synchronized void restore() {
+  public synchronized void restore() {
     if (!saved.isEmpty()) {
       String before = saved;
       saved = "";
@@ -38,7 +38,7 @@ final class Stty {
   }
 
   /** Columns and rows now. */
-  Optional<int[]> size() {
+  public Optional<int[]> size() {
     String[] words = run(List.of("size")).strip().split(" ", -1);
     if (words.length != 2) {
       return Optional.empty();

@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.terminal;
 
 import dev.gpush.control.wire.Facts;
 import java.io.ByteArrayOutputStream;
@@ -13,15 +13,15 @@ import java.util.function.Consumer;
  * Keeps what a request prints; has no input, no terminal and nobody to ask. For requests that a
  * program makes.
  */
-final class CapturedConsole implements Console {
+public final class CapturedConsole implements Console {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
 
-  String printed() {
+  public String printed() {
     return out.toString(StandardCharsets.UTF_8);
   }
 
-  String said() {
+  public String said() {
     return err.toString(StandardCharsets.UTF_8);
   }
 

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

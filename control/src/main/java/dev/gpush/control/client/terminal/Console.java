@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.terminal;
 
 import dev.gpush.control.wire.Facts;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.gpush.control.client;
+package dev.gpush.control.client.process;
 
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.wire.Facts;
@@ -57,7 +57,7 @@ public final class ThisProcess {
   }
 
   /** Takes back what the launcher did so that the JVM reads names as UTF-8. */
-  static void restoreLocale(Map<String, String> environment) {
+  public static void restoreLocale(Map<String, String> environment) {
     String before = environment.remove("GPUSH_LC_ALL");
     if (before == null) {
       return;

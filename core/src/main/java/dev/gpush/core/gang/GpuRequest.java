@@ -1,4 +1,4 @@
-package dev.gpush.core.backend;
+package dev.gpush.core.gang;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;

@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.link.agent;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
