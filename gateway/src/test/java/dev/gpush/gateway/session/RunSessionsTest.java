@@ -100,6 +100,7 @@ final class RunSessionsTest {
     Files.writeString(project.resolve("gpush.yaml"), "nodes: 2\n"); // makes it the root
     make("devbox", project);
     Path inside = Files.createDirectory(project.resolve("src"));
+    Files.writeString(inside.resolve("model.py"), "x = 1\n");
 
     RunView run = launch(HERE, Asked.run(inside, "true"));
 

@@ -620,7 +620,6 @@ final class TranscriptTest {
         $ gpush run -q --detach train.py
         $ gpush run --detach train.py
         2> not supported yet, no effect: mounts, secrets; gpush config says what happens instead
-        2> made devbox (2 cpu nodes on local); it stays warm for 1h idle; gpush down gives it back
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
         2> follow: gpush logs -f 7 · end: gpush stop 7
         """);

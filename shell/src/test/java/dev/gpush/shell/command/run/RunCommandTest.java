@@ -14,8 +14,10 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
+import dev.gpush.shell.command.ViewChange;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -136,7 +138,9 @@ final class RunCommandTest {
         List.of(
             new LaunchEvent.SessionGone("old", "its lease ended"),
             new LaunchEvent.SessionMade(
-                desk.sessions.add("devbox", Desk.PROJECT, 1, GpuRequest.none())));
+                new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 1, GpuRequest.none()))
+                    .idle(Duration.ofHours(1))
+                    .view()));
 
     desk.expect(
         """
@@ -164,7 +168,7 @@ final class RunCommandTest {
         2> kept, because it is not gpush's: node 0: /w/0/proj/result.bin
         2> gpush: there is no script 'x.py'
         2>   because ~/proj has no such file
-        2>   try: ls
+        2>   try: ls '~/proj'
         ? 255
         """);
   }
@@ -184,7 +188,7 @@ final class RunCommandTest {
         2>   try: gpush down --discard -s devbox
         2> gpush: there is no script 'x.py'
         2>   because ~/proj has no such file
-        2>   try: ls
+        2>   try: ls '~/proj'
         ? 255
         """);
   }
