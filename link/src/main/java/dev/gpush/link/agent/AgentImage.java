@@ -41,11 +41,8 @@ import java.util.zip.DeflaterOutputStream;
  * for as long as it lives: a relay must never stop because a warning fills it.
  */
 public final class AgentImage implements AgentProgram {
-  /** The folder of the agent's files in the jar. */
-  private static final String FOLDER = "agent/";
-
-  /** Written by the build: one path below {@link #FOLDER} per line, sorted. */
-  private static final String INDEX = FOLDER + "index.txt";
+  /** Written by the build beside this class: one path per line, sorted. */
+  private static final String INDEX = "index.txt";
 
   /**
    * How long loader and agent may take until the preamble: a cold network file system and a login
@@ -147,10 +144,9 @@ public final class AgentImage implements AgentProgram {
   }
 
   private static String resource(String name) {
-    try (InputStream input = AgentImage.class.getResourceAsStream(FOLDER + name)) {
+    try (InputStream input = AgentImage.class.getResourceAsStream(name)) {
       if (input == null) {
-        throw new IllegalStateException(
-            "not in the jar: " + FOLDER + name + ", listed in " + INDEX);
+        throw new IllegalStateException("not in the jar: " + name + ", listed in " + INDEX);
       }
       return new String(input.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException broken) {

@@ -89,7 +89,7 @@ class AgentImageTest {
         new AgentFailure.Held("gpu 3", "ann, session devbox on vm (process 4711)"),
         held(Json.object("path", "/locks/gpu-3", "label", "gpu 3", "holder", ann)));
     assertEquals(
-        new AgentFailure.Held("/locks/gpu-3", "ann@desk (process 4711)"),
+        new AgentFailure.Held("/locks/gpu-3", "ann @desk (process 4711)"),
         held(
             Json.object(
                 "path",

@@ -145,7 +145,7 @@ final class HostChoiceTest {
 
     assertEquals(
         List.of(
-            new Slot("0", "gpu-GPU-0", "H100", "00", "devbox[2J of ann for 2h1m"),
+            new Slot("0", "gpu-GPU-0", "H100", "00", "devbox of ann for 2h1m"),
             new Slot(
                 "1", "gpu-GPU-1", "RTX-A6000", "", "python3 (process 4711 of bob), without gpush"),
             new Slot("2", "gpu-GPU-2", "T4", "", ""),

@@ -183,8 +183,8 @@ final class RunCommandTest {
     desk.expect(
         """
         $ gpush run x.py
-        2> gpush: a question needs an answer, and nobody can be asked
-        2>   because it is: discard?
+        2> gpush: this needs your answer, and there is no terminal to ask on
+        2>   because the question is: discard?
         2>   try: gpush down --discard -s devbox
         2> gpush: there is no script 'x.py'
         2>   because ~/proj has no such file
