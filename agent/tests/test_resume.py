@@ -2,6 +2,7 @@
 import hashlib
 import os
 import random
+import socket
 import unittest
 
 from client import DEADLINE, Client, Cut, after_preamble, relay, until
@@ -59,6 +60,29 @@ class ResumeTest(NodeTest):
             self.assertEqual(after_preamble(relay(name, self.agents))[:2], (b"", 94), folder)
             os.chmod(folder, 0o700)
         self.assertEqual(after_preamble(relay(name, self.agents))[1], 0)
+
+    def test_what_an_agent_said_last_arrives_although_it_reads_no_more(self):
+        """The relay once ended with the first byte that the agent would not take, and a BYE was lost with it."""
+        name, said = digest(self.gang, 0), os.urandom(200000)      # more than a pipe holds
+        folder = os.path.join(self.agents, "gpush-%d" % os.getuid(), name)
+        os.makedirs(folder, 0o700)
+        os.chmod(os.path.dirname(folder), 0o700)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(os.path.join(folder, "agent.sock"))
+            listener.listen(1)
+            process = relay(name, self.agents)
+            agent = listener.accept()[0]
+        agent.sendall(said)
+        agent.close()
+        try:
+            process.stdin.write(bytes(1 << 20))     # comes back when the relay has tried to pass it on
+        except BrokenPipeError:
+            pass
+        self.assertEqual(process.stdout.read()[33:], said)
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+        process.stderr.close()
 
     def test_typing_survives_cuts(self):
         client = self.client()

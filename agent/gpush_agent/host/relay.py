@@ -36,6 +36,15 @@ def copy(source, target):
         pass
 
 
+def discard(source):
+    """Reads to the end."""
+    try:
+        while os.read(source, SIZE):
+            pass
+    except OSError:
+        pass
+
+
 def run(sock, fd_in, fd_out, preamble):
     """Never returns, once it has begun; RuntimeError when there can be no second thread."""
     for option in (_socket.SO_SNDBUF, _socket.SO_RCVBUF):
@@ -48,6 +57,7 @@ def run(sock, fd_in, fd_out, preamble):
 
     def upwards():
         copy(fd_in, sock.fileno())
+        discard(fd_in)      # the agent may have closed its end, and its last frames are still on their way down
         os._exit(0)
 
     _thread.start_new_thread(upwards, ())
