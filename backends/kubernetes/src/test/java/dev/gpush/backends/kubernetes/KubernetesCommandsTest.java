@@ -37,7 +37,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * How many commands are run in pods, counted at the API server: one in each for {@code up}, and
  * none for a question to an agent that is linked.
  */
-@ResourceLock(KubernetesRig.PLAIN)
+@ResourceLock(KubernetesRig.GANGS)
 final class KubernetesCommandsTest {
   private static final Json.Obj NONE = Json.object();
 
@@ -46,7 +46,7 @@ final class KubernetesCommandsTest {
       KubernetesPlace place, CountingServer server, Gang gang, List<Link> links, Tasks tasks)
       implements AutoCloseable {
     static Linked open() throws Exception {
-      KubernetesPlace place = KubernetesPlace.of("plain");
+      KubernetesPlace place = KubernetesPlace.of("gangs");
       var server = new CountingServer(new KubeApi(place.access()));
       Backend backend = place.over(server);
       Tasks tasks = Tasks.named("links", (_, _) -> {});
@@ -187,7 +187,7 @@ final class KubernetesCommandsTest {
   /** Asked for again, and never linked: the pipes that waited for that are closed with the gang. */
   @Test
   void pipesThatNobodyTookEndWithTheGang() throws Exception {
-    try (KubernetesPlace place = KubernetesPlace.of("plain")) {
+    try (KubernetesPlace place = KubernetesPlace.of("gangs")) {
       var server = new CountingServer(new KubeApi(place.access()));
       Backend backend = place.over(server);
       var request = place.request(1, BackendContract.LONG);

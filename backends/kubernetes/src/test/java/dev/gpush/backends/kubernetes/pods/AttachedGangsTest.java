@@ -28,10 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Pods that somebody else runs, on a real cluster: they stay as they were. */
-@ResourceLock(KubernetesRig.PLAIN)
+@ResourceLock(KubernetesRig.GANGS)
 final class AttachedGangsTest {
   private static KubernetesPlace place() throws Exception {
-    return KubernetesPlace.of("plain");
+    return KubernetesPlace.of("gangs");
   }
 
   private static void begin(KubernetesPlace place, String name, int pods, String image)

@@ -1,4 +1,4 @@
-package dev.gpush.app;
+package dev.gpush.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -240,9 +240,9 @@ class LauncherIT {
     return gateway().number("pid").orElseThrow();
   }
 
-  /** The root of the checkout is the folder above this module. */
-  private static Path launcher() {
-    return Path.of("").toAbsolutePath().resolveSibling("gpush");
+  /** The root of the checkout is two folders above this module's. */
+  static Path launcher() {
+    return Path.of("..", "..", "gpush").toAbsolutePath().normalize();
   }
 
   private Process start(Path program, Path folder, String... words) throws IOException {

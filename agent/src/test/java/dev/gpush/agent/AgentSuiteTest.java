@@ -1,4 +1,4 @@
-package dev.gpush.link;
+package dev.gpush.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -26,7 +26,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class AgentSuiteTest {
   private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong() >>> 1);
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
-  private static final Path TESTS = Path.of("..", "agent", "tests");
+  private static final Path TESTS = Path.of("tests");
   private static final long LIMIT_SECONDS = 540;
 
   private static final String HOME = Path.of("target").toAbsolutePath().toString();

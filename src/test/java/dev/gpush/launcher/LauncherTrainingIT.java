@@ -1,4 +1,4 @@
-package dev.gpush.app;
+package dev.gpush.launcher;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -69,7 +69,7 @@ final class LauncherTrainingIT {
     if (!sshConfig.isEmpty()) {
       Files.writeString(writes, sshConfig);
     }
-    Path launcher = Path.of("").toAbsolutePath().resolveSibling("gpush");
+    Path launcher = LauncherIT.launcher();
     var builder =
         new ProcessBuilder(launcher.toString(), "version")
             .redirectErrorStream(true)
