@@ -45,7 +45,8 @@ public final class SshCommand implements Action.OfWords {
     }
     String target = host.isPresent() ? host.get() : target(call);
     var line = new ArrayList<String>();
-    line.addAll(List.of("ssh", "-F", call.services().ssh().configFile().toString(), target));
+    line.addAll(
+        List.of("ssh", "-F", call.services().gateway().ssh().configFile().toString(), target));
     line.addAll(command);
     return call.invocation().spawn(passable(line), Map.of());
   }
