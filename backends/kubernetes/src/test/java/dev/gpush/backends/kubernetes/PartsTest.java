@@ -32,6 +32,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.testkit.contract.BackendPlace;
 import java.nio.file.Files;
@@ -130,18 +131,12 @@ final class PartsTest {
             "H100:8",
             new LeaseTerms(Optional.empty(), Duration.ofHours(1)),
             Map.of());
-    return new GangRequest(
+    return GangRequest.of(
         any.gang(),
-        session,
-        any.owner(),
-        any.holder(),
-        any.project(),
+        new Requester(any.owner(), any.holder(), session, any.project()),
         any.nodes(),
         any.gpus(),
-        any.lease(),
-        any.environment(),
-        any.inherit(),
-        List.of());
+        any.lease());
   }
 
   @Test

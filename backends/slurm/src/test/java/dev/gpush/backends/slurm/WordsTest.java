@@ -156,7 +156,15 @@ final class WordsTest {
             "BOOT_FAIL",
             "OUT_OF_MEMORY",
             "DEADLINE")) {
-      SlurmJob job = new SlurmJob(7, "", "", state, "", "", "", "", "", 0, "");
+      SlurmJob job =
+          new SlurmJob(
+              7,
+              new SlurmJob.Label("", "", ""),
+              new SlurmJob.Status(state, ""),
+              "",
+              new SlurmJob.Times("", ""),
+              "",
+              0);
       assertTrue(job.hasEnded(), state);
       assertTrue(seen.add(job.fate()), state);
     }
