@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
-import dev.gpush.core.machine.ShellQuote;
+import dev.gpush.core.text.ShellQuote;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.rig.Script.Ended;
 import java.io.IOException;
