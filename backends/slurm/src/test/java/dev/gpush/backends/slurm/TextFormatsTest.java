@@ -129,7 +129,8 @@ final class TextFormatsTest {
         "gpu[08-11,20] | gpu08 gpu09 gpu10 gpu11 gpu20",
         "a,b[1-2]c,d | a b1c b2c d",
         "r[1-2]n[03-04] | r1n03 r1n04 r2n03 r2n04",
-        "n[a-b] | na-b",
+        "n[a-b] | n[a-b]",
+        "n[3-1] | n[3-1]",
         "n[1 | n[1",
         "(null) | ''",
       })
