@@ -10,6 +10,8 @@ import dev.gpush.backends.kubernetes.cluster.Quantity;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -65,6 +67,13 @@ public final class PodShaping {
   }
 
   public Result result() {
+    Optional<Duration> asked = request.lease().hardEnd();
+    Optional<Duration> most = settings.times().most();
+    if (asked.isPresent() && most.isPresent() && asked.get().compareTo(most.get()) > 0) {
+      String longest = DurationText.exact(most.get());
+      return new Result.Hopeless(
+          "the configuration allows at most " + longest, List.of("--for " + longest));
+    }
     Optional<Long> memory = settings.resources().memory().flatMap(Quantity::whole);
     if (settings.resources().memory().isPresent() && memory.isEmpty()) {
       return new Result.Hopeless(
