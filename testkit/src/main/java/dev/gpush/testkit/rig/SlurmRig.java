@@ -161,12 +161,6 @@ public final class SlurmRig {
     assertEquals(0, ended.status(), ended::errors);
   }
 
-  /** Pulls a host's plug, or puts it back. */
-  public void power(String word, String host) throws IOException, InterruptedException {
-    Ended ended = run(List.of(script(), word, host, profile));
-    assertEquals(0, ended.status(), ended::errors);
-  }
-
   /** The network between laptop and login node swallows every packet. */
   public void cut() throws IOException, InterruptedException {
     network("cut");

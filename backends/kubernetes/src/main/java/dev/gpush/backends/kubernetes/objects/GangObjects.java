@@ -99,10 +99,6 @@ public final class GangObjects {
     return request.nodes();
   }
 
-  PodShape shape() {
-    return shape;
-  }
-
   /** Where pods of the gang reach the one with this number, whatever node it is on by then. */
   public static String address(String name, int index) {
     return name + "-" + index + "." + name;
