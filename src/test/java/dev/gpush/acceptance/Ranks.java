@@ -16,7 +16,12 @@ final class Ranks {
     return World.rig("torch");
   }
 
-  /** On a session of two nodes whose workspace has the examples: a run and its logs. */
+  /**
+   * On a session of two nodes whose workspace has the examples: a run and its logs.
+   *
+   * @param torch empty only where no rig is required: elsewhere {@link #torch} fails without its
+   *     rig
+   */
   static void talk(World world, Optional<String> torch) throws Exception {
     var command = new ArrayList<>(List.of("run", "--nodes", "2", "--gpus", "1"));
     torch.ifPresent(python -> command.addAll(List.of("--python", python)));

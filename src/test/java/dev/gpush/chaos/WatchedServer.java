@@ -1,6 +1,5 @@
 package dev.gpush.chaos;
 
-import dev.gpush.backends.kubernetes.api.Access;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.backends.remote.Unanswered;
@@ -34,11 +33,6 @@ record WatchedServer(ApiServer real, Life life) implements ApiServer {
       throw new Unanswered("the connection was lost", null);
     }
     return answer;
-  }
-
-  @Override
-  public Access access() {
-    return real.access();
   }
 
   @Override

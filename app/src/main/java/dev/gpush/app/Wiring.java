@@ -120,16 +120,16 @@ final class Wiring implements AutoCloseable {
             configs,
             backends,
             new SbatchScripts(),
-            process,
-            ssh.access(),
-            clock,
-            Ticker.tenth(),
-            new Services.Version(build.version(), build.hash()),
-            home.log(),
-            (command, bug) -> {
-              incidents.bug(command, bug);
-              return home.log();
-            });
+            new Services.GatewayProcess(
+                process,
+                ssh.access(),
+                home.log(),
+                (command, bug) -> {
+                  incidents.bug(command, bug);
+                  return home.log();
+                }),
+            new Services.Timing(clock, Ticker.tenth()),
+            new Services.Version(build.version(), build.hash()));
     var server =
         new ControlServer(
             folder.socket(),

@@ -7,6 +7,7 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
@@ -80,17 +81,13 @@ public final class OneStream {
   private static GangRequest request(SecureRandom random) {
     byte[] id = new byte[8];
     random.nextBytes(id);
-    return new GangRequest(
-        GangId.of(id),
-        "bench",
-        "bench",
-        "bench@here",
-        "bench",
-        1,
-        GpuRequest.none(),
-        new LeaseTerms(Optional.empty(), Duration.ofMinutes(10)),
-        Map.of(),
-        System.getenv());
+    return GangRequest.of(
+            GangId.of(id),
+            new Requester("bench", "bench@here", "bench", "bench"),
+            1,
+            GpuRequest.none(),
+            new LeaseTerms(Optional.empty(), Duration.ofMinutes(10)))
+        .with(new GangRequest.Variables(Map.of(), System.getenv()));
   }
 
   private void compare(int rounds) throws Exception {

@@ -128,40 +128,40 @@ public final class Launcher implements AutoCloseable {
    */
   public RunView launch(RunRequest request, LaunchInput input, Talk talk)
       throws InterruptedException {
-    LaunchMaker.Wish wish = maker.wish(request, input, last(request));
-    LaunchMaker.Decided decided = maker.decide(wish, talk);
+    LaunchMaker.ResolvedRun run = maker.resolve(request, input, last(request));
+    LaunchMaker.Decided decided = maker.decide(run, talk);
     try {
-      return launchNow(wish, decided);
+      return launchNow(run, decided);
     } catch (GpushException full) {
-      if (!wish.isQueued()
+      if (!run.isQueued()
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
         throw full;
       }
       try (Talk.Step _ = talk.step("waiting for " + String.join(", ", holders))) {
-        return launchWhenFree(wish, decided);
+        return launchWhenFree(run, decided);
       }
     }
   }
 
-  private RunView launchNow(LaunchMaker.Wish wish, LaunchMaker.Decided decided)
+  private RunView launchNow(LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided)
       throws InterruptedException {
     launching.lockInterruptibly();
     try {
-      SlotPlan slots = SlotPlan.of(maker.infos(), wish.ask(), busy());
-      return start(maker.plan(wish, decided, slots), wish).view();
+      SlotPlan slots = SlotPlan.of(maker.infos(), run.ask(), busy());
+      return start(maker.plan(run, decided, slots), run).view();
     } finally {
       launching.unlock();
     }
   }
 
-  private RunView launchWhenFree(LaunchMaker.Wish wish, LaunchMaker.Decided decided)
+  private RunView launchWhenFree(LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided)
       throws InterruptedException {
     while (true) {
       synchronized (ends) {
         ends.wait(LOOK_AGAIN.toMillis());
       }
       try {
-        return launchNow(wish, decided);
+        return launchNow(run, decided);
       } catch (GpushException full) {
         if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
           throw full;
@@ -210,10 +210,11 @@ public final class Launcher implements AutoCloseable {
     return tasks.all("list", asking);
   }
 
-  private RunRecord start(LaunchPlan plan, LaunchMaker.Wish wish) throws InterruptedException {
+  private RunRecord start(LaunchPlan plan, LaunchMaker.ResolvedRun run)
+      throws InterruptedException {
     int number = history.next();
     for (int attempt = 0; attempt < NUMBERS; attempt++, number++) {
-      RunRecord record = maker.record(plan, wish, number, clock.now());
+      RunRecord record = maker.record(plan, run, number, clock.now());
       history.put(record);
       boolean isStarted = false;
       try {
@@ -223,7 +224,7 @@ public final class Launcher implements AutoCloseable {
       } catch (RunStart.NumberTaken taken) {
         // Another gateway's run; it is found by attach.
       } catch (GpushException refused) {
-        throw maker.explained(refused, wish);
+        throw maker.explained(refused, run);
       } finally {
         if (!isStarted) {
           history.remove(number);

@@ -32,16 +32,12 @@ final class PythonTest {
 
   private static PythonFacts facts(String version, String torch, String... packages) {
     return new PythonFacts(
-        "/home/me/envs/llm/bin/python",
-        version,
+        new PythonFacts.Interpreter(
+            "/home/me/envs/llm/bin/python", version, "/home/me/envs/llm", true),
         Optional.of(torch).filter(text -> !text.isEmpty()),
-        "/home/me/envs/llm",
-        true,
         List.of(packages),
         Map.of(),
-        "/home/me",
-        "me",
-        "/usr/bin:/bin");
+        new PythonFacts.Account("/home/me", "me", "/usr/bin:/bin"));
   }
 
   @ParameterizedTest
@@ -156,12 +152,13 @@ final class PythonTest {
     PythonFacts facts =
         PythonFacts.parse(probe(Map.of(), environment.toString()).output()).orElseThrow();
 
-    assertTrue(facts.isEnvironment());
+    assertTrue(facts.interpreter().isEnvironment());
     assertEquals(
-        environment.toRealPath().toString(), Path.of(facts.prefix()).toRealPath().toString());
+        environment.toRealPath().toString(),
+        Path.of(facts.interpreter().prefix()).toRealPath().toString());
     assertEquals(Optional.of("2.8.0+cpu"), facts.torch());
     assertEquals(List.of("old-1.0", "torch-2.8.0+cpu"), facts.packages());
-    assertTrue(facts.activation().get("PATH").startsWith(facts.prefix() + "/bin:"));
+    assertTrue(facts.activation().get("PATH").startsWith(facts.interpreter().prefix() + "/bin:"));
     assertEquals(
         facts.executable(),
         PythonFacts.parse(

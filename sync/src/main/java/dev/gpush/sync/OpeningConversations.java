@@ -9,7 +9,6 @@ import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Conversations that are being opened while the tree is scanned. What has been opened is handed
@@ -18,9 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
 final class OpeningConversations {
   private final List<SyncNode> nodes;
   private final List<Task<Boolean, IOException>> tasks = new ArrayList<>();
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock
+  // guarded by this
   private final List<NodeConversation> arrived = new ArrayList<>();
   private boolean isAbandoned;
 
@@ -35,14 +33,11 @@ final class OpeningConversations {
   }
 
   private boolean arrive(NodeConversation conversation) {
-    lock.lock();
-    try {
+    synchronized (this) {
       if (!isAbandoned) {
         arrived.add(conversation);
         return true;
       }
-    } finally {
-      lock.unlock();
     }
     conversation.close();
     return false;
@@ -64,23 +59,15 @@ final class OpeningConversations {
   }
 
   void abandon() {
-    lock.lock();
-    try {
+    synchronized (this) {
       isAbandoned = true;
-    } finally {
-      lock.unlock();
     }
     tasks.forEach(Task::cancel);
   }
 
-  List<NodeConversation> arrived() {
-    lock.lock();
-    try {
-      var taken = List.copyOf(arrived);
-      arrived.clear();
-      return taken;
-    } finally {
-      lock.unlock();
-    }
+  synchronized List<NodeConversation> arrived() {
+    var taken = List.copyOf(arrived);
+    arrived.clear();
+    return taken;
   }
 }

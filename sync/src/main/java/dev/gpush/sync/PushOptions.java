@@ -1,24 +1,57 @@
 package dev.gpush.sync;
 
-/**
- * How to push.
- *
- * @param overwrite what differs on a node goes to its trash instead of blocking
- * @param verify every path is looked at on the nodes, not only those that change; a watcher that
- *     pushes on each save may leave that to the push before a launch
- * @param compare what the nodes have was sent from elsewhere: before anything of it is replaced or
- *     deleted, somebody is asked
- */
-public record PushOptions(boolean overwrite, boolean verify, boolean compare) {
+import java.util.EnumSet;
+import java.util.Set;
+
+/** How to push. */
+public record PushOptions(Set<Option> options) {
+  /** What may be wanted. */
+  public enum Option {
+    /** What differs on a node goes to its trash instead of blocking. */
+    OVERWRITE,
+    /**
+     * Every path is looked at on the nodes, not only those that change; a watcher that pushes on
+     * each save may leave that to the push before a launch.
+     */
+    VERIFY,
+    /**
+     * What the nodes have was sent from elsewhere: before anything of it is replaced or deleted,
+     * the user is asked.
+     */
+    COMPARE
+  }
+
+  public PushOptions {
+    options = Set.copyOf(options);
+  }
+
   public static PushOptions standard() {
-    return new PushOptions(false, true, false);
+    return new PushOptions(Set.of(Option.VERIFY));
   }
 
   public PushOptions overwriting() {
-    return new PushOptions(true, verify, compare);
+    return with(Option.OVERWRITE);
   }
 
   public PushOptions comparing() {
-    return new PushOptions(overwrite, verify, true);
+    return with(Option.COMPARE);
+  }
+
+  private PushOptions with(Option more) {
+    Set<Option> all = EnumSet.of(more);
+    all.addAll(options);
+    return new PushOptions(all);
+  }
+
+  boolean overwrite() {
+    return options.contains(Option.OVERWRITE);
+  }
+
+  boolean verify() {
+    return options.contains(Option.VERIFY);
+  }
+
+  boolean compare() {
+    return options.contains(Option.COMPARE);
   }
 }

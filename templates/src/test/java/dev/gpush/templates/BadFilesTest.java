@@ -29,103 +29,76 @@ final class BadFilesTest {
   @CsvSource(
       delimiter = '|',
       quoteCharacter = '`',
-      value = {
-        "nods: 2 | 1:1 nods: unknown key, did you mean nodes?",
-        "nodse: 2 | 1:1 nodse: unknown key, did you mean nodes?",
-        "zebra: 2 | 1:1 zebra: unknown key",
-        "idle: 2h | 1:1 idle: unknown key, did you mean lease.idle?",
-        "lease: {ilde: 2h} | 1:9 lease.ilde: unknown key, did you mean idle?",
-        "lease.idle: 2h | 1:1 lease.idle: unknown key, did you mean lease: {idle: …}?",
-        "nodes: two | 1:8 nodes: must be a whole number from 1 to 256, not two",
-        "nodes: 0 | 1:8 nodes: must be a whole number from 1 to 256, not 0",
-        "nodes: 257 | 1:8 nodes: must be a whole number from 1 to 256, not 257",
-        "nodes: 2.5 | 1:8 nodes: must be a whole number from 1 to 256, not 2.5",
-        "nodes: '2' | 1:8 nodes: must be a whole number from 1 to 256, not \"2\"",
-        "nodes: 99999999999999999999 | 1:8 nodes: must be a whole number from 1 to 256, not"
-            + " 99999999999999999999",
-        "nodes: | 1:7 nodes: has no value; it must be a whole number from 1 to 256",
-        "nodes: [2] | 1:8 nodes: must be a whole number from 1 to 256, not a list",
-        "nodes: {a: 2} | 1:8 nodes: must be a whole number from 1 to 256, not keys with values",
-        "gpus: H100x8 y | 1:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not H100x8"
-            + " y",
-        "gpus: 1025 | 1:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not 1025",
-        "lease: {for: 12} | 1:14 lease.for: must be a duration such as 90s, 30m or 1d12h, not 12",
-        "lease: 12h | 1:8 lease: must be keys with values: for, idle, warn, at-end",
-        "lease: {at-end: requeu} | 1:17 lease.at-end: must be one of requeue, not requeu, did you"
-            + " mean requeue?",
-        "sync: {ask-over: 50 parsecs} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or"
-            + " 2GiB, not 50 parsecs",
-        "sync: {ask-over: 50iB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB,"
-            + " not 50iB",
-        "sync: {ask-over: 9000000TiB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or"
-            + " 2GiB, not 9000000TiB",
-        "run: {mode: torchrum} | 1:13 run.mode: must be one of auto, torchrun, ranks, not torchrum,"
-            + " did you mean torchrun?",
-        "run: {warn: USR1} | 1:13 run.warn: must be a signal and how long before the end it comes,"
-            + " such as USR1@10m, not USR1",
-        "run: {warn: KILL@5m} | 1:13 run.warn: must be a signal and how long before the end it"
-            + " comes, such as USR1@10m, not KILL@5m",
-        "run: {warn: USR1@60d} | 1:13 run.warn: must be a signal and how long before the end it"
-            + " comes, such as USR1@10m, not USR1@60d",
-        "lease: {warn: 5m} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not"
-            + " 5m",
-        "lease: {warn: []} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not a"
-            + " list of 0",
-        "lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5",
-        "outputs: runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER"
-            + " and $HOME are replaced, not runs",
-        "outputs: ./runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
-            + " $USER and $HOME are replaced, not ./runs",
-        "outputs: $USER/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
-            + " $USER and $HOME are replaced, not $USER/runs",
-        "outputs: ~ann/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where"
-            + " $USER and $HOME are replaced, not ~ann/runs",
-        "outputs: /s/$PROJECT/runs | 1:10 outputs: $PROJECT is not known here; only $USER and $HOME"
-            + " are replaced",
-        "outputs: /s/$USERS | 1:10 outputs: $USERS is not known here; only $USER and $HOME are"
-            + " replaced",
-        "shm: 1Gi | 1:1 shm: not supported yet: choosing the size of /dev/shm",
-        "mounts: /x | 1:9 mounts: must be variables with values, such as {OMP_NUM_THREADS: 8}, not"
-            + " /x",
-        "python: {venv: x} | 1:10 python.venv: not supported yet: activating an environment; write"
-            + " python: PATH",
-        "setup: pip install . | 1:8 setup: must be keys with values: run, when",
-        "python: [a] | 1:9 python: must be text, not a list",
-        "python: '' | 1:9 python: must be text of 1 to 4096 characters without NUL",
-        "env: [A] | 1:6 env: must be variables with values, such as {OMP_NUM_THREADS: 8}, not a"
-            + " list",
-        "env: {1A: x} | 1:7 env.1A: a variable's name is letters, digits and '_', no digit first",
-        "env: {A: [x]} | 1:10 env.A: must be text, not a list",
-        "env: {A: } | 1:9 env.A: has no value; write \"\" for an empty one",
-        "backends: hpc | 1:11 backends: must be a list of backend names, such as [hpc, local], not"
-            + " hpc",
-        "backends: [] | 1:11 backends: must be a list of backend names, such as [hpc, local], not 0"
-            + " names",
-        "backends: [locl] | 1:12 backends: no backend locl is configured in config.yaml, did you"
-            + " mean local?",
-        "backends: [local, local] | 1:19 backends: local is listed twice",
-        "backends: [Local] | 1:12 backends: must be the name of a backend: a-z, 0-9 and '-', at"
-            + " most 32",
-        "backends: {hpc: {kind: slurm}} | 1:11 backends: must be a list of backend names, such as"
-            + " [hpc, local]; what they are is written in config.yaml",
-        "defaults: {nodes: 2} | 1:1 defaults: belongs in config.yaml, not in gpush.yaml",
-        "inherits: helo | 1:11 inherits: there is no template helo; gpush templates lists them, did"
-            + " you mean hello?",
-        "inherits: ../x | 1:11 inherits: must be the name of a template: a-z, 0-9 and '-', at most"
-            + " 32, not ../x",
-        "nodes: 1⏎nodes: 2 | 2:1 nodes: is given twice, first in line 1",
-        "lease:⏎  for: 1h⏎  for: 2h | 3:3 lease.for: is given twice, first in line 2",
-        "- nodes | 1:1 must be keys with values, such as nodes: 2",
-        "nodes | 1:1 must be keys with values, such as nodes: 2",
-        "? [a]⏎: b | 1:3 a key must be a word",
-        "nodes: !!int 2 | 1:8 nodes: tags such as !!int are not used here",
-        "nodes: *n | 1:8 nodes: refers to what is not above it",
-        "nodes: 1⏎---⏎nodes: 2 | 2:1 a second document begins; one file holds one",
-        "lease:⏎→for: 1h | 2:1 a tab; YAML is indented with spaces",
-        "nodes: 1⏎ gpus: 2 | 2:6 is not YAML: mapping values are not allowed here",
-        "nodes: [1 | 1:10 is not YAML: expected ',' or ']', but got <stream end>",
-        "nodes: \"1 | 1:10 is not YAML: found unexpected end of stream",
-      })
+      textBlock =
+          """
+          nods: 2 | 1:1 nods: unknown key, did you mean nodes?
+          nodse: 2 | 1:1 nodse: unknown key, did you mean nodes?
+          zebra: 2 | 1:1 zebra: unknown key
+          idle: 2h | 1:1 idle: unknown key, did you mean lease.idle?
+          lease: {ilde: 2h} | 1:9 lease.ilde: unknown key, did you mean idle?
+          lease.idle: 2h | 1:1 lease.idle: unknown key, did you mean lease: {idle: …}?
+          nodes: two | 1:8 nodes: must be a whole number from 1 to 256, not two
+          nodes: 0 | 1:8 nodes: must be a whole number from 1 to 256, not 0
+          nodes: 257 | 1:8 nodes: must be a whole number from 1 to 256, not 257
+          nodes: 2.5 | 1:8 nodes: must be a whole number from 1 to 256, not 2.5
+          nodes: '2' | 1:8 nodes: must be a whole number from 1 to 256, not "2"
+          nodes: 99999999999999999999 | 1:8 nodes: must be a whole number from 1 to 256, not 99999999999999999999
+          nodes: | 1:7 nodes: has no value; it must be a whole number from 1 to 256
+          nodes: [2] | 1:8 nodes: must be a whole number from 1 to 256, not a list
+          nodes: {a: 2} | 1:8 nodes: must be a whole number from 1 to 256, not keys with values
+          gpus: H100x8 y | 1:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not H100x8 y
+          gpus: 1025 | 1:7 gpus: must be GPUs per node: MODEL:COUNT, COUNT or MODEL, not 1025
+          lease: {for: 12} | 1:14 lease.for: must be a duration such as 90s, 30m or 1d12h, not 12
+          lease: 12h | 1:8 lease: must be keys with values: for, idle, warn, at-end
+          lease: {at-end: requeu} | 1:17 lease.at-end: must be one of requeue, not requeu, did you mean requeue?
+          sync: {ask-over: 50 parsecs} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 50 parsecs
+          sync: {ask-over: 50iB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 50iB
+          sync: {ask-over: 9000000TiB} | 1:18 sync.ask-over: must be a size such as 500kB, 50MB or 2GiB, not 9000000TiB
+          run: {mode: torchrum} | 1:13 run.mode: must be one of auto, torchrun, ranks, not torchrum, did you mean torchrun?
+          run: {warn: USR1} | 1:13 run.warn: must be a signal and how long before the end it comes, such as USR1@10m, not USR1
+          run: {warn: KILL@5m} | 1:13 run.warn: must be a signal and how long before the end it comes, such as USR1@10m, not KILL@5m
+          run: {warn: USR1@60d} | 1:13 run.warn: must be a signal and how long before the end it comes, such as USR1@10m, not USR1@60d
+          lease: {warn: 5m} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not 5m
+          lease: {warn: []} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not a list of 0
+          lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5
+          outputs: runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not runs
+          outputs: ./runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not ./runs
+          outputs: $USER/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not $USER/runs
+          outputs: ~ann/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not ~ann/runs
+          outputs: /s/$PROJECT/runs | 1:10 outputs: $PROJECT is not known here; only $USER and $HOME are replaced
+          outputs: /s/$USERS | 1:10 outputs: $USERS is not known here; only $USER and $HOME are replaced
+          shm: 1Gi | 1:1 shm: not supported yet: choosing the size of /dev/shm
+          mounts: /x | 1:9 mounts: must be variables with values, such as {OMP_NUM_THREADS: 8}, not /x
+          python: {venv: x} | 1:10 python.venv: not supported yet: activating an environment; write python: PATH
+          setup: pip install . | 1:8 setup: must be keys with values: run, when
+          python: [a] | 1:9 python: must be text, not a list
+          python: '' | 1:9 python: must be text of 1 to 4096 characters without NUL
+          env: [A] | 1:6 env: must be variables with values, such as {OMP_NUM_THREADS: 8}, not a list
+          env: {1A: x} | 1:7 env.1A: a variable's name is letters, digits and '_', no digit first
+          env: {A: [x]} | 1:10 env.A: must be text, not a list
+          env: {A: } | 1:9 env.A: has no value; write "" for an empty one
+          backends: hpc | 1:11 backends: must be a list of backend names, such as [hpc, local], not hpc
+          backends: [] | 1:11 backends: must be a list of backend names, such as [hpc, local], not 0 names
+          backends: [locl] | 1:12 backends: no backend locl is configured in config.yaml, did you mean local?
+          backends: [local, local] | 1:19 backends: local is listed twice
+          backends: [Local] | 1:12 backends: must be the name of a backend: a-z, 0-9 and '-', at most 32
+          backends: {hpc: {kind: slurm}} | 1:11 backends: must be a list of backend names, such as [hpc, local]; what they are is written in config.yaml
+          defaults: {nodes: 2} | 1:1 defaults: belongs in config.yaml, not in gpush.yaml
+          inherits: helo | 1:11 inherits: there is no template helo; gpush templates lists them, did you mean hello?
+          inherits: ../x | 1:11 inherits: must be the name of a template: a-z, 0-9 and '-', at most 32, not ../x
+          nodes: 1⏎nodes: 2 | 2:1 nodes: is given twice, first in line 1
+          lease:⏎  for: 1h⏎  for: 2h | 3:3 lease.for: is given twice, first in line 2
+          - nodes | 1:1 must be keys with values, such as nodes: 2
+          nodes | 1:1 must be keys with values, such as nodes: 2
+          ? [a]⏎: b | 1:3 a key must be a word
+          nodes: !!int 2 | 1:8 nodes: tags such as !!int are not used here
+          nodes: *n | 1:8 nodes: refers to what is not above it
+          nodes: 1⏎---⏎nodes: 2 | 2:1 a second document begins; one file holds one
+          lease:⏎→for: 1h | 2:1 a tab; YAML is indented with spaces
+          nodes: 1⏎ gpus: 2 | 2:6 is not YAML: mapping values are not allowed here
+          nodes: [1 | 1:10 is not YAML: expected ',' or ']', but got <stream end>
+          nodes: "1 | 1:10 is not YAML: found unexpected end of stream
+          """)
   void saysWhatIsWrongInAProjectFile(String yaml, String problem) {
     Folders folders = folders().with("gpush.yaml", text(yaml));
 
@@ -136,43 +109,31 @@ final class BadFilesTest {
   @CsvSource(
       delimiter = '|',
       quoteCharacter = '`',
-      value = {
-        "nodes: 2 | 1:1 nodes: belongs in gpush.yaml, not in config.yaml, did you mean"
-            + " defaults.nodes?",
-        "python: x | 1:1 python: belongs in gpush.yaml, not in config.yaml",
-        "defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?",
-        "defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notices",
-        "defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in"
-            + " config.yaml",
-        "default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?",
-        "backends: local | 1:11 backends: must be keys with values: hpc: {kind: local}",
-        "backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}",
-        "backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-',"
-            + " at most 32",
-        "backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda is not"
-            + " supported yet: cloud accounts",
-        "backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm,"
-            + " kubernetes, not slum, did you mean slurm?",
-        "backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true"
-            + " or false, not 1",
-        "backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text,"
-            + " or a list of texts, not a list of 0",
-        "backends: {hpc: {type: slurm}} | 1:18 backends.hpc.type: unknown key, did you mean kind?",
-        "backends: {hpc: {kind: slurm, type: x}} | 1:31 backends.hpc.type: unknown key, did you"
-            + " mean kind?",
-        "backends: {cw: {kind: kubernetes, pod: {patch: ~/p.yaml}}} | 1:48 backends.cw.pod.patch:"
-            + " must be a path; a relative one starts at the folder of this file, not ~/p.yaml",
-        "backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local",
-        "backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you"
-            + " mean nodes?",
-        "backends: {r: {kind: ssh, scratch: gpush}} | 1:36 backends.r.scratch: must be a folder on"
-            + " the nodes, /PATH or ~/PATH, where the node's variables are replaced, not gpush",
-        "backends: {r: {kind: ssh, scratch: \"/nvme/{user}\"}} | 1:36 backends.r.scratch: {user}"
-            + " and the like are not supported yet; write $USER",
-        "backends: {here: {kind: local, locks: x}} | 1:39 backends.here.locks: must be an absolute"
-            + " path, not x",
-        "limits: {nodes: 2} | 1:1 limits: belongs in site.yaml, not in config.yaml",
-      })
+      textBlock =
+          """
+          nodes: 2 | 1:1 nodes: belongs in gpush.yaml, not in config.yaml, did you mean defaults.nodes?
+          python: x | 1:1 python: belongs in gpush.yaml, not in config.yaml
+          defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?
+          defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notices
+          defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in config.yaml
+          default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?
+          backends: local | 1:11 backends: must be keys with values: hpc: {kind: local}
+          backends: {hpc: slurm} | 1:17 backends.hpc: must be keys with values: {kind: local}
+          backends: {HPC: {kind: local}} | 1:12 backends.HPC: a backend's name is a-z, 0-9 and '-', at most 32
+          backends: {hpc: {kind: lambda}} | 1:24 backends.hpc.kind: lambda is not supported yet: cloud accounts
+          backends: {hpc: {kind: slum}} | 1:24 backends.hpc.kind: must be one of local, ssh, slurm, kubernetes, not slum, did you mean slurm?
+          backends: {hpc: {kind: slurm, exclusive: 1}} | 1:42 backends.hpc.exclusive: must be true or false, not 1
+          backends: {hpc: {kind: slurm, partition: []}} | 1:42 backends.hpc.partition: must be text, or a list of texts, not a list of 0
+          backends: {hpc: {type: slurm}} | 1:18 backends.hpc.type: unknown key, did you mean kind?
+          backends: {hpc: {kind: slurm, type: x}} | 1:31 backends.hpc.type: unknown key, did you mean kind?
+          backends: {cw: {kind: kubernetes, pod: {patch: ~/p.yaml}}} | 1:48 backends.cw.pod.patch: must be a path; a relative one starts at the folder of this file, not ~/p.yaml
+          backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local
+          backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you mean nodes?
+          backends: {r: {kind: ssh, scratch: gpush}} | 1:36 backends.r.scratch: must be a folder on the nodes, /PATH or ~/PATH, where the node's variables are replaced, not gpush
+          backends: {r: {kind: ssh, scratch: "/nvme/{user}"}} | 1:36 backends.r.scratch: {user} and the like are not supported yet; write $USER
+          backends: {here: {kind: local, locks: x}} | 1:39 backends.here.locks: must be an absolute path, not x
+          limits: {nodes: 2} | 1:1 limits: belongs in site.yaml, not in config.yaml
+          """)
   void saysWhatIsWrongInAPersonsFile(String yaml, String problem) {
     Folders folders = folders().with("gpush.yaml", "").with("config.yaml", text(yaml));
 

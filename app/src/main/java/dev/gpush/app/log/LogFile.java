@@ -1,5 +1,6 @@
 package dev.gpush.app.log;
 
+import dev.gpush.core.file.LogRotation;
 import dev.gpush.core.text.CleanText;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -8,7 +9,6 @@ import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.temporal.ChronoUnit;
 import java.util.logging.Handler;
@@ -22,9 +22,9 @@ import java.util.logging.SimpleFormatter;
  * Writes all log records of the process, the libraries' too, to one file that never grows beyond
  * its limit.
  */
-public final class LogFile extends Handler {
-  /** Kept twice at most: this file and the one before. */
-  private static final long LIMIT_BYTES = 8 * 1024 * 1024;
+public final class LogFile extends Handler implements AutoCloseable {
+  /** Long enough for weeks; as {@link LogRotation} keeps them, all take 40 MiB at most. */
+  static final long LIMIT_BYTES = 8 * 1024 * 1024;
 
   /** A line longer than this says no more than its beginning. */
   private static final int LINE_CHARS = 4000;
@@ -41,7 +41,7 @@ public final class LogFile extends Handler {
   private OutputStream out;
   private long size;
 
-  private LogFile(Path path) throws IOException {
+  LogFile(Path path) throws IOException {
     this.path = path;
     this.out = open(path);
     this.size = Files.size(path);
@@ -92,8 +92,7 @@ public final class LogFile extends Handler {
 
   private void rotate() throws IOException {
     out.close();
-    Files.move(
-        path, path.resolveSibling(path.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
+    LogRotation.rotate(path);
     out = open(path);
     size = 0;
   }

@@ -2,6 +2,7 @@ package dev.gpush.control.client;
 
 import dev.gpush.control.client.process.Origin;
 import dev.gpush.control.place.HomeFolder;
+import dev.gpush.core.file.LogRotation;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -9,7 +10,6 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,9 +19,6 @@ import java.util.regex.Pattern;
  * inherits little.
  */
 final class GatewayLaunch {
-  /** Logs of so many earlier gateways are kept. */
-  private static final int KEPT = 4;
-
   /**
    * A log smaller than this is gone on with: a gateway that dies at once must not push the useful
    * logs out.
@@ -57,7 +54,9 @@ final class GatewayLaunch {
 
   static GatewayLaunch start(Origin origin) throws IOException {
     Path log = log(origin.home());
-    rotate(log);
+    if (Files.exists(log) && Files.size(log) >= ROTATE_BYTES) {
+      LogRotation.rotate(log);
+    }
     long logStart = Files.exists(log) ? Files.size(log) : 0;
     var builder =
         new ProcessBuilder(origin.gateway())
@@ -125,22 +124,6 @@ final class GatewayLaunch {
               || name.startsWith("GPUSH_")
               || name.toLowerCase(java.util.Locale.ROOT).endsWith("_proxy");
     };
-  }
-
-  private static void rotate(Path log) throws IOException {
-    if (!Files.exists(log) || Files.size(log) < ROTATE_BYTES) {
-      return;
-    }
-    for (int i = KEPT - 1; i >= 1; i--) {
-      Path older = log.resolveSibling("gateway.log." + i);
-      if (Files.exists(older)) {
-        Files.move(
-            older,
-            log.resolveSibling("gateway.log." + (i + 1)),
-            StandardCopyOption.REPLACE_EXISTING);
-      }
-    }
-    Files.move(log, log.resolveSibling("gateway.log.1"), StandardCopyOption.REPLACE_EXISTING);
   }
 
   private String tail() {

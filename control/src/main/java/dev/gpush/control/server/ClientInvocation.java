@@ -65,11 +65,6 @@ final class ClientInvocation implements Invocation {
   }
 
   @Override
-  public long clientPid() {
-    return request.pid();
-  }
-
-  @Override
   public InputStream in() {
     return in;
   }

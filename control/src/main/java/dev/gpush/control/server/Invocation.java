@@ -25,9 +25,6 @@ public interface Invocation extends Streams {
   /** What each stream is, the terminal's size now, and its colours. */
   Facts facts();
 
-  /** The client's process. */
-  long clientPid();
-
   /**
    * Asks the person and waits for the line; empty when there is nobody to ask: standard input or
    * error is no terminal, or it ended.

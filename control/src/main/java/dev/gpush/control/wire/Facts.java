@@ -5,38 +5,54 @@ import java.util.Map;
 /**
  * What the client's streams are.
  *
- * @param in whether standard input is a terminal; likewise out and err
  * @param columns the terminal's width, 0 when there is no terminal or it does not say
  * @param type TERM, empty when unset
- * @param colours how many colours the person's terminal shows and wants: 0, 8, 256 or 16777216
+ * @param colours how many colours the user's terminal shows and wants: 0, 8, 256 or 16777216
  */
-public record Facts(
-    boolean in, boolean out, boolean err, int columns, int rows, String type, int colours) {
+public record Facts(Terminals terminals, int columns, int rows, String type, int colours) {
   /** The most columns or rows: the kernel keeps them in 16 bits. */
   public static final int MOST_CELLS = 65_535;
 
   private static final int TRUE_COLOURS = 1 << 24;
 
   /** No terminal anywhere. */
-  public static final Facts NONE = new Facts(false, false, false, 0, 0, "", 0);
+  public static final Facts NONE = new Facts(Terminals.none(), 0, 0, "", 0);
+
+  /** Which of the standard streams are terminals. */
+  public record Terminals(boolean in, boolean out, boolean err) {
+    public static Terminals none() {
+      return new Terminals(false, false, false);
+    }
+
+    public static Terminals all() {
+      return new Terminals(true, true, true);
+    }
+  }
 
   /**
    * The facts of streams, with type and colours as the environment tells them (NO_COLOR, COLORTERM,
    * TERM).
    */
   public static Facts of(
-      boolean in,
-      boolean out,
-      boolean err,
-      int columns,
-      int rows,
-      Map<String, String> environment) {
+      Terminals terminals, int columns, int rows, Map<String, String> environment) {
     String type = environment.getOrDefault("TERM", "");
-    return new Facts(in, out, err, columns, rows, type, colours(type, environment));
+    return new Facts(terminals, columns, rows, type, colours(type, environment));
+  }
+
+  public boolean in() {
+    return terminals.in();
+  }
+
+  public boolean out() {
+    return terminals.out();
+  }
+
+  public boolean err() {
+    return terminals.err();
   }
 
   public Facts withSize(int newColumns, int newRows) {
-    return new Facts(in, out, err, newColumns, newRows, type, colours);
+    return new Facts(terminals, newColumns, newRows, type, colours);
   }
 
   private static int colours(String type, Map<String, String> environment) {
@@ -54,9 +70,9 @@ public record Facts(
 
   Payload write(Payload payload) {
     return payload
-        .flag(in)
-        .flag(out)
-        .flag(err)
+        .flag(in())
+        .flag(out())
+        .flag(err())
         .number(columns)
         .number(rows)
         .text(type)
@@ -65,9 +81,7 @@ public record Facts(
 
   static Facts read(Fields fields) throws ControlProtocolException {
     return new Facts(
-        fields.flag(),
-        fields.flag(),
-        fields.flag(),
+        new Terminals(fields.flag(), fields.flag(), fields.flag()),
         fields.count(MOST_CELLS),
         fields.count(MOST_CELLS),
         fields.text(),

@@ -5,6 +5,9 @@ import java.util.Map;
 
 /**
  * One command as it was typed: its words, and where, with which environment and on what terminal.
+ *
+ * @param pid the client's. Nobody reads it; it goes when the protocol changes for another reason,
+ *     because a new number makes users stop a gateway that is in use.
  */
 public record Request(
     List<String> arguments, String folder, Map<String, String> environment, Facts facts, long pid) {

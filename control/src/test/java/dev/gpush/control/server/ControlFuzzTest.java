@@ -74,7 +74,7 @@ final class ControlFuzzTest {
   }
 
   private static Request request(String... words) {
-    var terminal = new Facts(true, true, true, 80, 24, "xterm", 8);
+    var terminal = new Facts(Facts.Terminals.all(), 80, 24, "xterm", 8);
     return new Request(List.of(words), "/", Map.of("A", "b"), terminal, 1);
   }
 

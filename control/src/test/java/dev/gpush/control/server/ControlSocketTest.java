@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Server and client over a real socket, in one process. */
 class ControlSocketTest {
-  private static final Facts TERMINAL = new Facts(true, true, true, 80, 24, "xterm", 8);
+  private static final Facts TERMINAL = new Facts(Facts.Terminals.all(), 80, 24, "xterm", 8);
   private static final int BULK = 20 * 1024 * 1024;
 
   @TempDir private Path home;
@@ -49,14 +49,14 @@ class ControlSocketTest {
             home,
             call -> {
               print(call, call.arguments() + " " + call.folder());
-              print(call, " " + call.environment() + " " + call.clientPid());
+              print(call, " " + call.environment());
               complain(call, call.facts().toString());
               return 7;
             })) {
       Captured answer = gateway.capture("run", "a b", "");
 
       assertEquals(7, answer.status());
-      assertEquals("[run, a b, ] /somewhere {GREETING=hallo} 99", answer.out());
+      assertEquals("[run, a b, ] /somewhere {GREETING=hallo}", answer.out());
       assertEquals(Facts.NONE.toString(), answer.err());
     }
   }
@@ -423,7 +423,9 @@ class ControlSocketTest {
               print(call, call.terminal().isPresent() ? "some" : "none");
               return 0;
             })) {
-      var piped = FakeConsole.empty().with(new Facts(false, true, true, 80, 24, "xterm", 8));
+      var piped =
+          FakeConsole.empty()
+              .with(new Facts(new Facts.Terminals(false, true, true), 80, 24, "xterm", 8));
       gateway.run(piped, "x");
 
       assertEquals("none", piped.printed());

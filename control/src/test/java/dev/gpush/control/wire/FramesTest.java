@@ -70,7 +70,7 @@ class FramesTest {
 
   @Test
   void givesBackWhatItCarries() throws IOException {
-    var facts = new Facts(true, false, true, 120, 40, "xterm-256color", 256);
+    var facts = new Facts(new Facts.Terminals(true, false, true), 120, 40, "xterm-256color", 256);
     var request =
         new Request(
             List.of("run", "tränen.py", "", "a b\n", "caf\udce9", "\ud83d\ude00\udcff"),

@@ -8,85 +8,104 @@ import java.util.Optional;
  * What is asked of a backend, complete: defaults are resolved before.
  *
  * @param gang the id under which a repeated request finds the first one
- * @param session the name people see
- * @param owner who pays: stable over laptops
- * @param holder which gateway asks, as {@link dev.gpush.core.session.Holder} writes it
- * @param project the last part of the workspace path on a node
- * @param environment variables that every process on the nodes starts from, beyond the node's own
- * @param inherit this machine's variables that a local gang takes over from the client (PATH,
- *     VIRTUAL_ENV …); others ignore it
- * @param natives the person's own options for a backend that {@code Capabilities.takesNatives}
- * @param image the project's, for a backend that {@code Capabilities.takesImages}; empty: its own
- * @param attach what runs already and is to be borrowed, as {@code Backend.lends} has found it
  */
 public record GangRequest(
     GangId gang,
-    String session,
-    String owner,
-    String holder,
-    String project,
+    Requester requester,
     int nodes,
     GpuRequest gpus,
     LeaseTerms lease,
-    Map<String, String> environment,
-    Map<String, String> inherit,
-    List<String> natives,
-    Optional<String> image,
-    Optional<String> attach) {
+    Variables variables,
+    Options options) {
   /** More in one session has not been tried. */
   public static final int MAX_NODES = 256;
+
+  /**
+   * Variables of the processes on the nodes.
+   *
+   * @param set what every process starts from, beyond the node's own
+   * @param inherited this machine's variables that a local gang takes over from the client (PATH,
+   *     VIRTUAL_ENV …); others ignore them
+   */
+  public record Variables(Map<String, String> set, Map<String, String> inherited) {
+    public static final Variables NONE = new Variables(Map.of(), Map.of());
+
+    public Variables {
+      set = Map.copyOf(set);
+      inherited = Map.copyOf(inherited);
+    }
+  }
+
+  /**
+   * What only some backends understand; {@code Capabilities} says which.
+   *
+   * @param natives the user's own options for a backend that {@code takesNatives}
+   * @param image the project's, for a backend that {@code takesImages}; empty: its own
+   * @param attach what runs already and will be borrowed, as {@code Backend.lends} has found it
+   */
+  public record Options(List<String> natives, Optional<String> image, Optional<String> attach) {
+    public static final Options NONE = new Options(List.of(), Optional.empty(), Optional.empty());
+
+    public Options {
+      natives = List.copyOf(natives);
+    }
+  }
 
   public GangRequest {
     if (nodes < 1 || nodes > MAX_NODES) {
       throw new IllegalArgumentException("1 to 256 nodes, not " + nodes);
     }
-    environment = Map.copyOf(environment);
-    inherit = Map.copyOf(inherit);
-    natives = List.copyOf(natives);
   }
 
-  /** In the backend's own image, if any. */
-  public GangRequest(
-      GangId gang,
-      String session,
-      String owner,
-      String holder,
-      String project,
-      int nodes,
-      GpuRequest gpus,
-      LeaseTerms lease,
-      Map<String, String> environment,
-      Map<String, String> inherit,
-      List<String> natives) {
-    this(
-        gang,
-        session,
-        owner,
-        holder,
-        project,
-        nodes,
-        gpus,
-        lease,
-        environment,
-        inherit,
-        natives,
-        Optional.empty(),
-        Optional.empty());
+  /** Without variables, and without what only some backends understand. */
+  public static GangRequest of(
+      GangId gang, Requester requester, int nodes, GpuRequest gpus, LeaseTerms lease) {
+    return new GangRequest(gang, requester, nodes, gpus, lease, Variables.NONE, Options.NONE);
   }
 
-  /** Without native options. */
-  public GangRequest(
-      GangId gang,
-      String session,
-      String owner,
-      String holder,
-      String project,
-      int nodes,
-      GpuRequest gpus,
-      LeaseTerms lease,
-      Map<String, String> environment,
-      Map<String, String> inherit) {
-    this(
-        gang, session, owner, holder, project, nodes, gpus, lease, environment, inherit, List.of());
+  public GangRequest with(Variables other) {
+    return new GangRequest(gang, requester, nodes, gpus, lease, other, options);
+  }
+
+  public GangRequest with(Options other) {
+    return new GangRequest(gang, requester, nodes, gpus, lease, variables, other);
+  }
+
+  // ---- what its parts say
+
+  public String owner() {
+    return requester.owner();
+  }
+
+  public String holder() {
+    return requester.holder();
+  }
+
+  public String session() {
+    return requester.session();
+  }
+
+  public String project() {
+    return requester.project();
+  }
+
+  public Map<String, String> environment() {
+    return variables.set();
+  }
+
+  public Map<String, String> inherit() {
+    return variables.inherited();
+  }
+
+  public List<String> natives() {
+    return options.natives();
+  }
+
+  public Optional<String> image() {
+    return options.image();
+  }
+
+  public Optional<String> attach() {
+    return options.attach();
   }
 }

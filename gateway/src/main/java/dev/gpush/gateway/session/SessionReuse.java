@@ -97,9 +97,7 @@ final class SessionReuse {
   boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
       throws InterruptedException {
     List<SessionFailure.Difference> differences =
-        request.existing() == Existing.TAKE_ANY
-            ? List.of()
-            : wish.differences(session.entry(), request.wanted().natives());
+        request.existing() == Existing.TAKE_ANY ? List.of() : wish.differences(session.entry());
     if (differences.isEmpty()) {
       return false;
     }

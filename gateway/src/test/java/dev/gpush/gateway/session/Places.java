@@ -8,6 +8,7 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.testkit.fake.FakeBackend;
 import dev.gpush.testkit.fake.FakeSite;
@@ -72,17 +73,12 @@ public final class Places {
   /** Somebody else has all of it. */
   public void fill(String name) throws InterruptedException {
     var request =
-        new GangRequest(
+        GangRequest.of(
             new GangId("%016x".formatted(name.hashCode() & 0xffffffffL)),
-            "hog",
-            "somebody",
-            "else",
-            "project",
+            new Requester("somebody", "else", "hog", "project"),
             1,
             new GpuRequest(Optional.empty(), GPUS),
-            new LeaseTerms(Optional.empty(), Duration.ofDays(1)),
-            Map.of(),
-            Map.of());
+            new LeaseTerms(Optional.empty(), Duration.ofDays(1)));
     hogs.put(name, FakeBackend.bare(name, site(name)).reserve(request));
   }
 

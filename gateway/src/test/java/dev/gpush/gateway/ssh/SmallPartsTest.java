@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.session.SessionName;
 import dev.gpush.gateway.ssh.channel.TerminalModes;
-import dev.gpush.gateway.ssh.files.WakeScript;
 import dev.gpush.gateway.ssh.route.NodeName;
 import java.util.Map;
 import java.util.Optional;
@@ -70,13 +69,5 @@ class SmallPartsTest {
       TerminalModes.parse(bytes);
     }
     assertEquals(Map.of(), TerminalModes.parse(new byte[] {53, 0, 0}), "seed " + seed);
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      quoteCharacter = '"',
-      value = {"plain,'plain'", "a b,'a b'", "it's,'it'\\''s'", "$x`y`,'$x`y`'"})
-  void quotesForSh(String word, String quoted) {
-    assertEquals(quoted, WakeScript.quote(word));
   }
 }

@@ -34,27 +34,28 @@ public final class LaunchMaker {
   private final Pythons pythons;
   private final OutputFolders outputs;
 
-  /**
-   * A request, with what it leaves open taken from the run it repeats.
-   *
-   * @param folder where the client stands, on this machine
-   * @param relative the same below the workspace's root, empty: the root itself
-   * @param script on this machine, when the program is one of the workspace
-   */
-  public record Wish(
+  /** A request, with what it leaves open taken from the run it repeats. */
+  public record ResolvedRun(
       List<String> words,
       RunWords parsed,
       RunRecord.Options options,
-      Path folder,
-      String relative,
-      Optional<Path> script,
+      Place place,
       LaunchInput input,
-      String home,
       boolean isQueued) {
     public SlotPlan.Ask ask() {
       return new SlotPlan.Ask(options.nodes(), options.gpus(), options.on());
     }
   }
+
+  /**
+   * Where it runs, on this machine.
+   *
+   * @param folder where the client stands
+   * @param relative the same below the workspace's root, empty: the root itself
+   * @param script when the program is one of the workspace
+   * @param home the user's
+   */
+  public record Place(Path folder, String relative, Optional<Path> script, String home) {}
 
   /**
    * How it will run.
@@ -79,7 +80,7 @@ public final class LaunchMaker {
     return site.nodes().stream().map(LaunchNode::info).toList();
   }
 
-  public Wish wish(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
+  public ResolvedRun resolve(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
     RunRequest.Command command = request.command();
     RunRequest.Claim claim = request.claim();
     List<String> words = repeated.map(RunRecord::words).orElse(command.words());
@@ -93,34 +94,31 @@ public final class LaunchMaker {
     RunWords parsed = RunWords.parse(words);
     Optional<Path> script = Scripts.find(parsed, site.root(), inside);
     script.ifPresent(path -> Scripts.requireThere(path, inside));
-    return new Wish(
-        words,
-        parsed,
-        options,
-        inside,
-        site.root().relativize(inside).toString(),
-        script,
-        input,
-        command.environment().getOrDefault("HOME", ""),
-        claim.waits());
+    var place =
+        new Place(
+            inside,
+            site.root().relativize(inside).toString(),
+            script,
+            command.environment().getOrDefault("HOME", ""));
+    return new ResolvedRun(words, parsed, options, place, input, claim.waits());
   }
 
-  public Decided decide(Wish wish, Talk talk) throws InterruptedException {
-    if (isLookedUpThere(wish)) {
+  public Decided decide(ResolvedRun run, Talk talk) throws InterruptedException {
+    if (isLookedUpThere(run)) {
       return new Decided(
           LaunchPlan.Mode.COMMAND,
           List.of(),
-          site.nodes().stream().map(node -> choice(wish, node)).toList());
+          site.nodes().stream().map(node -> choice(run, node)).toList());
     }
     List<Pythons.Answer> answers =
-        pythons.ask(site.nodes(), node -> choice(wish, node), wish.input().environment());
-    return switch (wish.parsed().form()) {
-      case RunWords.Program program -> ranks(wish, program, Pythons.required(answers), talk);
+        pythons.ask(site.nodes(), node -> choice(run, node), run.input().environment());
+    return switch (run.parsed().form()) {
+      case RunWords.Program program -> ranks(run, program, Pythons.required(answers), talk);
       case RunWords.Accelerate _ -> {
         List<PythonFacts> facts = Pythons.required(answers);
         Pythons.requireSame(site.nodes(), facts);
-        requireTorch(wish, facts);
-        sayReplaced(wish, talk);
+        requireTorch(run, facts);
+        sayReplaced(run, talk);
         yield new Decided(LaunchPlan.Mode.COMMAND, facts);
       }
       case RunWords.Command _, RunWords.Shell _ ->
@@ -132,9 +130,9 @@ public final class LaunchMaker {
    * A command needs its Python for one thing: that the programs of its environment are found. The
    * nodes see to that without starting it, unless something else has to be known of them.
    */
-  private boolean isLookedUpThere(Wish wish) {
+  private boolean isLookedUpThere(ResolvedRun run) {
     boolean isCommand =
-        switch (wish.parsed().form()) {
+        switch (run.parsed().form()) {
           case RunWords.Command _, RunWords.Shell _ -> true;
           case RunWords.Program _, RunWords.Accelerate _ -> false;
         };
@@ -143,11 +141,11 @@ public final class LaunchMaker {
         && site.nodes().stream().allMatch(node -> node.calls().can(ACTIVATES));
   }
 
-  private PythonChoice choice(Wish wish, LaunchNode node) {
+  private PythonChoice choice(ResolvedRun run, LaunchNode node) {
     Optional<String> asked =
-        wish.options().python().or(wish.parsed()::python).or(wish.input()::python);
+        run.options().python().or(run.parsed()::python).or(run.input()::python);
     return PythonChoice.of(
-        asked, site.root(), wish.folder(), site.onThisMachine(), node.info().workspace());
+        asked, site.root(), run.place().folder(), site.onThisMachine(), node.info().workspace());
   }
 
   /** A command may need no Python at all. */
@@ -164,16 +162,18 @@ public final class LaunchMaker {
     return facts;
   }
 
-  private Decided ranks(Wish wish, RunWords.Program program, List<PythonFacts> facts, Talk talk)
+  private Decided ranks(
+      ResolvedRun run, RunWords.Program program, List<PythonFacts> facts, Talk talk)
       throws InterruptedException {
     Pythons.requireSame(site.nodes(), facts);
     boolean hasTorch = facts.stream().allMatch(node -> node.torch().isPresent());
-    boolean needsTorch = program.torchrun() || wish.script().filter(TorchImport::isIn).isPresent();
+    boolean needsTorch =
+        program.torchrun() || run.place().script().filter(TorchImport::isIn).isPresent();
     if (needsTorch) {
-      requireTorch(wish, facts);
+      requireTorch(run, facts);
     }
-    sayReplaced(wish, talk);
-    if (PythonChoice.lacksUvEnvironment(site.root(), wish.folder(), site.onThisMachine())) {
+    sayReplaced(run, talk);
+    if (PythonChoice.lacksUvEnvironment(site.root(), run.place().folder(), site.onThisMachine())) {
       talk.say(
           "uv.lock is there, but no .venv: uv sync makes it. Until then it is "
               + facts.getFirst().executable());
@@ -188,26 +188,27 @@ public final class LaunchMaker {
     return new Decided(LaunchPlan.Mode.TORCHRUN, facts);
   }
 
-  private void requireTorch(Wish wish, List<PythonFacts> facts) throws InterruptedException {
+  private void requireTorch(ResolvedRun run, List<PythonFacts> facts) throws InterruptedException {
     for (int i = 0; i < facts.size(); i++) {
       if (facts.get(i).torch().isEmpty()) {
         List<String> others =
-            pythons.withTorch(site.nodes().get(i), facts.get(i), wish.input().environment());
+            pythons.withTorch(site.nodes().get(i), facts.get(i), run.input().environment());
         throw new GpushException(new LaunchFailure.NoTorch(facts.get(i).executable(), others));
       }
     }
   }
 
-  private static void sayReplaced(Wish wish, Talk talk) {
-    if (!wish.parsed().replaced().isEmpty()) {
+  private static void sayReplaced(ResolvedRun run, Talk talk) {
+    if (!run.parsed().replaced().isEmpty()) {
       talk.say(
           "instead of "
-              + String.join(" ", wish.parsed().replaced())
+              + String.join(" ", run.parsed().replaced())
               + ": the nodes and ranks of this session");
     }
   }
 
-  public LaunchPlan plan(Wish wish, Decided decided, SlotPlan slots) throws InterruptedException {
+  public LaunchPlan plan(ResolvedRun run, Decided decided, SlotPlan slots)
+      throws InterruptedException {
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     var activated = new ArrayList<PythonChoice>();
@@ -224,68 +225,72 @@ public final class LaunchMaker {
         site,
         nodes,
         slots,
-        wish.parsed(),
-        decided.mode(),
-        facts,
-        outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
-        activated,
-        wish.relative(),
-        wish.input().environment(),
-        wish.input().warning());
+        new LaunchPlan.Payload(
+            run.parsed(),
+            decided.mode(),
+            run.place().relative(),
+            run.input().environment(),
+            run.input().warning()),
+        new LaunchPlan.Findings(
+            facts,
+            activated,
+            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts)));
   }
 
-  public RunRecord record(LaunchPlan plan, Wish wish, int number, Instant now) {
-    long generation = wish.input().generation();
+  public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {
+    long generation = run.input().generation();
     return new RunRecord(
         number,
         site.name().text(),
-        new RunRecord.Asked(wish.words(), wish.options(), wish.relative()),
+        new RunRecord.Asked(run.words(), run.options(), run.place().relative()),
         RunRecord.Progress.starting(now),
         plan.parts(),
         new RunRecord.Launched(
             generation,
-            plan.mode().word(),
-            plan.pythons().isEmpty() ? "" : plan.pythons().getFirst().executable(),
-            plan.header(number, generation, wish.home())));
+            plan.payload().mode().word(),
+            plan.executable(),
+            plan.header(number, generation, run.place().home())));
   }
 
   /** What a node's refusal means to the person who typed the words. */
-  public GpushException explained(GpushException refused, Wish wish) {
+  public GpushException explained(GpushException refused, ResolvedRun run) {
     return refused.failure() instanceof AgentFailure.Refused(_, var code, var located)
-        ? new GpushException(explained(code, located, wish), refused)
+        ? new GpushException(explained(code, located, run), refused)
         : refused;
   }
 
-  private LaunchFailure explained(String code, Json located, Wish wish) {
+  private LaunchFailure explained(String code, Json located, ResolvedRun run) {
     int node = located.number("node").map(Math::toIntExact).orElse(0);
     Json facts = located.object("facts");
     return switch (code) {
       case "busy" ->
           new LaunchFailure.NoFreeSlots(
-              wish.ask().words(), facts.number("run").map(run -> "run " + run).stream().toList());
-      case "not-found" -> notFound(node, facts, wish);
+              run.ask().words(),
+              facts.number("run").map(number -> "run " + number).stream().toList());
+      case "not-found" -> notFound(node, facts, run);
       default -> new LaunchFailure.Refused(node, code, facts.write());
     };
   }
 
-  private LaunchFailure notFound(int node, Json facts, Wish wish) {
+  private LaunchFailure notFound(int node, Json facts, ResolvedRun run) {
     String path = facts.text("path").orElse("");
     return switch (facts.text("what").orElse("")) {
       case "script" ->
-          wish.script()
-              .flatMap(script -> wish.input().ignored().apply(site.root().relativize(script)))
+          run.place()
+              .script()
+              .flatMap(script -> run.input().ignored().apply(site.root().relativize(script)))
               .<LaunchFailure>map(pattern -> new LaunchFailure.ScriptIgnored(path, pattern))
               .orElseGet(
                   () ->
                       new LaunchFailure.NoSuchScript(
-                          path, "node " + node + ", " + folderThere(node, wish), List.of()));
+                          path, "node " + node + ", " + folderThere(node, run), List.of()));
       case "python" -> new LaunchFailure.NoPython(node, List.of(path));
       default -> new LaunchFailure.Refused(node, "not-found", path);
     };
   }
 
-  private String folderThere(int node, Wish wish) {
+  private String folderThere(int node, ResolvedRun run) {
     String workspace = site.nodes().get(node).info().workspace();
-    return wish.relative().isEmpty() ? workspace : workspace + "/" + wish.relative();
+    return run.place().relative().isEmpty() ? workspace : workspace + "/" + run.place().relative();
   }
 }

@@ -17,24 +17,11 @@ import java.util.stream.Collectors;
  * What each node is told to start: the {@code spec} of docs/technical/runs.md. Pure: it knows the
  * run's number and its rendezvous port only when it is asked for specs.
  *
- * @param nodes of the run, in the order of their ranks, with what each of them claims
- * @param pythons of these nodes, in the same order; empty where the form does without
- * @param outputs the configured folder on each of them; empty: beside the workspace
- * @param activated whose environment these nodes activate by themselves; empty where pythons say it
- * @param folder relative to the workspace's root
+ * @param nodes of the run, in the order of their ranks
+ * @param slots what each of them claims
  */
 public record LaunchPlan(
-    LaunchSite site,
-    List<NodeInfo> nodes,
-    SlotPlan slots,
-    RunWords words,
-    Mode mode,
-    List<PythonFacts> pythons,
-    List<String> outputs,
-    List<PythonChoice> activated,
-    String folder,
-    Map<String, String> environment,
-    Optional<RunWarning> warning) {
+    LaunchSite site, List<NodeInfo> nodes, SlotPlan slots, Payload payload, Findings findings) {
   /** Between the first failing rank and the end by force of the others. */
   private static final int STOP_GRACE_SECONDS = 10;
 
@@ -42,6 +29,39 @@ public record LaunchPlan(
   private static final int SHORT_ID = 6;
 
   private static final String LOOPBACK = "127.0.0.1";
+
+  /**
+   * What runs, the same on all nodes.
+   *
+   * @param folder relative to the workspace's root
+   */
+  public record Payload(
+      RunWords words,
+      Mode mode,
+      String folder,
+      Map<String, String> environment,
+      Optional<RunWarning> warning) {
+    public Payload {
+      environment = Map.copyOf(environment);
+    }
+  }
+
+  /**
+   * What was found out about the nodes, in their order.
+   *
+   * @param pythons empty where the form does without
+   * @param activated whose environment these nodes activate by themselves; empty where pythons say
+   *     it
+   * @param outputs the configured folder on each of them; empty: beside the workspace
+   */
+  public record Findings(
+      List<PythonFacts> pythons, List<PythonChoice> activated, List<String> outputs) {
+    public Findings {
+      pythons = List.copyOf(pythons);
+      activated = List.copyOf(activated);
+      outputs = List.copyOf(outputs);
+    }
+  }
 
   /** How a supervisor starts it. */
   enum Mode {
@@ -62,10 +82,6 @@ public record LaunchPlan(
 
   public LaunchPlan {
     nodes = List.copyOf(nodes);
-    pythons = List.copyOf(pythons);
-    outputs = List.copyOf(outputs);
-    activated = List.copyOf(activated);
-    environment = Map.copyOf(environment);
     if (nodes.size() != slots.claims().size()) {
       throw new IllegalArgumentException("claims of other nodes");
     }
@@ -73,7 +89,12 @@ public record LaunchPlan(
 
   /** Ranks of a Python program, or one process per node. */
   int ranksOn(int index) {
-    return mode == Mode.COMMAND ? 1 : slots.claims().get(index).slots().size();
+    return payload.mode() == Mode.COMMAND ? 1 : slots.claims().get(index).slots().size();
+  }
+
+  /** Which Python node 0 takes; empty where the form does without. */
+  String executable() {
+    return pythonOf(0).map(PythonFacts::executable).orElse("");
   }
 
   int world() {
@@ -111,12 +132,13 @@ public record LaunchPlan(
     SlotPlan.Claim claim = slots.claims().get(index);
     Optional<PythonFacts> python = pythonOf(index);
     var fields = new LinkedHashMap<String, Object>();
-    fields.put("mode", mode.word());
+    fields.put("mode", payload.mode().word());
     fields.putAll(program(index, port, python));
+    String folder = payload.folder();
     fields.put("cwd", folder.isEmpty() ? node.workspace() : node.workspace() + "/" + folder);
     fields.put("env", environmentOf(node, python));
-    if (index < activated.size() && !choosesByItself()) {
-      fields.put("activate", activated.get(index).candidates());
+    if (index < findings.activated().size() && !choosesByItself()) {
+      fields.put("activate", findings.activated().get(index).candidates());
     }
     fields.put("defaults", defaults(index, node));
     fields.put("nodes", nodes.size());
@@ -130,12 +152,12 @@ public record LaunchPlan(
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
     fields.put("stop_grace_s", STOP_GRACE_SECONDS);
-    warning.ifPresent(wanted -> fields.put("warn", wanted.json()));
+    payload.warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
   }
 
   private Map<String, Object> program(int index, int port, Optional<PythonFacts> python) {
-    return switch (words.form()) {
+    return switch (payload.words().form()) {
       case RunWords.Program(var program, _, var options) ->
           Map.of(
               "python",
@@ -143,7 +165,7 @@ public record LaunchPlan(
               "program",
               inWorkspace(program, index),
               "torchrun",
-              mode == Mode.TORCHRUN ? options : List.of());
+              payload.mode() == Mode.TORCHRUN ? options : List.of());
       case RunWords.Accelerate accelerate ->
           Map.of("argv", accelerate(accelerate, index, port, interpreter(python)));
       case RunWords.Command(var argv) -> Map.of("argv", argv);
@@ -223,13 +245,14 @@ public record LaunchPlan(
 
   /** Variables before the command's words that say which programs are found. */
   private boolean choosesByItself() {
-    return words.variables().containsKey("PATH") || words.variables().containsKey("VIRTUAL_ENV");
+    Map<String, String> chosen = payload.words().variables();
+    return chosen.containsKey("PATH") || chosen.containsKey("VIRTUAL_ENV");
   }
 
   private Map<String, String> environmentOf(NodeInfo node, Optional<PythonFacts> python) {
-    var variables = new LinkedHashMap<>(environment);
+    var variables = new LinkedHashMap<>(payload.environment());
     python.ifPresent(facts -> variables.putAll(facts.activation()));
-    variables.putAll(words.variables());
+    variables.putAll(payload.words().variables());
     variables.put("GPUSH_SESSION", site.name().text());
     variables.put("GPUSH_WORKSPACE", node.workspace());
     variables.put(
@@ -243,7 +266,7 @@ public record LaunchPlan(
    */
   private Map<String, String> defaults(int index, NodeInfo node) {
     int ranks = ranksOn(index);
-    if (mode == Mode.COMMAND) {
+    if (payload.mode() == Mode.COMMAND) {
       return Map.of();
     }
     int sharing = site.onThisMachine() ? world() : ranks;
@@ -254,15 +277,16 @@ public record LaunchPlan(
 
   private String outputs(int run, int index) {
     String folder = "run-" + run;
-    if (outputs.isEmpty()) {
+    if (findings.outputs().isEmpty()) {
       return nodes.get(index).state() + "/outputs/" + folder;
     }
     String session =
         site.name() + "-" + site.id().substring(0, Math.min(SHORT_ID, site.id().length()));
-    return outputs.get(index) + "/" + session + "/" + folder;
+    return findings.outputs().get(index) + "/" + session + "/" + folder;
   }
 
   private Optional<PythonFacts> pythonOf(int index) {
+    List<PythonFacts> pythons = findings.pythons();
     return index < pythons.size() ? Optional.of(pythons.get(index)) : Optional.empty();
   }
 
@@ -273,13 +297,15 @@ public record LaunchPlan(
   String header(int run, long generation, String home) {
     var parts = new ArrayList<String>();
     parts.add("run " + run);
-    parts.add(mode == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank"));
+    parts.add(
+        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank"));
     boolean usesPython =
-        switch (words.form()) {
+        switch (payload.words().form()) {
           case RunWords.Program _, RunWords.Accelerate _ -> true;
           case RunWords.Command _, RunWords.Shell _ -> false;
         };
     pythonOf(0).filter(_ -> usesPython).ifPresent(facts -> parts.add(facts.words()));
+    String folder = payload.folder();
     String place = site.root() + (folder.isEmpty() ? "" : "/" + folder);
     parts.add(
         !home.isEmpty() && place.startsWith(home + "/")

@@ -50,7 +50,10 @@ public final class OutputFolders {
       return nodes.stream().map(_ -> folder.text()).toList();
     }
     if (!pythons.isEmpty()) {
-      return pythons.stream().map(facts -> folder.at(facts.home(), facts.user())).toList();
+      return pythons.stream()
+          .map(PythonFacts::account)
+          .map(account -> folder.at(account.home(), account.user()))
+          .toList();
     }
     var asking = new ArrayList<Work<String, RuntimeException>>();
     for (int node : nodes) {

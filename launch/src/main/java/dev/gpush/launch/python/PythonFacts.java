@@ -12,27 +12,36 @@ import java.util.TreeSet;
 /**
  * What the chosen Python of one node is and has.
  *
- * @param prefix its environment's folder
- * @param isEnvironment prefix is an environment of its own (venv), not the interpreter's home
+ * @param torch its version
  * @param packages {@code name-version}, sorted: what must be the same on all nodes
  * @param stamps files and folders whose change of time means that all this may have changed
- * @param path the node's PATH
  */
 public record PythonFacts(
-    String executable,
-    String version,
+    Interpreter interpreter,
     Optional<String> torch,
-    String prefix,
-    boolean isEnvironment,
     List<String> packages,
     Map<String, Long> stamps,
-    String home,
-    String user,
-    String path) {
+    Account account) {
   private static final String MARK = "\ngpush-python ";
 
   /** Two nodes may differ in everything: a failure names the first few. */
   private static final int NAMED = 3;
+
+  /**
+   * Which Python it is.
+   *
+   * @param prefix its environment's folder
+   * @param isEnvironment prefix is an environment of its own (venv), not the interpreter's home
+   */
+  public record Interpreter(
+      String executable, String version, String prefix, boolean isEnvironment) {}
+
+  /**
+   * The user's on the node.
+   *
+   * @param path the value of PATH there
+   */
+  public record Account(String home, String user, String path) {}
 
   public PythonFacts {
     packages = List.copyOf(packages);
@@ -60,25 +69,37 @@ public record PythonFacts(
         .map(
             executable ->
                 new PythonFacts(
-                    executable,
-                    json.text("version").orElse(""),
+                    new Interpreter(
+                        executable,
+                        json.text("version").orElse(""),
+                        json.text("prefix").orElse(""),
+                        json.flag("venv")),
                     json.text("torch"),
-                    json.text("prefix").orElse(""),
-                    json.flag("venv"),
                     json.texts("packages"),
                     stamps,
-                    json.text("home").orElse(""),
-                    json.text("user").orElse(""),
-                    json.text("path").orElse("")));
+                    new Account(
+                        json.text("home").orElse(""),
+                        json.text("user").orElse(""),
+                        json.text("path").orElse(""))));
+  }
+
+  public String executable() {
+    return interpreter.executable();
+  }
+
+  public String version() {
+    return interpreter.version();
   }
 
   /**
    * What activating its environment would set, so that programs that a rank starts find it, too.
    */
   public Map<String, String> activation() {
-    if (!isEnvironment) {
+    if (!interpreter.isEnvironment()) {
       return Map.of();
     }
+    String prefix = interpreter.prefix();
+    String path = account.path();
     String bin = prefix + "/bin";
     boolean isFirst = path.equals(bin) || path.startsWith(bin + ":");
     return Map.of(
@@ -87,14 +108,16 @@ public record PythonFacts(
 
   /** "~/envs/llm python 3.11 torch 2.8". */
   public String words() {
-    String where = isEnvironment || prefix.contains("conda") ? prefix : executable;
+    String prefix = interpreter.prefix();
+    String home = account.home();
+    String where = interpreter.isEnvironment() || prefix.contains("conda") ? prefix : executable();
     String name =
         !home.isEmpty() && where.startsWith(home + "/")
             ? "~" + where.substring(home.length())
             : where;
     return name
         + " python "
-        + minor(version)
+        + minor(version())
         + torch.map(torchVersion -> " torch " + minor(torchVersion)).orElse("");
   }
 
@@ -110,8 +133,8 @@ public record PythonFacts(
    */
   public List<String> differences(PythonFacts other) {
     var found = new ArrayList<String>();
-    if (!version.equals(other.version)) {
-      found.add("has Python " + other.version + ", not " + version);
+    if (!version().equals(other.version())) {
+      found.add("has Python " + other.version() + ", not " + version());
     }
     var lacks = new TreeSet<>(packages);
     lacks.removeAll(other.packages);

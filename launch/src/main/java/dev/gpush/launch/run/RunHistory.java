@@ -25,9 +25,8 @@ public final class RunHistory {
   private static final int KEPT = 500;
 
   private final Path folder;
-  private final Object lock = new Object();
 
-  // guarded by lock
+  // guarded by this
   private final TreeMap<Integer, RunRecord> records = new TreeMap<>();
 
   public RunHistory(Path folder) {
@@ -52,18 +51,16 @@ public final class RunHistory {
     }
   }
 
-  public void put(RunRecord record) {
-    synchronized (lock) {
-      records.put(record.number(), record);
-      try {
-        Files.createDirectories(folder);
-        String text = record.json().pretty() + "\n";
-        WholeFile.write(file(record.number()), text, WholeFile.PRIVATE);
-      } catch (IOException failed) {
-        throw unusable(folder, failed);
-      }
-      forgetOldest();
+  public synchronized void put(RunRecord record) {
+    records.put(record.number(), record);
+    try {
+      Files.createDirectories(folder);
+      String text = record.json().pretty() + "\n";
+      WholeFile.write(file(record.number()), text, WholeFile.PRIVATE);
+    } catch (IOException failed) {
+      throw unusable(folder, failed);
     }
+    forgetOldest();
   }
 
   private void forgetOldest() throws GpushException {
@@ -80,47 +77,37 @@ public final class RunHistory {
   }
 
   /** It never came to be. */
-  public void remove(int number) {
-    synchronized (lock) {
-      records.remove(number);
-      try {
-        Files.deleteIfExists(file(number));
-      } catch (IOException failed) {
-        throw unusable(folder, failed);
-      }
+  public synchronized void remove(int number) {
+    records.remove(number);
+    try {
+      Files.deleteIfExists(file(number));
+    } catch (IOException failed) {
+      throw unusable(folder, failed);
     }
   }
 
   /** The newest first. */
-  public List<RunRecord> list() {
-    synchronized (lock) {
-      var found = new ArrayList<>(records.values());
-      found.sort(Comparator.comparingInt(RunRecord::number).reversed());
-      return found;
-    }
+  public synchronized List<RunRecord> list() {
+    var found = new ArrayList<>(records.values());
+    found.sort(Comparator.comparingInt(RunRecord::number).reversed());
+    return found;
   }
 
-  public Optional<RunRecord> find(int number) {
-    synchronized (lock) {
-      return Optional.ofNullable(records.get(number));
-    }
+  public synchronized Optional<RunRecord> find(int number) {
+    return Optional.ofNullable(records.get(number));
   }
 
-  public Optional<RunRecord> newest() {
-    synchronized (lock) {
-      return Optional.ofNullable(records.lastEntry()).map(java.util.Map.Entry::getValue);
-    }
+  public synchronized Optional<RunRecord> newest() {
+    return Optional.ofNullable(records.lastEntry()).map(java.util.Map.Entry::getValue);
   }
 
   /** A number that no file here has. */
-  public int next() {
-    synchronized (lock) {
-      int number = records.isEmpty() ? 1 : records.lastKey() + 1;
-      while (Files.exists(file(number))) {
-        number++;
-      }
-      return number;
+  public synchronized int next() {
+    int number = records.isEmpty() ? 1 : records.lastKey() + 1;
+    while (Files.exists(file(number))) {
+      number++;
     }
+    return number;
   }
 
   private Path file(int number) {

@@ -31,16 +31,11 @@ import org.junit.jupiter.api.io.TempDir;
 final class LaunchPlanTest {
   private static final PythonFacts PYTHON =
       new PythonFacts(
-          "/e/bin/python",
-          "3.11.2",
+          new PythonFacts.Interpreter("/e/bin/python", "3.11.2", "/e", true),
           Optional.of("2.8.0"),
-          "/e",
-          true,
           List.of(),
           Map.of(),
-          "/home/me",
-          "me",
-          "/usr/bin");
+          new PythonFacts.Account("/home/me", "me", "/usr/bin"));
 
   private static LaunchPlan plan(
       RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here) {
@@ -64,14 +59,13 @@ final class LaunchPlanTest {
         site,
         infos,
         slots,
-        words,
-        mode,
-        List.of(PYTHON, PYTHON),
-        outputs,
-        List.of(),
-        "exp",
-        Map.of("MINE", "x", "PATH", "/z"),
-        Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))));
+        new LaunchPlan.Payload(
+            words,
+            mode,
+            "exp",
+            Map.of("MINE", "x", "PATH", "/z"),
+            Optional.of(new RunWarning("USR1", Duration.ofMinutes(10)))),
+        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs));
   }
 
   /** Where nodes look for the environment themselves, its variables are theirs to set. */
@@ -90,14 +84,8 @@ final class LaunchPlanTest {
               known.site(),
               known.nodes(),
               known.slots(),
-              known.words(),
-              known.mode(),
-              List.of(),
-              List.of(),
-              List.of(choice, choice),
-              known.folder(),
-              known.environment(),
-              known.warning());
+              known.payload(),
+              new LaunchPlan.Findings(List.of(), List.of(choice, choice), List.of()));
 
       Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
 

@@ -51,34 +51,22 @@ final class RunWordsTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
-      value = {
-        "torchrun train.py --lr 1                                | train.py --lr 1 |               "
-            + "   |",
-        "torchrun --nproc_per_node 8 --nnodes=2 train.py         | train.py        |               "
-            + "   | --nproc_per_node 8 --nnodes=2",
-        "torchrun --nproc-per-node=gpu --standalone t.py         | t.py            |               "
-            + "   | --nproc-per-node=gpu --standalone",
-        "torchrun --rdzv-backend c10d --rdzv-endpoint h:1 t.py   | t.py            |               "
-            + "   | --rdzv-backend c10d --rdzv-endpoint h:1",
-        "torchrun --node_rank 0 --master_addr h --master_port 1 t.py | t.py       |                "
-            + "  | --node_rank 0 --master_addr h --master_port 1",
-        "torchrun --max-restarts 3 --nnodes 1 -m pkg.t --a       | -m pkg.t --a    | --max-restarts"
-            + " 3 | --nnodes 1",
-        "torchrun -r 3 -t 3 --log-dir /l --role r t.py           | t.py            | --role r      "
-            + "   | -r 3 -t 3 --log-dir /l",
-        "torchrun --standalone -- t.py --nnodes 3                | t.py --nnodes 3 |               "
-            + "   | --standalone",
-        "python -m torch.distributed.run --nnodes 2 t.py         | t.py            |               "
-            + "   | --nnodes 2",
-        "python -m torch.distributed.launch --use_env t.py       | t.py            |               "
-            + "   | --use_env",
-        "deepspeed --num_gpus 8 --hostfile h t.py --deepspeed d  | t.py --deepspeed d |            "
-            + "   | --num_gpus 8 --hostfile h",
-        "deepspeed --no_ssh --module pkg.t --x                   | -m pkg.t --x    |               "
-            + "   | --no_ssh",
-        "deepspeed t.py                                          | t.py            |               "
-            + "   |",
-      })
+      textBlock =
+          """
+          torchrun train.py --lr 1                                    | train.py --lr 1    |                  |
+          torchrun --nproc_per_node 8 --nnodes=2 train.py             | train.py           |                  | --nproc_per_node 8 --nnodes=2
+          torchrun --nproc-per-node=gpu --standalone t.py             | t.py               |                  | --nproc-per-node=gpu --standalone
+          torchrun --rdzv-backend c10d --rdzv-endpoint h:1 t.py       | t.py               |                  | --rdzv-backend c10d --rdzv-endpoint h:1
+          torchrun --node_rank 0 --master_addr h --master_port 1 t.py | t.py               |                  | --node_rank 0 --master_addr h --master_port 1
+          torchrun --max-restarts 3 --nnodes 1 -m pkg.t --a           | -m pkg.t --a       | --max-restarts 3 | --nnodes 1
+          torchrun -r 3 -t 3 --log-dir /l --role r t.py               | t.py               | --role r         | -r 3 -t 3 --log-dir /l
+          torchrun --standalone -- t.py --nnodes 3                    | t.py --nnodes 3    |                  | --standalone
+          python -m torch.distributed.run --nnodes 2 t.py             | t.py               |                  | --nnodes 2
+          python -m torch.distributed.launch --use_env t.py           | t.py               |                  | --use_env
+          deepspeed --num_gpus 8 --hostfile h t.py --deepspeed d      | t.py --deepspeed d |                  | --num_gpus 8 --hostfile h
+          deepspeed --no_ssh --module pkg.t --x                       | -m pkg.t --x       |                  | --no_ssh
+          deepspeed t.py                                              | t.py               |                  |
+          """)
   void pastedLaunchersLoseWhatTheSessionDecides(
       String line, String program, String kept, String replaced) {
     RunWords words = parse(line.strip());

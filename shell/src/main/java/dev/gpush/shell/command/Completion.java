@@ -10,7 +10,6 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.text.Clean;
-import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -181,8 +180,7 @@ final class Completion {
   }
 
   private static Candidate run(RunView run) {
-    return new Candidate(
-        "" + run.number(), run.state() + " " + Clean.line(ShellWords.join(run.words())));
+    return new Candidate("" + run.number(), run.state() + " " + Clean.command(run.words()));
   }
 
   private static Candidate template(Configs.Template template) {

@@ -85,8 +85,8 @@ public final class ShellHandler implements Handler {
     try (var talk =
         new ConsoleTalk(
             console,
-            services.clock(),
-            services.ticker(),
+            services.timing().clock(),
+            services.timing().ticker(),
             new Client(invocation),
             common.quiet,
             common.yes)) {
@@ -163,7 +163,7 @@ public final class ShellHandler implements Handler {
   }
 
   private int bug(CommandConsole console, Common common, List<String> words, Throwable bug) {
-    Path log = services.bugs().report(words.getFirst(), bug);
+    Path log = services.gateway().bugs().report(words.getFirst(), bug);
     String text =
         "gpush: this is a bug in gpush, not your mistake; what happened is in " + log + "\n";
     write(console, common.verbose ? text + "  cause: " + bug + "\n" : text);

@@ -18,9 +18,8 @@ public final class CommandConsole {
   private final OutputStream out;
   private final OutputStream err;
   private final Look look;
-  private final Object lock = new Object();
 
-  // guarded by lock: the streams, and
+  // guarded by this: the streams, and
   private String shown = "";
   private boolean mute;
 
@@ -50,38 +49,34 @@ public final class CommandConsole {
   }
 
   /** The first {@code length} bytes as they are. */
-  public void write(boolean error, byte[] bytes, int length) {
-    synchronized (lock) {
-      String hidden = shown;
-      if (!hidden.isEmpty()) {
-        erase();
-      }
-      if (error) {
-        talk(bytes, length);
-      } else {
-        data(bytes, length);
-      }
-      if (!hidden.isEmpty()) {
-        draw(hidden);
-      }
+  public synchronized void write(boolean error, byte[] bytes, int length) {
+    String hidden = shown;
+    if (!hidden.isEmpty()) {
+      erase();
+    }
+    if (error) {
+      talk(bytes, length);
+    } else {
+      data(bytes, length);
+    }
+    if (!hidden.isEmpty()) {
+      draw(hidden);
     }
   }
 
   /** Replaces the progress line; empty takes it away. Only for a look with progress. */
-  public void progress(String line) {
-    synchronized (lock) {
-      if (line.isEmpty() && !shown.isEmpty()) {
-        erase();
-      } else if (!line.isEmpty()) {
-        draw(line);
-      }
+  public synchronized void progress(String line) {
+    if (line.isEmpty() && !shown.isEmpty()) {
+      erase();
+    } else if (!line.isEmpty()) {
+      draw(line);
     }
   }
 
   /** Takes away what the terminal itself wrote into the line, such as ^C. */
   public void freshLine() {
     if (look.progress()) {
-      synchronized (lock) {
+      synchronized (this) {
         talk(ERASE);
       }
     }

@@ -41,9 +41,7 @@ final class ControlCarrier implements Carrier {
   private ProcessConsole console() {
     return ProcessConsole.continuing(
         Facts.of(
-            true,
-            true,
-            true,
+            Facts.Terminals.all(),
             terminal.getSize().getColumns(),
             terminal.getSize().getRows(),
             origin.environment()));

@@ -1,5 +1,6 @@
 package dev.gpush.shell.loop;
 
+import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,8 +54,8 @@ final class LineParser implements Parser {
         return word;
       }
       return word.startsWith(HOME)
-          ? HOME + ShellWords.quote(word.substring(HOME.length()))
-          : ShellWords.quote(word);
+          ? HOME + ShellQuote.of(word.substring(HOME.length()))
+          : ShellQuote.of(word);
     }
 
     @Override

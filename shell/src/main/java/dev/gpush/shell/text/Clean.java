@@ -1,6 +1,8 @@
 package dev.gpush.shell.text;
 
 import dev.gpush.core.text.CleanText;
+import dev.gpush.core.text.ShellQuote;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -27,5 +29,15 @@ public final class Clean {
     String masked = NAMED_SECRET.matcher(plain).replaceAll("$1$2***");
     masked = KNOWN_SECRET.matcher(masked).replaceAll("***");
     return masked.length() > LONGEST ? masked.substring(0, LONGEST - 1) + "…" : masked;
+  }
+
+  /** One word of a command that the user may type. */
+  public static String word(String text) {
+    return ShellQuote.of(line(text));
+  }
+
+  /** A command that the user may type. */
+  public static String command(List<String> words) {
+    return ShellQuote.join(words.stream().map(Clean::line).toList());
   }
 }

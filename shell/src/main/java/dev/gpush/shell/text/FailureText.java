@@ -78,7 +78,7 @@ public final class FailureText {
                   lines.stream()
                       .map(line -> file + ":" + line.line() + ": " + line.what())
                       .toList()),
-              "grep -n '^#SBATCH' " + ShellWords.quote(file));
+              "grep -n '^#SBATCH' " + Clean.word(file));
       case UsageFailure.UnknownSession(var name, var nearest, var known) ->
           Message.of(
               "there is no session "
@@ -123,7 +123,7 @@ public final class FailureText {
           Message.of(
               key + ": " + value + " cannot be used (" + origin + ")", reason, "gpush config");
       case ConfigFailure.Unreadable(var file, var reason) ->
-          Message.of("cannot read " + file, reason, "ls -l " + ShellWords.quote(file));
+          Message.of("cannot read " + file, reason, "ls -l " + Clean.word(file));
     };
   }
 
@@ -239,13 +239,13 @@ public final class FailureText {
         line.add(difference.asked());
       }
     }
-    return ShellWords.join(line);
+    return Clean.command(line);
   }
 
   private static Message gateway(GatewayFailure failure) {
     return switch (failure) {
       case GatewayFailure.HomeUnusable(var path, var reason) ->
-          Message.of("cannot use " + path, reason, "ls -ld " + ShellWords.quote(path));
+          Message.of("cannot use " + path, reason, "ls -ld " + Clean.word(path));
       case GatewayFailure.LedgerDamaged(var file, var reason) ->
           Message.of(
               "a ledger entry cannot be read; it is kept as " + file, reason, "gpush doctor");

@@ -117,7 +117,7 @@ final class RemoteFailureText {
               "it is " + found + ", and the agent needs 3.6 or newer",
               "install Python 3.6 or newer there (python3)");
       case AgentFailure.CannotWrite(var path, var reason) ->
-          Message.of("a node cannot write " + path, reason, "df -h " + ShellWords.quote(path));
+          Message.of("a node cannot write " + path, reason, "df -h " + Clean.word(path));
       case AgentFailure.Held(var what, var holder) ->
           Message.of(what + " is not free", "held by " + holder, "gpush doctor");
       case AgentFailure.Superseded(var holder, _) ->
@@ -164,7 +164,7 @@ final class RemoteFailureText {
                       : ": " + Phrase.count(files) + " files, " + Phrase.size(bytes)),
               typed.with("--yes"));
       case SyncFailure.Unreadable(var path, var reason) ->
-          Message.of("cannot read " + path, reason, "ls -l " + ShellWords.quote(path));
+          Message.of("cannot read " + path, reason, "ls -l " + Clean.word(path));
       case SyncFailure.NodeCannotWrite(var node, var code, var path, var detail) ->
           Message.of(
               "node " + node + " cannot write " + path,
@@ -179,12 +179,12 @@ final class RemoteFailureText {
           Message.of(
               "node " + node + " has no " + path,
               "nothing in its workspace has that name",
-              ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls")));
+              Clean.command(List.of("gpush", "exec", "--on", "" + node, "ls")));
       case SyncFailure.NotPulled(var node, var path, var why) ->
           Message.of(
               "cannot pull " + path + " from node " + node,
               why,
-              ShellWords.join(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
+              Clean.command(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
       case SyncFailure.BadNames(var paths, var rule) ->
           Message.of(
               paths.size() == 1
@@ -193,8 +193,7 @@ final class RemoteFailureText {
               rule + (paths.isEmpty() ? "" : ": " + and(paths)),
               paths.isEmpty()
                   ? "gpush sync"
-                  : ShellWords.join(
-                      List.of("mv", paths.getFirst(), paths.getFirst() + ".renamed")));
+                  : Clean.command(List.of("mv", paths.getFirst(), paths.getFirst() + ".renamed")));
     };
   }
 
@@ -219,13 +218,13 @@ final class RemoteFailureText {
                   + (nearest.isEmpty() ? "" : "; did you mean " + or(nearest) + "?"),
               folder + " has no such file",
               nearest.isEmpty()
-                  ? "ls " + ShellWords.quote(folder)
+                  ? "ls " + Clean.word(folder)
                   : typed.replaced(script, nearest.getFirst()));
       case LaunchFailure.ScriptIgnored(var script, var pattern) ->
           Message.of(
               script + " is here, but is not sent to the nodes",
               "it is ignored by " + pattern,
-              "echo " + ShellWords.quote("!" + script) + " >> .gpushignore");
+              "echo " + Clean.word("!" + script) + " >> .gpushignore");
       case LaunchFailure.NothingToRepeat(var session) ->
           Message.of("there is no run to repeat", session + " has had none", "gpush run train.py");
       case LaunchFailure.NoFreeSlots(var asked, var runs) ->
@@ -250,14 +249,14 @@ final class RemoteFailureText {
           Message.of(
               python + " on node " + node + " does not work",
               reason,
-              ShellWords.join(
+              Clean.command(
                   List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
       case LaunchFailure.NoTorch(var python, var others) ->
           Message.of(
               "this run needs torch, and " + python + " does not have it",
               others.isEmpty() ? "no other Python there has it either" : "it is in " + or(others),
               others.isEmpty()
-                  ? ShellWords.join(
+                  ? Clean.command(
                       List.of(
                           "gpush", "exec", "--all", "--", python, "-m", "pip", "install", "torch"))
                   : typed.with("--python", others.getFirst()));

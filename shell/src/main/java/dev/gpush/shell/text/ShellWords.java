@@ -3,24 +3,10 @@ package dev.gpush.shell.text;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
-/** Words as a shell reads and writes them. */
+/** Words as a shell reads them; {@link dev.gpush.core.text.ShellQuote} writes them. */
 public final class ShellWords {
-  private static final Pattern SAFE =
-      Pattern.compile("[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./~^-]*");
-
   private ShellWords() {}
-
-  /** One line that a POSIX shell splits into exactly these words. */
-  public static String join(List<String> words) {
-    return words.stream().map(ShellWords::quote).collect(Collectors.joining(" "));
-  }
-
-  public static String quote(String word) {
-    return SAFE.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
-  }
 
   /**
    * The words of a text, whose line breaks are spaces. Empty when a quote or the line is not

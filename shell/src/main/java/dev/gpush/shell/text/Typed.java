@@ -49,6 +49,6 @@ record Typed(List<String> words) {
   static String command(String verb, List<String> rest) {
     var line = new ArrayList<>(List.of("gpush", verb));
     line.addAll(rest);
-    return ShellWords.join(line);
+    return Clean.command(line);
   }
 }

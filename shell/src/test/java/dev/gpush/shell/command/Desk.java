@@ -55,16 +55,16 @@ public final class Desk {
               new FakeConfigs(),
               new FakeBackends(),
               (_, _) -> NO_HEADERS,
-              new FakeGateway(),
-              new FakeSsh(),
-              clock,
-              _ -> () -> {},
-              new Services.Version("0.1.0", "3f9a1c"),
-              log,
-              (_, bug) -> {
-                bugs.add(bug);
-                return log;
-              }));
+              new Services.GatewayProcess(
+                  new FakeGateway(),
+                  new FakeSsh(),
+                  log,
+                  (_, bug) -> {
+                    bugs.add(bug);
+                    return log;
+                  }),
+              new Services.Timing(clock, _ -> () -> {}),
+              new Services.Version("0.1.0", "3f9a1c")));
 
   public FakeInvocation client(String line) {
     List<String> words = ShellWords.split(line).orElseThrow();

@@ -41,7 +41,7 @@ public final class FakeInvocation implements Invocation {
   }
 
   FakeInvocation withTerminal(int columns) {
-    facts = Facts.of(true, true, true, columns, 24, Map.of("TERM", "xterm", "NO_COLOR", "1"));
+    facts = Facts.of(Facts.Terminals.all(), columns, 24, Map.of("TERM", "xterm", "NO_COLOR", "1"));
     return this;
   }
 
@@ -104,11 +104,6 @@ public final class FakeInvocation implements Invocation {
   @Override
   public Facts facts() {
     return facts;
-  }
-
-  @Override
-  public long clientPid() {
-    return 1;
   }
 
   @Override

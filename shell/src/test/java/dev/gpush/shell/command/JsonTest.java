@@ -27,28 +27,25 @@ final class JsonTest {
   @ParameterizedTest
   @CsvSource(
       delimiter = '>',
-      value = {
-        "ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model"
-            + " folder owner created age_s hard_end_s idle_end_s activity generation runs python",
-        "nodes > node host address gpu_model slots claimed cpus workspace link generation python"
-            + " agent_pid",
-        "runs > run session state exit words mode ranks slots generation python started ended"
-            + " duration_s",
-        "up --dry-run > backend when detail estimate_s holders would_fit price chosen why",
-        "config > root root_reason backends settings unsupported",
-        "backends > name kind usable description from explanation",
-        "sync > session nodes generation",
-        "pull notes.txt > session node path file",
-        "down > session backend stopped kept",
-        "adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model"
-            + " folder owner created age_s hard_end_s idle_end_s activity generation runs python",
-        "login > backend logins",
-        "link --print > linked file text",
-        "logs > type run state exit",
-        "templates > name summary from",
-        "doctor > status what detail remedy",
-        "version > version build",
-      })
+      textBlock =
+          """
+          ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python
+          nodes > node host address gpu_model slots claimed cpus workspace link generation python agent_pid
+          runs > run session state exit words mode ranks slots generation python started ended duration_s
+          up --dry-run > backend when detail estimate_s holders would_fit price chosen why
+          config > root root_reason backends settings unsupported
+          backends > name kind usable description from explanation
+          sync > session nodes generation
+          pull notes.txt > session node path file
+          down > session backend stopped kept
+          adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python
+          login > backend logins
+          link --print > linked file text
+          logs > type run state exit
+          templates > name summary from
+          doctor > status what detail remedy
+          version > version build
+          """)
   void fieldsAreAsPromised(String command, String fields) throws IOException {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.runs.add(7, "done", Optional.of(0), "train.py");

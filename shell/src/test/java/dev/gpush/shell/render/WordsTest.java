@@ -3,6 +3,7 @@ package dev.gpush.shell.render;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.text.Nearest;
+import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.text.ShellWords;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +63,7 @@ final class WordsTest {
         words.add(word.toString());
       }
 
-      assertEquals(Optional.of(words), ShellWords.split(ShellWords.join(words)), "seed " + seed);
+      assertEquals(Optional.of(words), ShellWords.split(ShellQuote.join(words)), "seed " + seed);
     }
   }
 

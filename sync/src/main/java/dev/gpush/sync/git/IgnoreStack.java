@@ -81,7 +81,8 @@ public final class IgnoreStack {
         return inside.orElseThrow();
       }
     }
-    return fresh(places, Optional.empty(), GitIndex.empty(), "").reading(root, true, true);
+    return fresh(places, Optional.empty(), GitIndex.empty(), "")
+        .reading(root, Set.of(GIT_IGNORE, GPUSH_IGNORE));
   }
 
   /**
@@ -92,7 +93,7 @@ public final class IgnoreStack {
       GitFolder repository, Path root, GitPlaces places, IndexReader indexes) throws IOException {
     IgnoreStack stack =
         fresh(places, Optional.of(repository), indexes.read(repository), "")
-            .reading(repository.top(), true, false);
+            .reading(repository.top(), Set.of(GIT_IGNORE));
     Path folder = repository.top();
     for (Path name : repository.top().relativize(root)) {
       if (name.toString().isEmpty()) {
@@ -102,11 +103,11 @@ public final class IgnoreStack {
         return Optional.empty();
       }
       folder = folder.resolve(name);
-      stack = stack.below(name.toString(), false).reading(folder, true, false);
+      stack = stack.below(name.toString(), false).reading(folder, Set.of(GIT_IGNORE));
     }
     var here =
         new IgnoreStack(places, stack.index, stack.gitBase, "", false, stack.git, Optional.empty());
-    return Optional.of(here.reading(root, false, true));
+    return Optional.of(here.reading(root, Set.of(GPUSH_IGNORE)));
   }
 
   private static IgnoreStack fresh(
@@ -127,14 +128,18 @@ public final class IgnoreStack {
     return file.isPresent() ? Optional.of(new Level(file.orElseThrow(), base, outer)) : outer;
   }
 
-  /** This stack with the ignore files of its own folder. */
-  private IgnoreStack reading(Path folder, boolean withGit, boolean withOwn) throws IOException {
+  /**
+   * This stack with the ignore files of its own folder.
+   *
+   * @param names of the files to read; others are passed over
+   */
+  private IgnoreStack reading(Path folder, Collection<String> names) throws IOException {
     Optional<Level> newGit = git;
     Optional<Level> newOwn = own;
-    if (withGit) {
+    if (names.contains(GIT_IGNORE)) {
       newGit = push(git, gitBase, read(folder, GIT_IGNORE));
     }
-    if (withOwn) {
+    if (names.contains(GPUSH_IGNORE)) {
       newOwn = push(own, base, read(folder, GPUSH_IGNORE));
     }
     return new IgnoreStack(places, index, gitBase, base, trackedOnly, newGit, newOwn);
@@ -158,11 +163,10 @@ public final class IgnoreStack {
         IgnoreStack start =
             fresh(places, nested, indexes.read(nested.orElseThrow()), base + name + "/");
         var inner = new IgnoreStack(places, start.index, "", start.base, false, start.git, own);
-        return inner.reading(folder, names.contains(GIT_IGNORE), names.contains(GPUSH_IGNORE));
+        return inner.reading(folder, names);
       }
     }
-    return below(name, trackedOnly || fate == Fate.TRACKED_ONLY)
-        .reading(folder, names.contains(GIT_IGNORE), names.contains(GPUSH_IGNORE));
+    return below(name, trackedOnly || fate == Fate.TRACKED_ONLY).reading(folder, names);
   }
 
   private IgnoreStack below(String name, boolean onlyTracked) {

@@ -35,58 +35,34 @@ class SyncPlanTest {
   @CsvSource(
       delimiter = '|',
       nullValues = "-",
-      value = {
-        // what                 | wanted        | held        | deviations  | writes | deletes |
-        // conflicts       | blobs
-        "nothing                | -             | -           | -           | -      | -       | - "
-            + "              | -",
-        "first push             | a=1 b=2       | -           | -           | a b    | -       | - "
-            + "              | 1 2",
-        "no change              | a=1 l@=a      | a=1 l@=a    | -           | -      | -       | - "
-            + "              | -",
-        "changed here           | a=2 b=1       | a=1 b=1     | -           | a      | -       | - "
-            + "              | 2",
-        "deleted here           | a=1           | a=1 b=2     | -           | -      | b       | - "
-            + "              | -",
-        "renamed here           | b=1           | a=1         | -           | b      | a       | - "
-            + "              | -",
-        "two of one content     | a=1 b=1       | -           | -           | a b    | -       | - "
-            + "              | 1",
-        "made executable here   | a*=1          | a=1         | -           | a      | -       | - "
-            + "              | -",
-        "link moved             | l@=b          | l@=a        | -           | l      | -       | - "
-            + "              | -",
-        "file becomes link      | a@=b          | a=1         | -           | a      | -       | - "
-            + "              | -",
-        "folder becomes file    | p=1           | p/q=2       | -           | p      | p/q     | - "
-            + "              | 1",
-        "file becomes folder    | p/q=1         | p=2         | -           | p/q    | p       | - "
-            + "              | 1",
-        "missing there          | a=1           | a=1         | a:missing   | a      | -       | - "
-            + "              | 1",
-        "missing there, other   | a=1 b=1       | a=1 b=1     | a:missing   | a      | -       | - "
-            + "              | -",
-        "missing and unwanted   | -             | a=1         | a:missing   | -      | a       | - "
-            + "              | -",
-        "mode changed there     | a=1           | a=1         | a:mode      | a      | -       | - "
-            + "              | -",
-        "edited there           | a=1           | a=1         | a:changed   | -      | -       | a"
-            + " changed       | -",
-        "edited on both sides   | a=2           | a=1         | a:changed   | -      | -       | a"
-            + " changed       | -",
-        "edited both, equally   | a=2           | a=1         | a:2         | a      | -       | - "
-            + "              | -",
-        "edited, unwanted       | -             | a=1         | a:changed   | -      | a       | - "
-            + "              | -",
-        "edited blocks folder   | a/b=1         | a=1         | a:changed   | a/b    | a       | a"
-            + " parent        | 1",
-        "edited in the folder   | d=1           | d/e/f=1     | d/e/f:9     | d      | d/e/f   | d"
-            + " type          | 1",
-        "edited beside          | d-=1 d0=1     | d=1         | d:9         | d- d0  | d       | - "
-            + "              | 1",
-        "edited is no source    | b=1 a=1       | a=1         | a:changed   | b      | -       | a"
-            + " changed       | 1",
-      })
+      textBlock =
+          """
+          # what               | wanted    | held     | deviations | writes | deletes | conflicts | blobs
+          nothing              | -         | -        | -          | -      | -       | -         | -
+          first push           | a=1 b=2   | -        | -          | a b    | -       | -         | 1 2
+          no change            | a=1 l@=a  | a=1 l@=a | -          | -      | -       | -         | -
+          changed here         | a=2 b=1   | a=1 b=1  | -          | a      | -       | -         | 2
+          deleted here         | a=1       | a=1 b=2  | -          | -      | b       | -         | -
+          renamed here         | b=1       | a=1      | -          | b      | a       | -         | -
+          two of one content   | a=1 b=1   | -        | -          | a b    | -       | -         | 1
+          made executable here | a*=1      | a=1      | -          | a      | -       | -         | -
+          link moved           | l@=b      | l@=a     | -          | l      | -       | -         | -
+          file becomes link    | a@=b      | a=1      | -          | a      | -       | -         | -
+          folder becomes file  | p=1       | p/q=2    | -          | p      | p/q     | -         | 1
+          file becomes folder  | p/q=1     | p=2      | -          | p/q    | p       | -         | 1
+          missing there        | a=1       | a=1      | a:missing  | a      | -       | -         | 1
+          missing there, other | a=1 b=1   | a=1 b=1  | a:missing  | a      | -       | -         | -
+          missing and unwanted | -         | a=1      | a:missing  | -      | a       | -         | -
+          mode changed there   | a=1       | a=1      | a:mode     | a      | -       | -         | -
+          edited there         | a=1       | a=1      | a:changed  | -      | -       | a changed | -
+          edited on both sides | a=2       | a=1      | a:changed  | -      | -       | a changed | -
+          edited both, equally | a=2       | a=1      | a:2        | a      | -       | -         | -
+          edited, unwanted     | -         | a=1      | a:changed  | -      | a       | -         | -
+          edited blocks folder | a/b=1     | a=1      | a:changed  | a/b    | a       | a parent  | 1
+          edited in the folder | d=1       | d/e/f=1  | d/e/f:9    | d      | d/e/f   | d type    | 1
+          edited beside        | d-=1 d0=1 | d=1      | d:9        | d- d0  | d       | -         | 1
+          edited is no source  | b=1 a=1   | a=1      | a:changed  | b      | -       | a changed | 1
+          """)
   void plans(
       String what,
       String wanted,

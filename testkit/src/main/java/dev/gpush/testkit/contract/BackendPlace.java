@@ -7,6 +7,7 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.Requester;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -37,17 +38,13 @@ public interface BackendPlace extends AutoCloseable {
       Map<String, String> environment) {
     var id = new byte[8];
     random.nextBytes(id);
-    return new GangRequest(
-        GangId.of(id),
-        "devbox",
-        OWNER,
-        "home@here",
-        "project",
-        nodes,
-        GpuRequest.parse(gpus),
-        lease,
-        environment,
-        Map.of());
+    return GangRequest.of(
+            GangId.of(id),
+            new Requester(OWNER, "home@here", "devbox", "project"),
+            nodes,
+            GpuRequest.parse(gpus),
+            lease)
+        .with(new GangRequest.Variables(environment, Map.of()));
   }
 
   /** How many nodes of such requests fit at once; at least 4. */

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.machine.Pipe;
-import dev.gpush.core.machine.ShellQuote;
+import dev.gpush.core.text.ShellQuote;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.rig.Script.Ended;
 import java.io.IOException;
@@ -158,12 +158,6 @@ public final class SlurmRig {
     String off = "pid=" + pid + "; kill $pid; while kill -0 $pid 2>/dev/null; do sleep 0.02; done";
     String on = "slurmdbd; until sacctmgr -n list cluster >/dev/null 2>&1; do sleep 0.05; done";
     Ended ended = root("ctl", "sh", "-c", word.equals("off") ? off : on);
-    assertEquals(0, ended.status(), ended::errors);
-  }
-
-  /** Pulls a host's plug, or puts it back. */
-  public void power(String word, String host) throws IOException, InterruptedException {
-    Ended ended = run(List.of(script(), word, host, profile));
     assertEquals(0, ended.status(), ended::errors);
   }
 

@@ -13,6 +13,7 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.contract.BackendContract;
@@ -25,7 +26,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -153,17 +153,12 @@ final class FakeBackendTest implements BackendContract {
     public GangRequest request(int count, LeaseTerms lease) {
       var id = new byte[8];
       random.nextBytes(id);
-      return new GangRequest(
+      return GangRequest.of(
           GangId.of(id),
-          "devbox",
-          OWNER,
-          "home@host",
-          "project",
+          new Requester(OWNER, "home@host", "devbox", "project"),
           count,
           GpuRequest.parse("2"),
-          lease,
-          Map.of(),
-          Map.of());
+          lease);
     }
 
     @Override

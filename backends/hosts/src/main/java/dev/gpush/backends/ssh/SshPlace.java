@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.HostRange;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -24,6 +25,9 @@ import java.util.Optional;
  * @param cpuNodes how many nodes without GPUs one host is good for
  */
 record SshPlace(String name, List<Host> hosts, String scratch, String locks, int cpuNodes) {
+  /** More hosts in one inventory have not been tried. */
+  private static final int MOST_HOSTS = 1024;
+
   private static final String LOCKS = "/tmp/gpush-gpus";
 
   SshPlace {
@@ -36,7 +40,7 @@ record SshPlace(String name, List<Host> hosts, String scratch, String locks, int
     Map<String, Host> hosts = new LinkedHashMap<>();
     try {
       for (Json item : values.items("hosts")) {
-        for (String text : HostRange.names(item.text("host").orElse(""))) {
+        for (String text : HostRange.expand(item.text("host").orElse(""), MOST_HOSTS)) {
           Destination written = Destination.parse(text);
           Destination destination =
               new Destination(

@@ -9,6 +9,7 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
@@ -22,7 +23,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,17 +42,12 @@ final class FakeBackendWithAgentsTest {
       var id = new byte[8];
       random.nextBytes(id);
       var request =
-          new GangRequest(
+          GangRequest.of(
               GangId.of(id),
-              "devbox",
-              "me",
-              "home@here",
-              "project",
+              new Requester("me", "home@here", "devbox", "project"),
               2,
               GpuRequest.parse("1"),
-              BackendContract.LONG,
-              Map.of(),
-              Map.of());
+              BackendContract.LONG);
 
       Gang gang = backend.reserve(request);
       for (NodeInfo node : gang.nodes()) {

@@ -19,6 +19,7 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
@@ -127,17 +128,11 @@ final class LocalNodesTest {
       var recorder = new Recorder();
       var agents = new LocalAgents(new RecordingHost(folder, "/gateway/bin"), recorder, tasks);
       GangRequest request =
-          new GangRequest(
-              new GangId("0123456789abcdef"),
-              "devbox",
-              "me",
-              "home@here",
-              "project",
-              1,
-              GpuRequest.none(),
-              BackendContract.LONG,
-              Map.of("CUDA_VISIBLE_DEVICES", "0,1,2,3", "GPUSH_SESSION", "devbox"),
-              Map.of("PATH", "/client/bin", "CONDA_PREFIX", "/conda", "SECRET", "x"));
+          request(1)
+              .with(
+                  new GangRequest.Variables(
+                      Map.of("CUDA_VISIBLE_DEVICES", "0,1,2,3", "GPUSH_SESSION", "devbox"),
+                      Map.of("PATH", "/client/bin", "CONDA_PREFIX", "/conda", "SECRET", "x")));
       String workspace = folder.resolve("nodes/0123456789abcdef/0/project").toString();
       var secret = PeerSecret.random(new SecureRandom());
 
@@ -189,17 +184,12 @@ final class LocalNodesTest {
   }
 
   private static GangRequest request(int nodes) {
-    return new GangRequest(
+    return GangRequest.of(
         new GangId("0123456789abcdef"),
-        "devbox",
-        "me",
-        "home@here",
-        "project",
+        new Requester("me", "home@here", "devbox", "project"),
         nodes,
         GpuRequest.none(),
-        BackendContract.LONG,
-        Map.of(),
-        Map.of());
+        BackendContract.LONG);
   }
 
   @Test

@@ -25,15 +25,15 @@ final class AccessCheck {
           new Right("", "services", "", List.of("create"), true),
           new Right("", "secrets", "", List.of("create"), true));
 
-  private static final List<Wish> WISHES =
+  private static final List<OptionalRight> OPTIONAL =
       List.of(
-          new Wish(
+          new OptionalRight(
               new Right("", "nodes", "", List.of("list"), false),
               "which GPUs there are is not known before it is tried"),
-          new Wish(
+          new OptionalRight(
               new Right("", "pods", "", List.of("list"), false),
               "whether there is room now is not known before it is tried"),
-          new Wish(
+          new OptionalRight(
               new Right(
                   "coordination.k8s.io",
                   "leases",
@@ -41,16 +41,16 @@ final class AccessCheck {
                   List.of("get", "create", "update", "delete"),
                   true),
               "two gangs that are placed at once may have to take their pods back"),
-          new Wish(
+          new OptionalRight(
               new Right("", "pods", "", List.of("delete"), true),
               "pods whose agents do not answer end by their own grace, not sooner"),
-          new Wish(
+          new OptionalRight(
               new Right("", "events", "", List.of("list"), true),
               "why the cluster refuses pods, such as a quota, cannot be said"),
-          new Wish(
+          new OptionalRight(
               new Right("", "resourcequotas", "", List.of("list"), true),
               "a quota that is too small is found late"),
-          new Wish(
+          new OptionalRight(
               new Right("", "pods", "log", List.of("get"), true),
               "what a container wrote that did not start cannot be said"));
 
@@ -67,7 +67,7 @@ final class AccessCheck {
     }
   }
 
-  private record Wish(Right right, String without) {}
+  private record OptionalRight(Right right, String without) {}
 
   List<String> lines() throws InterruptedException, Unanswered {
     var lines = new ArrayList<String>();
@@ -94,16 +94,16 @@ final class AccessCheck {
                         + level
                         + ": pods may not lock memory (IPC_LOCK), without which InfiniBand may"
                         + " refuse to work"));
-    for (Wish wish : WISHES) {
-      if (!missing(wish.right()).isEmpty()) {
+    for (OptionalRight optional : OPTIONAL) {
+      if (!missing(optional.right()).isEmpty()) {
         lines.add(
             "you may not "
-                + ClusterText.list(missing(wish.right()))
+                + ClusterText.list(missing(optional.right()))
                 + " "
-                + wish.right().words()
-                + (wish.right().inNamespace() ? "" : " of the cluster")
+                + optional.right().words()
+                + (optional.right().inNamespace() ? "" : " of the cluster")
                 + ": "
-                + wish.without());
+                + optional.without());
       }
     }
     return List.copyOf(lines);

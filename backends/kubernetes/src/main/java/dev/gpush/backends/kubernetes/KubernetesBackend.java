@@ -361,7 +361,7 @@ public final class KubernetesBackend implements Backend {
             Optional<PodTag> tag = PodTag.of(job);
             if (tag.isPresent()
                 && !owner.isEmpty()
-                && tag.get().owner().equals(owner)
+                && tag.get().requester().owner().equals(owner)
                 && Jobs.end(job).isEmpty()
                 && !Jobs.isBeingDeleted(job)) {
               found.add(discovered(job, tag.get()));
@@ -385,9 +385,9 @@ public final class KubernetesBackend implements Backend {
     if (Jobs.isSuspended(job) || pods.placed() < tag.nodes() - Jobs.ended(job).size()) {
       return new Discovered(
           new Gang(id, name(), List.of(), GrantedPods.detail(place, job)),
-          tag.session(),
-          tag.owner(),
-          tag.holder(),
+          tag.requester().session(),
+          tag.requester().owner(),
+          tag.requester().holder(),
           false);
     }
     Map<Integer, Json> said =
@@ -397,11 +397,11 @@ public final class KubernetesBackend implements Backend {
         said.getOrDefault(0, Json.object())
             .text("holder")
             .filter(now -> !now.isEmpty())
-            .orElse(tag.holder());
+            .orElse(tag.requester().holder());
     return new Discovered(
         new GrantedPods(place, job).gang(pods, said, place.nodes(pods)),
-        tag.session(),
-        tag.owner(),
+        tag.requester().session(),
+        tag.requester().owner(),
         holder,
         said.size() == tag.nodes());
   }
@@ -452,7 +452,7 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public List<String> interpreters(Gang gang) {
-    boolean isBrought = place.settings().pythonImage().isPresent() && !gang.isBorrowed();
+    boolean isBrought = place.settings().pod().pythonImage().isPresent() && !gang.isBorrowed();
     try {
       Json pod = gang.isBorrowed() ? Json.object() : names.pod(gang.id(), 0);
       return Pods.name(pod).isEmpty()

@@ -194,7 +194,7 @@ final class KubernetesReservation {
   private Json created(GangObjects manifest, GangSystem system)
       throws InterruptedException, Unanswered {
     List<String> interpreters =
-        PythonInitContainer.interpreters(place.settings().pythonImage().isPresent());
+        PythonInitContainer.interpreters(place.settings().pod().pythonImage().isPresent());
     Json.Obj job =
         system.marked(manifest.job(agent.commandIn(GangObjects.OWN, interpreters)), manifest);
     for (int attempt = 1; attempt <= TRIES; attempt++) {

@@ -1,6 +1,5 @@
 package dev.gpush.backends.kubernetes;
 
-import dev.gpush.backends.kubernetes.api.Access;
 import dev.gpush.backends.kubernetes.api.ApiRefusal;
 import dev.gpush.backends.kubernetes.api.ApiServer;
 import dev.gpush.backends.remote.Unanswered;
@@ -28,11 +27,6 @@ record CountingServer(ApiServer real, Queue<String> questions) implements ApiSer
     List<String> all = List.copyOf(questions);
     questions.clear();
     return all.stream().filter(each -> each.startsWith(begin)).toList();
-  }
-
-  @Override
-  public Access access() {
-    return real.access();
   }
 
   @Override

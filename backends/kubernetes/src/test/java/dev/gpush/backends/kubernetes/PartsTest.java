@@ -31,7 +31,9 @@ import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.testkit.contract.BackendPlace;
 import java.nio.file.Files;
@@ -130,18 +132,12 @@ final class PartsTest {
             "H100:8",
             new LeaseTerms(Optional.empty(), Duration.ofHours(1)),
             Map.of());
-    return new GangRequest(
+    return GangRequest.of(
         any.gang(),
-        session,
-        any.owner(),
-        any.holder(),
-        any.project(),
+        new Requester(any.owner(), any.holder(), session, any.project()),
         any.nodes(),
         any.gpus(),
-        any.lease(),
-        any.environment(),
-        any.inherit(),
-        List.of());
+        any.lease());
   }
 
   @Test
@@ -432,6 +428,31 @@ final class PartsTest {
                     new ClusterRoom(Optional.empty(), Optional.empty()))
                 .result());
     assertEquals("its pods need an image", hopeless.reason());
+  }
+
+  /** The configuration's {@code time: {max: …}} was read and never looked at. */
+  @Test
+  void longerThanTheConfigurationAllowsNeverFits() {
+    KubernetesSettings settings =
+        settings(Json.object("image", "i", "time", Json.object("max", 3600)));
+    var blind = new ClusterRoom(Optional.empty(), Optional.empty());
+    for (Duration asked : List.of(Duration.ofHours(1), Duration.ofMinutes(61))) {
+      GangRequest any = request("devbox");
+      var lease = new LeaseTerms(Optional.of(asked), Duration.ofHours(1));
+      GangRequest request =
+          GangRequest.of(any.gang(), any.requester(), 1, GpuRequest.none(), lease);
+
+      PodShaping.Result result = new PodShaping(request, settings, blind).result();
+
+      if (asked.equals(Duration.ofHours(1))) {
+        assertInstanceOf(PodShaping.Result.Fits.class, result);
+      } else {
+        assertEquals(
+            new PodShaping.Result.Hopeless(
+                "the configuration allows at most 1h", List.of("--for 1h")),
+            result);
+      }
+    }
   }
 
   private static KubernetesSettings settings(Json.Obj values) {

@@ -1,7 +1,7 @@
 package dev.gpush.backends.slurm;
 
 import dev.gpush.backends.slurm.request.Container;
-import dev.gpush.core.machine.ShellQuote;
+import dev.gpush.core.text.ShellQuote;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;

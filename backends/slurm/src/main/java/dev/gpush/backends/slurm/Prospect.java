@@ -30,18 +30,18 @@ final class Prospect {
 
   String words(SlurmJob job, WaitReason reason) throws InterruptedException, Unanswered {
     if (!job.isWaiting()) {
-      return job.state().equals("CONFIGURING")
+      return job.status().state().equals("CONFIGURING")
           ? "granted; its nodes are booting"
           : job.words()
               + " is "
-              + ClusterText.clean(job.state()).toLowerCase(java.util.Locale.ROOT);
+              + ClusterText.clean(job.status().state()).toLowerCase(java.util.Locale.ROOT);
     }
     if (site.time().nanos() - nextLook >= 0) {
       look(job);
       nextLook = site.time().nanos() + BETWEEN.toNanos();
     }
     Optional<Duration> wait =
-        SlurmTime.moment(job.start())
+        SlurmTime.moment(job.times().start())
             .flatMap(start -> now.map(then -> Duration.between(then, start)));
     String estimate =
         wait.filter(time -> !time.isNegative())

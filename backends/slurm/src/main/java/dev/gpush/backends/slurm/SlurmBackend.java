@@ -265,7 +265,7 @@ public final class SlurmBackend implements Backend {
     told(
         () -> {
           SlurmJob job = running(gang);
-          Duration left = SlurmTime.span(job.left()).orElse(Duration.ofDays(365));
+          Duration left = SlurmTime.span(job.times().left()).orElse(Duration.ofDays(365));
           Duration most =
               left.compareTo(JobShaping.SLACK.multipliedBy(2)) < 0
                   ? left.dividedBy(2)
@@ -302,13 +302,16 @@ public final class SlurmBackend implements Backend {
                 "",
                 SlurmCommands.LIMIT);
     if (!answer.succeeded()) {
-      String session = JobTag.parse(job.comment()).map(JobTag::session).orElse(gang.id().text());
+      String session =
+          JobTag.parse(job.label().comment())
+              .map(tag -> tag.requester().session())
+              .orElse(gang.id().text());
       throw new GpushException(
           new SessionFailure.CannotExtend(
               session,
               job.words()
                   + " ends in "
-                  + DurationText.coarse(SlurmTime.span(job.left()).orElse(Duration.ZERO))
+                  + DurationText.coarse(SlurmTime.span(job.times().left()).orElse(Duration.ZERO))
                   + ", and Slurm lets only an administrator raise that ("
                   + ClusterText.clean(answer.errors())
                   + "); one can: "
@@ -343,8 +346,10 @@ public final class SlurmBackend implements Backend {
         () -> {
           var found = new ArrayList<Discovered>();
           for (SlurmJob job : site.queue().all()) {
-            Optional<JobTag> tag = JobTag.parse(job.comment());
-            if (tag.isPresent() && tag.get().owner().equals(owner) && !owner.isEmpty()) {
+            Optional<JobTag> tag = JobTag.parse(job.label().comment());
+            if (tag.isPresent()
+                && tag.get().requester().owner().equals(owner)
+                && !owner.isEmpty()) {
               found.add(discovered(job, tag.get()));
             }
           }
@@ -353,13 +358,13 @@ public final class SlurmBackend implements Backend {
   }
 
   private Discovered discovered(SlurmJob job, JobTag tag) throws InterruptedException, Unanswered {
-    var id = new GangId(job.name().substring(SlurmQueue.PREFIX.length()));
+    var id = new GangId(job.label().name().substring(SlurmQueue.PREFIX.length()));
     if (!job.isRunning()) {
       return new Discovered(
           new Gang(id, name(), List.of(), job.words()),
-          tag.session(),
-          tag.owner(),
-          tag.holder(),
+          tag.requester().session(),
+          tag.requester().owner(),
+          tag.requester().holder(),
           false);
     }
     Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.nodes()));
@@ -368,9 +373,14 @@ public final class SlurmBackend implements Backend {
         said.getOrDefault(0, Json.object())
             .text("holder")
             .filter(now -> !now.isEmpty())
-            .orElse(tag.holder());
+            .orElse(tag.requester().holder());
     Gang gang = new GrantedJob(name(), id, job, tag).gang(site.nodes(job.nodes()), said);
-    return new Discovered(gang, tag.session(), tag.owner(), holder, said.size() == tag.nodes());
+    return new Discovered(
+        gang,
+        tag.requester().session(),
+        tag.requester().owner(),
+        holder,
+        said.size() == tag.nodes());
   }
 
   @Override

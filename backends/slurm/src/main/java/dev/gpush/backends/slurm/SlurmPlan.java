@@ -117,7 +117,12 @@ final class SlurmPlan {
             .filter(job -> HostList.expand(job.nodes()).stream().anyMatch(hosts::contains))
             .map(
                 job ->
-                    job.user() + " (" + ClusterText.clean(job.name()) + ", job " + job.id() + ")")
+                    job.label().user()
+                        + " ("
+                        + ClusterText.clean(job.label().name())
+                        + ", job "
+                        + job.id()
+                        + ")")
             .distinct()
             .limit(8)
             .toList();

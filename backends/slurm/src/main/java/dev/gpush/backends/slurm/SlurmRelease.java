@@ -117,7 +117,7 @@ final class SlurmRelease {
     }
     LoginNode.Facts login = site.login().facts();
     return jobs.stream()
-        .flatMap(job -> JobTag.parse(job.comment()).stream())
+        .flatMap(job -> JobTag.parse(job.label().comment()).stream())
         .map(JobTag::under)
         .findFirst()
         .orElseGet(() -> site.settings().under(login, gang.id().text()));
@@ -130,7 +130,7 @@ final class SlurmRelease {
             .asking(linked)
             .ask(job.id(), gang.id(), nodes, Json.object("do", "release"), limit);
     var kept = new ArrayList<String>();
-    JobTag tag = JobTag.parse(job.comment()).orElse(null);
+    JobTag tag = JobTag.parse(job.label().comment()).orElse(null);
     AgentAnswer.said(answers)
         .forEach(
             (node, said) -> {
@@ -159,7 +159,7 @@ final class SlurmRelease {
       for (SlurmJob job : living) {
         // A job that is ending needs no telling; that it does not end, the limit will say.
         if (site.time().nanos() - cancelAt > 0
-            && !job.state().equals("COMPLETING")
+            && !job.status().state().equals("COMPLETING")
             && cancelled.add(job.id())) {
           cancel(job);
         }

@@ -206,7 +206,7 @@ final class SlurmReservation {
     Json.Obj start =
         AgentStart.of(request)
             .with("under", tag.under())
-            .with("project", tag.project())
+            .with("project", tag.requester().project())
             .with("env_over", variables())
             .with("lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()))
             .with("peers", PeerSecret.random(random).onHosts())
@@ -297,7 +297,7 @@ final class SlurmReservation {
           if (job.isRunning()) {
             return job;
           }
-          WaitReason reason = WaitReason.of(job.reason());
+          WaitReason reason = WaitReason.of(job.status().reason());
           hopeless = job.isWaiting() && reason.isHopeless() ? hopeless + 1 : 0;
           if (hopeless == HOPELESS_LOOKS) {
             throw never(reason.words(), List.of());
@@ -333,7 +333,7 @@ final class SlurmReservation {
         "starting agents on "
             + ClusterText.clean(job.nodes())
             + container.map(in -> " in " + in.image()).orElse(""));
-    JobTag tag = JobTag.parse(job.comment()).orElseGet(() -> lostTag(job));
+    JobTag tag = JobTag.parse(job.label().comment()).orElseGet(() -> lostTag(job));
     GrantedJob grant = new GrantedJob(site.name(), request.gang(), job, tag);
     Duration most = container.isPresent() ? IMAGE_LIMIT : AGENTS_LIMIT;
     long end = site.time().nanos() + most.toNanos();
@@ -380,10 +380,7 @@ final class SlurmReservation {
     try {
       String under = site.settings().under(site.login().facts(), request.gang().text());
       return new JobTag(
-          request.owner(),
-          request.session(),
-          request.holder(),
-          request.project(),
+          request.requester(),
           request.nodes(),
           request.gpus().count(),
           request.gpus().model().orElse("GPU"),

@@ -91,28 +91,28 @@ final class WordsTest {
   @ParameterizedTest(name = "{0}")
   @CsvSource(
       delimiter = '|',
-      value = {
-        "Invalid partition name specified | true",
-        "No partition specified or system default partition | true",
-        "User's group not permitted to use this partition | true",
-        "Requested node configuration is not available | true",
-        "Requested partition configuration not available now | false",
-        "Requested nodes are busy | false",
-        "Invalid account or account/partition combination specified | true",
-        "Invalid qos specification | true",
-        "Invalid generic resource (gres) specification | true",
-        "Invalid feature specification | true",
-        "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits) |"
-            + " true",
-        "Requested time limit is invalid (missing or exceeds some limit) | true",
-        "Access denied to requested reservation | true",
-        "Requested reservation is invalid | true",
-        "Requested topology configuration is not available | true",
-        "Partition in DOWN state | false",
-        "Required node not available (down, drained or reserved) | false",
-        "Required partition not available (inactive or drain) | true",
-        "Unable to contact slurm controller (connect failure) | false",
-      })
+      textBlock =
+          """
+          Invalid partition name specified | true
+          No partition specified or system default partition | true
+          User's group not permitted to use this partition | true
+          Requested node configuration is not available | true
+          Requested partition configuration not available now | false
+          Requested nodes are busy | false
+          Invalid account or account/partition combination specified | true
+          Invalid qos specification | true
+          Invalid generic resource (gres) specification | true
+          Invalid feature specification | true
+          Job violates accounting/QOS policy (job submit limit, user's size and/or time limits) | true
+          Requested time limit is invalid (missing or exceeds some limit) | true
+          Access denied to requested reservation | true
+          Requested reservation is invalid | true
+          Requested topology configuration is not available | true
+          Partition in DOWN state | false
+          Required node not available (down, drained or reserved) | false
+          Required partition not available (inactive or drain) | true
+          Unable to contact slurm controller (connect failure) | false
+          """)
   void refusals(String said, boolean isHopeless) {
     SbatchRefusal refusal =
         SbatchRefusal.of("Welcome\nsbatch: error: Batch job submission failed: " + said + "\n");
@@ -156,7 +156,15 @@ final class WordsTest {
             "BOOT_FAIL",
             "OUT_OF_MEMORY",
             "DEADLINE")) {
-      SlurmJob job = new SlurmJob(7, "", "", state, "", "", "", "", "", 0, "");
+      SlurmJob job =
+          new SlurmJob(
+              7,
+              new SlurmJob.Label("", "", ""),
+              new SlurmJob.Status(state, ""),
+              "",
+              new SlurmJob.Times("", ""),
+              "",
+              0);
       assertTrue(job.hasEnded(), state);
       assertTrue(seen.add(job.fate()), state);
     }

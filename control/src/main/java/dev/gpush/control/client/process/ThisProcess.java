@@ -74,9 +74,7 @@ public final class ThisProcess {
     String terminals = System.getProperty("gpush.tty", "000");
     String[] size = System.getProperty("gpush.size", "").split(" ", -1);
     return Facts.of(
-        isSet(terminals, 0),
-        isSet(terminals, 1),
-        isSet(terminals, 2),
+        new Facts.Terminals(isSet(terminals, 0), isSet(terminals, 1), isSet(terminals, 2)),
         size.length == 2 ? number(size[1]) : 0,
         size.length == 2 ? number(size[0]) : 0,
         System.getenv());

@@ -12,7 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Requests that failed while no command waited for them: the user hears of each from {@code ps},
@@ -22,9 +21,8 @@ public final class UnreportedFailures {
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
   private final Ledger ledger;
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: one for each workspace
+  // guarded by this: one for each workspace
   private final Map<Path, LedgerEntry> unheard = new LinkedHashMap<>();
 
   public UnreportedFailures(Ledger ledger) {
@@ -52,22 +50,14 @@ public final class UnreportedFailures {
     }
   }
 
-  public void add(LedgerEntry entry) {
-    lock.lock();
-    try {
-      unheard.put(entry.root(), entry);
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void add(LedgerEntry entry) {
+    unheard.put(entry.root(), entry);
   }
 
   public List<EndedRequest> all() {
     var all = new ArrayList<EndedRequest>();
-    lock.lock();
-    try {
+    synchronized (this) {
       unheard.values().forEach(entry -> all.add(ended(entry)));
-    } finally {
-      lock.unlock();
     }
     return all;
   }
@@ -75,11 +65,8 @@ public final class UnreportedFailures {
   /** The one of this workspace, which is told by the caller and then forgotten. */
   public Optional<EndedRequest> take(Path root) {
     Optional<LedgerEntry> entry;
-    lock.lock();
-    try {
+    synchronized (this) {
       entry = Optional.ofNullable(unheard.remove(root));
-    } finally {
-      lock.unlock();
     }
     entry.ifPresent(this::forget);
     return entry.map(UnreportedFailures::ended);

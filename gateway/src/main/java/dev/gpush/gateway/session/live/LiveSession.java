@@ -18,7 +18,6 @@ import dev.gpush.link.LinkState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -30,9 +29,8 @@ public final class LiveSession implements AutoCloseable {
   private final SessionAgents agents = new SessionAgents(this);
 
   private final TurnQueue turns = new TurnQueue();
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
+  // guarded by this: backend, entry, links, work, lost, gone, pending, refused, isForgotten,
   // isClosed, isObserved
   private Backend backend;
   private LedgerEntry entry;
@@ -72,45 +70,31 @@ public final class LiveSession implements AutoCloseable {
 
   /** The caller's turn goes on in this request, which ends it. */
   public void pending(PendingRequest request) {
-    lock.lock();
-    try {
+    synchronized (this) {
       pending = Optional.of(request);
-    } finally {
-      lock.unlock();
     }
     turns.joinable("up");
   }
 
   /** The request that makes this session, until it is over. */
-  public Optional<PendingRequest> pending() {
-    lock.lock();
-    try {
-      return pending.filter(request -> !request.isOver());
-    } finally {
-      lock.unlock();
-    }
+  public synchronized Optional<PendingRequest> pending() {
+    return pending.filter(request -> !request.isOver());
   }
 
   /** The ledger first, then this process. */
   public void move(LedgerEntry next) {
     ledger.put(next);
-    lock.lock();
-    try {
+    synchronized (this) {
       entry = next;
-    } finally {
-      lock.unlock();
     }
   }
 
   /** As {@link #move}, to another backend than before. */
   public void move(LedgerEntry next, Backend with) {
     ledger.put(next);
-    lock.lock();
-    try {
+    synchronized (this) {
       entry = next;
       backend = with;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -127,11 +111,8 @@ public final class LiveSession implements AutoCloseable {
     } catch (GpushException unwritten) {
       problem = Optional.of(unwritten);
     }
-    lock.lock();
-    try {
+    synchronized (this) {
       entry = next;
-    } finally {
-      lock.unlock();
     }
     return problem;
   }
@@ -165,11 +146,8 @@ public final class LiveSession implements AutoCloseable {
 
   /** The request came to nothing: no trace stays. */
   public void forget() {
-    lock.lock();
-    try {
+    synchronized (this) {
       isForgotten = true;
-    } finally {
-      lock.unlock();
     }
     try {
       ledger.forget(entry());
@@ -179,33 +157,18 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /** True when a command that waited for its turn must look for the session again. */
-  public boolean isOver() {
-    lock.lock();
-    try {
-      return isForgotten || entry.state().isOver();
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean isOver() {
+    return isForgotten || entry.state().isOver();
   }
 
-  public void linked(List<Link> made, SessionWork with) {
-    lock.lock();
-    try {
-      links = List.copyOf(made);
-      work = Optional.of(with);
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void linked(List<Link> made, SessionWork with) {
+    links = List.copyOf(made);
+    work = Optional.of(with);
   }
 
   /** Another gateway has the gang: links are not made any more, until somebody wants it back. */
-  public void lookOn(AgentFailure.Superseded by) {
-    lock.lock();
-    try {
-      refused = Optional.of(by);
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void lookOn(AgentFailure.Superseded by) {
+    refused = Optional.of(by);
   }
 
   /** Who has the gang, when it is not this gateway. */
@@ -216,11 +179,8 @@ public final class LiveSession implements AutoCloseable {
         found = Optional.of(by);
       }
     }
-    lock.lock();
-    try {
+    synchronized (this) {
       return found.or(() -> refused);
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -228,23 +188,17 @@ public final class LiveSession implements AutoCloseable {
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
     moveAnyway(entry().keptBy(by, Math.max(entry().term(), other.term()) + 1));
-    lock.lock();
-    try {
+    synchronized (this) {
       refused = Optional.empty();
-    } finally {
-      lock.unlock();
     }
   }
 
   /** The backend says that these nodes are gone for good: their links end, the others go on. */
   public void lose(Observation.Partly seen) {
     List<Link> all;
-    lock.lock();
-    try {
+    synchronized (this) {
       lost = Optional.of(seen);
       all = links;
-    } finally {
-      lock.unlock();
     }
     seen.lost().stream()
         .filter(node -> node < all.size())
@@ -258,11 +212,8 @@ public final class LiveSession implements AutoCloseable {
    * says so.
    */
   public void lose(String reason) {
-    lock.lock();
-    try {
+    synchronized (this) {
       gone = Optional.of(reason);
-    } finally {
-      lock.unlock();
     }
     links().forEach(link -> link.gone(reason));
   }
@@ -357,13 +308,8 @@ public final class LiveSession implements AutoCloseable {
     return gang().nodes().get(index);
   }
 
-  public SessionWork work() {
-    lock.lock();
-    try {
-      return work.orElseThrow(() -> notReached(0, entry.state().word()));
-    } finally {
-      lock.unlock();
-    }
+  public synchronized SessionWork work() {
+    return work.orElseThrow(() -> notReached(0, entry.state().word()));
   }
 
   public Optional<SessionWork> workIfAny() {
@@ -388,13 +334,8 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /** In the book of a new gateway, not linked yet, and somebody is at it. */
-  public boolean isBeingTakenOver() {
-    lock.lock();
-    try {
-      return entry.state() == SessionState.READY && links.isEmpty() && turns.isTaken();
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean isBeingTakenOver() {
+    return entry.state() == SessionState.READY && links.isEmpty() && turns.isTaken();
   }
 
   /** Until the command that has the turn is done with it, or the limit. */
@@ -407,34 +348,19 @@ public final class LiveSession implements AutoCloseable {
     return !all.isEmpty() && all.stream().allMatch(link -> link.state() instanceof LinkState.Up);
   }
 
-  private <T> T locked(Supplier<T> look) {
-    lock.lock();
-    try {
-      return look.get();
-    } finally {
-      lock.unlock();
-    }
+  private synchronized <T> T locked(Supplier<T> look) {
+    return look.get();
   }
 
   /** One observer is enough; true for the one that is to begin. */
-  public boolean startObserving() {
-    lock.lock();
-    try {
-      boolean isFirst = !isObserved && !isClosed;
-      isObserved = isObserved || isFirst;
-      return isFirst;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean startObserving() {
+    boolean isFirst = !isObserved && !isClosed;
+    isObserved = isObserved || isFirst;
+    return isFirst;
   }
 
-  public void stopObserving() {
-    lock.lock();
-    try {
-      isObserved = false;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void stopObserving() {
+    isObserved = false;
   }
 
   public boolean isClosed() {
@@ -447,12 +373,9 @@ public final class LiveSession implements AutoCloseable {
    */
   public void stop() {
     boolean isAsked;
-    lock.lock();
-    try {
+    synchronized (this) {
       isClosed = true;
       isAsked = !backend.asking(agents).equals(backend);
-    } finally {
-      lock.unlock();
     }
     if (isAsked) {
       workIfAny().ifPresent(SessionWork::close);
@@ -464,12 +387,9 @@ public final class LiveSession implements AutoCloseable {
   /** Ends links and work so that new ones can be made. */
   public void unlink() {
     endLinks();
-    lock.lock();
-    try {
+    synchronized (this) {
       links = List.of();
       work = Optional.empty();
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -485,11 +405,8 @@ public final class LiveSession implements AutoCloseable {
   /** For good. What was known of runs can still be read. */
   @Override
   public void close() {
-    lock.lock();
-    try {
+    synchronized (this) {
       isClosed = true;
-    } finally {
-      lock.unlock();
     }
     endLinks();
   }

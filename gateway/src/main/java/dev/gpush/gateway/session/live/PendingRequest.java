@@ -7,7 +7,6 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -19,9 +18,8 @@ public final class PendingRequest {
   private final SessionName name;
   private final SharedTalk talk;
   private final CountDownLatch over = new CountDownLatch(1);
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: thread, isCancelled, outcome
+  // guarded by this: thread, isCancelled, outcome
   private Optional<Thread> thread = Optional.empty();
   private boolean isCancelled;
   private Outcome outcome = new Outcome.Left();
@@ -78,38 +76,25 @@ public final class PendingRequest {
     }
   }
 
-  private void begin() throws InterruptedException {
-    lock.lock();
-    try {
-      thread = Optional.of(Thread.currentThread());
-      if (isCancelled) {
-        throw new InterruptedException();
-      }
-    } finally {
-      lock.unlock();
+  private synchronized void begin() throws InterruptedException {
+    thread = Optional.of(Thread.currentThread());
+    if (isCancelled) {
+      throw new InterruptedException();
     }
   }
 
   private void end(TurnQueue.Turn turn) {
-    lock.lock();
-    try {
+    synchronized (this) {
       // Who cancels later interrupts nothing that is not this request.
       thread = Optional.empty();
-    } finally {
-      lock.unlock();
     }
     turn.close();
     over.countDown();
     talk.end();
   }
 
-  private void outcome(Outcome what) {
-    lock.lock();
-    try {
-      outcome = what;
-    } finally {
-      lock.unlock();
-    }
+  private synchronized void outcome(Outcome what) {
+    outcome = what;
   }
 
   public SharedTalk talk() {
@@ -120,33 +105,18 @@ public final class PendingRequest {
     return over.getCount() == 0;
   }
 
-  public boolean isReady() {
-    lock.lock();
-    try {
-      return outcome instanceof Outcome.Ready;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean isReady() {
+    return outcome instanceof Outcome.Ready;
   }
 
-  public boolean isCancelled() {
-    lock.lock();
-    try {
-      return isCancelled;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean isCancelled() {
+    return isCancelled;
   }
 
   /** Gives it up: whatever was asked for is given back. Does not wait for that. */
-  public void cancel() {
-    lock.lock();
-    try {
-      isCancelled = true;
-      thread.ifPresent(Thread::interrupt);
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void cancel() {
+    isCancelled = true;
+    thread.ifPresent(Thread::interrupt);
   }
 
   /** Until nothing of it goes on any more; an interrupt of the caller does not shorten that. */
@@ -178,12 +148,9 @@ public final class PendingRequest {
     }
     Outcome now;
     boolean isGivenUp;
-    lock.lock();
-    try {
+    synchronized (this) {
       now = outcome;
       isGivenUp = isCancelled;
-    } finally {
-      lock.unlock();
     }
     switch (now) {
       case Outcome.Ready() -> {

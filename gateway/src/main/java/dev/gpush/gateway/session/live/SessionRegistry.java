@@ -14,16 +14,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /** The sessions of this process by name and by workspace. Its lock is held for moments only. */
 public final class SessionRegistry {
   private final SessionFiles files;
   private final Runnable changed;
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: live
+  // guarded by this: live
   private final Map<SessionName, LiveSession> live = new LinkedHashMap<>();
 
   /**
@@ -52,8 +50,7 @@ public final class SessionRegistry {
       Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker, Talk talk)
       throws InterruptedException {
     LiveSession found;
-    lock.lock();
-    try {
+    synchronized (this) {
       Optional<LiveSession> there = there(name, root);
       if (there.isEmpty()) {
         LiveSession made = maker.apply(name.orElseGet(this::freeName));
@@ -62,64 +59,44 @@ public final class SessionRegistry {
         return entered;
       }
       found = there.get();
-    } finally {
-      lock.unlock();
     }
     return new Entered(found, found.beginOrJoin("up", talk), false);
   }
 
   /** This folder's session, or the only one that there is. */
-  public LiveSession of(Path root) {
-    lock.lock();
-    try {
-      Optional<LiveSession> here = there(Optional.empty(), root);
-      if (here.isEmpty() && live.size() == 1) {
-        return live.values().iterator().next();
-      }
-      return here.orElseThrow(
-          () -> new GpushException(new UsageFailure.WhichSession(List.copyOf(names()))));
-    } finally {
-      lock.unlock();
+  public synchronized LiveSession of(Path root) {
+    Optional<LiveSession> here = there(Optional.empty(), root);
+    if (here.isEmpty() && live.size() == 1) {
+      return live.values().iterator().next();
     }
+    return here.orElseThrow(
+        () -> new GpushException(new UsageFailure.WhichSession(List.copyOf(names()))));
   }
 
-  public LiveSession named(SessionName name) {
-    lock.lock();
-    try {
-      LiveSession session = live.get(name);
-      if (session == null) {
-        throw new GpushException(
-            new UsageFailure.UnknownSession(
-                name.text(), Nearest.one(name.text(), names()).stream().toList(), names()));
-      }
-      return session;
-    } finally {
-      lock.unlock();
+  public synchronized LiveSession named(SessionName name) {
+    LiveSession session = live.get(name);
+    if (session == null) {
+      throw new GpushException(
+          new UsageFailure.UnknownSession(
+              name.text(), Nearest.one(name.text(), names()).stream().toList(), names()));
     }
+    return session;
   }
 
   /** Every session, over or not. */
-  public List<LiveSession> all() {
-    lock.lock();
-    try {
-      return List.copyOf(live.values());
-    } finally {
-      lock.unlock();
-    }
+  public synchronized List<LiveSession> all() {
+    return List.copyOf(live.values());
   }
 
   /** Puts in what an earlier gateway left; where the name is taken by now, under a free one. */
   public Taken adopt(LedgerEntry entry, Backend backend, Ledger ledger) {
     Taken taken;
-    lock.lock();
-    try {
+    synchronized (this) {
       boolean isFree = !live.containsKey(entry.name());
       LedgerEntry unique = isFree ? entry : entry.named(freeName());
       var session = new LiveSession(unique, backend, ledger);
       taken = new Taken(session, session.beginFirst("recovery"));
       live.put(session.name(), session);
-    } finally {
-      lock.unlock();
     }
     if (!taken.session().name().equals(entry.name())) {
       taken.session().moveAnyway(taken.session().entry());
@@ -130,11 +107,8 @@ public final class SessionRegistry {
   /** Takes out a session that is over; its files go with it. */
   public void remove(LiveSession session) {
     files.forget(session.entry());
-    lock.lock();
-    try {
+    synchronized (this) {
       live.remove(session.name(), session);
-    } finally {
-      lock.unlock();
     }
     changed.run();
   }

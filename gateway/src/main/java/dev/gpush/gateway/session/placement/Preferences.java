@@ -10,6 +10,7 @@ import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import dev.gpush.core.session.UpRequest;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -80,10 +81,10 @@ public final class Preferences {
             .or(() -> lastGpus)
             .or(() -> config.value("gpus").flatMap(Preferences::gpus))
             .orElse(GpuRequest.none());
-    var asked = new HashSet<String>();
-    request.wanted().nodes().or(() -> projectNodes).ifPresent(_ -> asked.add("nodes"));
-    request.wanted().gpus().or(() -> projectGpus).ifPresent(_ -> asked.add("gpus"));
-    request.wanted().backend().ifPresent(_ -> asked.add("backend"));
+    var explicit = new HashSet<String>();
+    request.wanted().nodes().or(() -> projectNodes).ifPresent(_ -> explicit.add("nodes"));
+    request.wanted().gpus().or(() -> projectGpus).ifPresent(_ -> explicit.add("gpus"));
+    request.wanted().backend().ifPresent(_ -> explicit.add("backend"));
     return new ResolvedUp(
         request
             .wanted()
@@ -96,13 +97,16 @@ public final class Preferences {
                         .map(Preferences::names)
                         .filter(config.order()::containsAll))
             .orElse(List.of()),
-        nodes,
-        gpus,
-        request.lease().hardEnd().or(() -> seconds(config, "lease.for")),
-        request.lease().idle().orElseGet(() -> idle(config)),
-        request.wanted().python().or(() -> config.text("python")),
-        asked,
-        Optional.empty(),
+        new LedgerEntry.Asked(
+            nodes,
+            gpus,
+            request.wanted().python().or(() -> config.text("python")),
+            request.wanted().natives(),
+            Optional.empty()),
+        new LedgerEntry.Lease(
+            request.lease().hardEnd().or(() -> seconds(config, "lease.for")),
+            request.lease().idle().orElseGet(() -> idle(config))),
+        explicit,
         notes);
   }
 

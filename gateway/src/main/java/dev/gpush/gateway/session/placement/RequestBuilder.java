@@ -11,6 +11,7 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.UpRequest;
@@ -49,7 +50,7 @@ public final class RequestBuilder {
   public LedgerEntry intent(
       SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
     Map<String, String> inherit = backend.inherited(request.origin().environment());
-    return intent(name, config, wish, backend, inherit, request.wanted().natives());
+    return intent(name, config, wish, backend, inherit);
   }
 
   /** At the first backend that may be asked; which one it will be is decided later. */
@@ -62,8 +63,7 @@ public final class RequestBuilder {
       Config config,
       ResolvedUp wish,
       Backend backend,
-      Map<String, String> inherit,
-      List<String> natives) {
+      Map<String, String> inherit) {
     byte[] gang = new byte[8];
     byte[] id = new byte[6];
     random.nextBytes(gang);
@@ -80,8 +80,8 @@ public final class RequestBuilder {
     return new LedgerEntry(
         session,
         keeper,
-        new LedgerEntry.Asked(wish.nodes(), wish.gpus(), wish.python(), natives, wish.attach()),
-        new LedgerEntry.Lease(wish.hardEnd(), wish.idle()),
+        wish.asked(),
+        wish.lease(),
         Reservation.of(backend.name(), GangId.of(gang), inherit),
         LedgerEntry.Status.begun());
   }
@@ -92,15 +92,16 @@ public final class RequestBuilder {
     var wish =
         new ResolvedUp(
             List.of(backend.name()),
-            gang.nodes().size(),
-            GpuRequest.of(gang.nodes().getFirst()),
-            Optional.empty(),
-            idle,
-            Optional.empty(),
+            new LedgerEntry.Asked(
+                gang.nodes().size(),
+                GpuRequest.of(gang.nodes().getFirst()),
+                Optional.empty(),
+                List.of(),
+                Optional.empty()),
+            new LedgerEntry.Lease(Optional.empty(), idle),
             Set.of(),
-            Optional.empty(),
             List.of());
-    return intent(name, config, wish, backend, Map.of(), List.of())
+    return intent(name, config, wish, backend, Map.of())
         .with(new Bid(backend.name(), gang.id(), true))
         .granted(gang)
         .foreign(true);
@@ -109,18 +110,13 @@ public final class RequestBuilder {
   GangRequest gang(LedgerEntry entry, Config config) {
     return new GangRequest(
         entry.gang(),
-        entry.name().text(),
-        entry.owner(),
-        entry.holder().text(),
-        project(config.root()),
+        new Requester(
+            entry.owner(), entry.holder().text(), entry.name().text(), project(config.root())),
         entry.nodes(),
         entry.gpus(),
         new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
-        SessionEnvironment.base(config, entry),
-        entry.inherit(),
-        entry.natives(),
-        config.text("image"),
-        entry.attach());
+        new GangRequest.Variables(SessionEnvironment.base(config, entry), entry.inherit()),
+        new GangRequest.Options(entry.natives(), config.text("image"), entry.attach()));
   }
 
   private static List<Duration> warnings(Config config) {

@@ -4,7 +4,6 @@ import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.Loan;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -14,93 +13,91 @@ import java.util.Set;
  * What an {@code up} comes to after flags, files and habits.
  *
  * @param backends those that may be asked; empty: all of the configuration's
- * @param asked which of nodes, gpus and backend were asked for by flags or the project's files, as
- *     opposed to habits and defaults: a session that is there differs by these only
- * @param attach what runs already and is to be borrowed
+ * @param explicit which of nodes, gpus and backend were asked for by flags or the project's files,
+ *     as opposed to habits and defaults: a session that is there differs by these only
  * @param notes what to tell before it is done ("as last time here: 2 nodes")
  */
 public record ResolvedUp(
     List<String> backends,
-    int nodes,
-    GpuRequest gpus,
-    Optional<Duration> hardEnd,
-    Duration idle,
-    Optional<String> python,
-    Set<String> asked,
-    Optional<String> attach,
+    LedgerEntry.Asked asked,
+    LedgerEntry.Lease lease,
+    Set<String> explicit,
     List<String> notes) {
   public ResolvedUp {
     backends = List.copyOf(backends);
-    asked = Set.copyOf(asked);
+    explicit = Set.copyOf(explicit);
     notes = List.copyOf(notes);
   }
 
   /** What an earlier gateway has asked for. */
   public static ResolvedUp of(LedgerEntry entry) {
-    return new ResolvedUp(
-        List.of(),
-        entry.nodes(),
-        entry.gpus(),
-        entry.hardEnd(),
-        entry.idle(),
-        entry.python(),
-        Set.of(),
-        entry.attach(),
-        List.of());
+    return new ResolvedUp(List.of(), entry.asked(), entry.lease(), Set.of(), List.of());
   }
 
   /** Of what a backend lends, all of it. */
   ResolvedUp borrowing(String backend, Loan loan, String name) {
-    return new ResolvedUp(
-        List.of(backend),
-        loan.nodes(),
-        loan.gpus(),
-        hardEnd,
-        idle,
-        python,
-        Set.of("backend"),
-        Optional.of(name),
-        notes);
+    var all =
+        new LedgerEntry.Asked(
+            loan.nodes(), loan.gpus(), python(), asked.natives(), Optional.of(name));
+    return new ResolvedUp(List.of(backend), all, lease, Set.of("backend"), notes);
+  }
+
+  public int nodes() {
+    return asked.nodes();
+  }
+
+  public GpuRequest gpus() {
+    return asked.gpus();
+  }
+
+  public Optional<String> python() {
+    return asked.python();
+  }
+
+  public Optional<String> attach() {
+    return asked.attach();
   }
 
   /** "2 × 8 = 16 H100", "2 CPU nodes". */
   String words() {
+    GpuRequest gpus = gpus();
     if (gpus.isNone()) {
-      return nodes + (nodes == 1 ? " CPU node" : " CPU nodes");
+      return nodes() + (nodes() == 1 ? " CPU node" : " CPU nodes");
     }
-    return nodes
+    return nodes()
         + " × "
         + gpus.count()
         + " = "
-        + nodes * gpus.count()
+        + nodes() * gpus.count()
         + " "
         + gpus.model().orElse("GPU");
   }
 
   /** What a session has and what is asked for instead. */
-  public List<SessionFailure.Difference> differences(LedgerEntry has, List<String> natives) {
+  public List<SessionFailure.Difference> differences(LedgerEntry has) {
     var differences = new ArrayList<SessionFailure.Difference>();
-    if (asked.contains("nodes") && has.nodes() != nodes) {
+    if (explicit.contains("nodes") && has.nodes() != nodes()) {
       differences.add(
           new SessionFailure.Difference(
-              "nodes", Integer.toString(has.nodes()), Integer.toString(nodes)));
+              "nodes", Integer.toString(has.nodes()), Integer.toString(nodes())));
     }
-    boolean isSame = has.gpus().equals(gpus) || (has.gpus().isNone() && gpus.isNone());
-    if (asked.contains("gpus") && !isSame) {
+    boolean isSame = has.gpus().equals(gpus()) || (has.gpus().isNone() && gpus().isNone());
+    if (explicit.contains("gpus") && !isSame) {
       differences.add(
-          new SessionFailure.Difference("gpus", has.gpus().toString(), gpus.toString()));
+          new SessionFailure.Difference("gpus", has.gpus().toString(), gpus().toString()));
     }
     List<String> places = has.places();
-    if (asked.contains("backend") && places.stream().noneMatch(backends::contains)) {
+    if (explicit.contains("backend") && places.stream().noneMatch(backends::contains)) {
       differences.add(
           new SessionFailure.Difference(
               "backend", String.join(",", places), String.join(",", backends)));
     }
-    if (attach.isPresent() && !attach.equals(has.attach())) {
+    if (attach().isPresent() && !attach().equals(has.attach())) {
       differences.add(
           new SessionFailure.Difference(
-              "attach", has.attach().orElse("nodes of its own"), attach.get()));
+              "attach", has.attach().orElse("nodes of its own"), attach().get()));
     }
+    List<String> natives = asked.natives();
     if (!natives.isEmpty() && !natives.equals(has.natives())) {
       differences.add(
           new SessionFailure.Difference(

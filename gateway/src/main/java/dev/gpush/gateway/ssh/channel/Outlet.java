@@ -6,7 +6,6 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.AbstractChannel;
@@ -36,9 +35,8 @@ final class Outlet {
   private static final int JOINED = 4 << 10;
 
   private final AbstractChannel channel;
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock: all that follows
+  // guarded by this: all that follows
   private final ArrayDeque<Item> waiting = new ArrayDeque<>();
   private boolean writing;
   private boolean broken;
@@ -89,23 +87,15 @@ final class Outlet {
 
   /** Nobody reads any more: bytes are dropped, and what was to follow them is done. */
   void drop() {
-    lock.lock();
-    try {
+    synchronized (this) {
       dropping = true;
       waiting.removeIf(Item.Bytes.class::isInstance);
-    } finally {
-      lock.unlock();
     }
     write();
   }
 
-  private boolean isDropping() {
-    lock.lock();
-    try {
-      return dropping;
-    } finally {
-      lock.unlock();
-    }
+  private synchronized boolean isDropping() {
+    return dropping;
   }
 
   /** Something of our own for the person to read. */
@@ -122,8 +112,7 @@ final class Outlet {
   }
 
   private void bring(Item.Bytes item) {
-    lock.lock();
-    try {
+    synchronized (this) {
       // Not to the first: its bytes may be on their way to a packet at this moment.
       boolean mayJoin = waiting.size() > 1 && item.bytes().remaining() <= SMALL;
       if (mayJoin && waiting.getLast() instanceof Item.Bytes last && last.joins(item)) {
@@ -136,52 +125,36 @@ final class Outlet {
         waiting.add(room);
         return;
       }
-    } finally {
-      lock.unlock();
     }
     add(item);
   }
 
   private void add(Item item) {
-    lock.lock();
-    try {
+    synchronized (this) {
       waiting.add(item);
-    } finally {
-      lock.unlock();
     }
     write();
   }
 
   /** Nothing goes out until {@link #release}: the client has not said that the channel is open. */
-  void hold() {
-    lock.lock();
-    try {
-      held = true;
-    } finally {
-      lock.unlock();
-    }
+  synchronized void hold() {
+    held = true;
   }
 
   void release() {
-    lock.lock();
-    try {
+    synchronized (this) {
       held = false;
-    } finally {
-      lock.unlock();
     }
     write();
   }
 
   /** Looks again: the client's window has grown, or a packet was written. */
   void write() {
-    lock.lock();
-    try {
+    synchronized (this) {
       if (writing) {
         return;
       }
       writing = true;
-    } finally {
-      lock.unlock();
     }
     try {
       // Marks this thread as one of SSHD's: during a key exchange such a thread leaves its packet
@@ -203,12 +176,9 @@ final class Outlet {
   /** Does one thing; false when nothing can be done now, and then others may write. */
   private boolean step() throws IOException {
     Optional<Action> action;
-    lock.lock();
-    try {
+    synchronized (this) {
       action = next();
       writing = action.isPresent();
-    } finally {
-      lock.unlock();
     }
     if (action.isPresent()) {
       action.orElseThrow().run();
@@ -268,25 +238,17 @@ final class Outlet {
   }
 
   private void written(IoWriteFuture future) {
-    lock.lock();
-    try {
+    synchronized (this) {
       underWay--;
       broken |= !future.isWritten();
-    } finally {
-      lock.unlock();
     }
     write();
   }
 
   /** The client is gone: what waits has no reader. */
-  private void breakOff() {
-    lock.lock();
-    try {
-      broken = true;
-      writing = false;
-      waiting.clear();
-    } finally {
-      lock.unlock();
-    }
+  private synchronized void breakOff() {
+    broken = true;
+    writing = false;
+    waiting.clear();
   }
 }

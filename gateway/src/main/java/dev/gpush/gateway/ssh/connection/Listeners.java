@@ -6,60 +6,42 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 
 /** What one connection has listening on its node; all of it ends with the connection. */
 public final class Listeners {
-  private final ReentrantLock lock = new ReentrantLock();
 
-  // guarded by lock
+  // guarded by this
   private final Map<String, LinkStream> streams = new HashMap<>();
   private boolean closed;
 
   /** False when there are too many, or the connection has ended. */
-  public boolean add(String name, LinkStream stream) {
-    lock.lock();
-    try {
-      return !closed
-          && streams.size() < ClientLimits.LISTENERS
-          && streams.putIfAbsent(name, stream) == null;
-    } finally {
-      lock.unlock();
-    }
+  public synchronized boolean add(String name, LinkStream stream) {
+    return !closed
+        && streams.size() < ClientLimits.LISTENERS
+        && streams.putIfAbsent(name, stream) == null;
   }
 
   /** Stops listening there; false when we did not. */
   public boolean cancel(String name) {
     Optional<LinkStream> stream;
-    lock.lock();
-    try {
+    synchronized (this) {
       stream = Optional.ofNullable(streams.remove(name));
-    } finally {
-      lock.unlock();
     }
     stream.ifPresent(listener -> listener.close(Json.object()));
     return stream.isPresent();
   }
 
   /** The stream has ended by itself. */
-  public void forget(String name, LinkStream stream) {
-    lock.lock();
-    try {
-      streams.remove(name, stream);
-    } finally {
-      lock.unlock();
-    }
+  public synchronized void forget(String name, LinkStream stream) {
+    streams.remove(name, stream);
   }
 
   void closeAll() {
     List<LinkStream> all;
-    lock.lock();
-    try {
+    synchronized (this) {
       closed = true;
       all = List.copyOf(streams.values());
       streams.clear();
-    } finally {
-      lock.unlock();
     }
     all.forEach(listener -> listener.close(Json.object()));
   }

@@ -1,5 +1,6 @@
 package dev.gpush.gateway.ssh.files;
 
+import dev.gpush.core.text.SshConfigWords;
 import dev.gpush.gateway.ssh.route.NodeName;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,12 +17,6 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
       # Written by gpush; changes are overwritten.
       # gpush link puts an Include of this file into your own; gpush link --remove takes it out.
       """;
-
-  /**
-   * A shell's words for one single quote. The usual ones need a backslash or double quotes, and
-   * what ssh makes of these inside its own double quotes changed with its versions.
-   */
-  private static final String QUOTE = "$(awk -v f=%%c 'BEGIN{printf(f,39)}')";
 
   String of(List<NodeName> hosts) {
     return hosts.isEmpty()
@@ -63,12 +58,7 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
    */
   private String wake(List<NodeName> hosts) {
     return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh %s\"\n"
-        .formatted(names(hosts), word(wakeScript));
-  }
-
-  /** One word for the shell that ssh calls. */
-  private static String word(Path path) {
-    return "'" + path.toString().replace("%", "%%").replace("'", "'" + QUOTE + "'") + "'";
+        .formatted(names(hosts), SshConfigWords.quoteInCommand(wakeScript.toString()));
   }
 
   private String block(NodeName host) {
@@ -102,6 +92,6 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
   }
 
   private static String path(Path path) {
-    return "\"" + path.toString().replace("%", "%%") + "\"";
+    return SshConfigWords.quote(path.toString());
   }
 }

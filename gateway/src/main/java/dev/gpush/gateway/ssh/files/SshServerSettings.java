@@ -2,8 +2,10 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.text.SshConfigWords;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Where the SSH face keeps its files, and how it is brought back.
@@ -13,21 +15,17 @@ import java.util.List;
  * @param userConfig the person's own {@code ~/.ssh/config}; only touched by {@code gpush link}
  */
 public record SshServerSettings(Path home, List<String> launcher, Path userConfig) {
-  /** An ssh_config cannot say these in a path, however it is quoted. */
-  private static final List<String> UNSPEAKABLE = List.of("\"", "\\", "${", "\n", "\r");
-
   public SshServerSettings {
     launcher = List.copyOf(launcher);
     if (launcher.isEmpty()) {
       throw new IllegalArgumentException("no launcher");
     }
     home = home.toAbsolutePath().normalize();
-    for (String part : UNSPEAKABLE) {
-      if (home.toString().contains(part)) {
-        throw new GpushException(
-            new GatewayFailure.HomeUnusable(
-                home.toString(), "ssh_config cannot hold a path with " + name(part)));
-      }
+    Optional<String> impossible = SshConfigWords.impossible(home.toString());
+    if (impossible.isPresent()) {
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(
+              home.toString(), "ssh_config cannot hold a path with " + name(impossible.get())));
     }
   }
 

@@ -1,8 +1,8 @@
 package dev.gpush.gateway.ssh.files;
 
+import dev.gpush.core.text.ShellQuote;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * The script that ssh runs before it connects. When the gateway lives it costs a few milliseconds:
@@ -13,7 +13,6 @@ public record WakeScript(
     List<String> launcher, Path home, Path portFile, String greeting, int port) {
 
   String text() {
-    String start = launcher.stream().map(WakeScript::quote).collect(Collectors.joining(" "));
     return """
     #!/bin/sh
     # Written by gpush; ssh runs it before it connects (see ssh_config beside it).
@@ -31,11 +30,12 @@ public record WakeScript(
     fi
     exit $status
     """
-        .formatted(port, greeting, quote(home.toString()), start, port, quote(portFile.toString()));
-  }
-
-  /** One word for sh, whatever is in it. */
-  public static String quote(String word) {
-    return "'" + word.replace("'", "'\\''") + "'";
+        .formatted(
+            port,
+            greeting,
+            ShellQuote.of(home.toString()),
+            ShellQuote.join(launcher),
+            port,
+            ShellQuote.of(portFile.toString()));
   }
 }

@@ -71,8 +71,8 @@ final class PreferencesTest {
 
     assertEquals(1, wish.nodes());
     assertEquals(GpuRequest.none(), wish.gpus());
-    assertEquals(Duration.ofHours(1), wish.idle());
-    assertEquals(Optional.empty(), wish.hardEnd());
+    assertEquals(Duration.ofHours(1), wish.lease().idle());
+    assertEquals(Optional.empty(), wish.lease().hardEnd());
     assertEquals(List.of(), wish.notes());
     assertEquals("1 CPU node", wish.words());
   }
@@ -155,21 +155,21 @@ final class PreferencesTest {
     LedgerEntry has = new LedgerEntries(3).any(SessionState.READY);
     String other = has.gpus().isNone() ? "3" : "0";
 
-    assertEquals(List.of(), plain().differences(has, List.of()));
+    assertEquals(List.of(), plain().differences(has));
     assertEquals(
         List.of(
             new SessionFailure.Difference("nodes", "" + has.nodes(), "9"),
             new SessionFailure.Difference(
                 "gpus", has.gpus().toString(), GpuRequest.parse(other).toString()),
             new SessionFailure.Difference("backend", "local", "hpc")),
-        wish(Optional.of(9), Optional.of(other), Optional.of("hpc")).differences(has, List.of()));
+        wish(Optional.of(9), Optional.of(other), Optional.of("hpc")).differences(has));
 
     remembered(7, other, "local");
-    assertEquals(List.of(), plain().differences(has, List.of()));
+    assertEquals(List.of(), plain().differences(has));
 
     write(project.resolve("gpush.yaml"), "nodes: 8\n");
     assertEquals(
         List.of(new SessionFailure.Difference("nodes", "" + has.nodes(), "8")),
-        plain().differences(has, List.of()));
+        plain().differences(has));
   }
 }

@@ -37,7 +37,7 @@ public record Call(
   }
 
   public Instant now() {
-    return services.clock().now();
+    return services.timing().clock().now();
   }
 
   /** -s NAME, else $GPUSH_SESSION. */

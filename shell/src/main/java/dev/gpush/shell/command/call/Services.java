@@ -11,24 +11,30 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.shell.console.Ticker;
 import java.nio.file.Path;
 
-/**
- * What the commands work with; made by app.
- *
- * @param log the gateway's log file: shown by {@code gateway logs}
- */
+/** What the commands work with; made by app. */
 public record Services(
     Sessions sessions,
     Runs runs,
     Configs configs,
     Backends backends,
     BatchScripts scripts,
-    GatewayControl gateway,
-    SshAccess ssh,
-    Clock clock,
-    Ticker ticker,
-    Version version,
-    Path log,
-    Bugs bugs) {
+    GatewayProcess gateway,
+    Timing timing,
+    Version version) {
+
+  /**
+   * The gateway itself, in which the commands run.
+   *
+   * @param log its file, shown by {@code gateway logs}
+   */
+  public record GatewayProcess(GatewayControl control, SshAccess ssh, Path log, Bugs bugs) {}
+
+  /**
+   * The time, and what happens as it passes.
+   *
+   * @param ticker redraws what changes while a command waits
+   */
+  public record Timing(Clock clock, Ticker ticker) {}
 
   /** Which gpush this is: {@code 0.1.0} and the content hash of its jars. */
   public record Version(String number, String build) {}

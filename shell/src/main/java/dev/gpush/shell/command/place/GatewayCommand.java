@@ -50,7 +50,7 @@ public final class GatewayCommand implements Action {
       case "start" -> call.say("the gateway is running" + pid(call));
       case "stop" -> {
         call.say("the gateway is stopping; sessions and runs continue");
-        call.services().gateway().stop();
+        call.services().gateway().control().stop();
       }
       case "logs" -> logs(call);
       default -> {
@@ -69,6 +69,7 @@ public final class GatewayCommand implements Action {
   private static String pid(Call call) {
     return call.services()
         .gateway()
+        .control()
         .status()
         .number("pid")
         .map(pid -> " (pid " + pid + ")")
@@ -76,7 +77,7 @@ public final class GatewayCommand implements Action {
   }
 
   private void status(Call call) {
-    Json status = call.services().gateway().status();
+    Json status = call.services().gateway().control().status();
     if (json) {
       call.print(status);
       return;
@@ -116,7 +117,7 @@ public final class GatewayCommand implements Action {
   }
 
   private static void logs(Call call) {
-    Path log = call.services().log();
+    Path log = call.services().gateway().log();
     try (var file = new RandomAccessFile(log.toFile(), "r")) {
       long start = Math.max(0, file.length() - TAIL_BYTES);
       file.seek(start);

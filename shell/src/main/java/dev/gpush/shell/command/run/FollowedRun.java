@@ -103,7 +103,7 @@ final class FollowedRun {
       call.console()
           .write(true, new FailureText(words).of(known.failure()).bytes(call.console().look()));
     } else {
-      call.services().bugs().report("run", failed);
+      call.services().gateway().bugs().report("run", failed);
     }
   }
 }

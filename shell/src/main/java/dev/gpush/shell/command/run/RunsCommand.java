@@ -8,7 +8,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
-import dev.gpush.shell.text.ShellWords;
+import dev.gpush.shell.text.Clean;
 import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -49,7 +49,7 @@ public final class RunsCommand implements Action {
           DurationText.coarse(Duration.between(run.started(), call.now())) + " ago",
           DurationText.of(Duration.between(run.started(), run.ended().orElse(call.now()))),
           "G" + run.generation(),
-          ShellWords.join(run.words()));
+          Clean.command(run.words()));
     }
     call.print(table);
     return 0;

@@ -2,9 +2,9 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
-import dev.gpush.core.machine.ShellQuote;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.text.RawText;
+import dev.gpush.core.text.ShellQuote;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -45,7 +45,8 @@ public final class SshCommand implements Action.OfWords {
     }
     String target = host.isPresent() ? host.get() : target(call);
     var line = new ArrayList<String>();
-    line.addAll(List.of("ssh", "-F", call.services().ssh().configFile().toString(), target));
+    line.addAll(
+        List.of("ssh", "-F", call.services().gateway().ssh().configFile().toString(), target));
     line.addAll(command);
     return call.invocation().spawn(passable(line), Map.of());
   }

@@ -28,7 +28,7 @@ public final class LinkCommand implements Action {
 
   @Override
   public int run(Call call) {
-    SshAccess ssh = call.services().ssh();
+    SshAccess ssh = call.services().gateway().ssh();
     if (print && remove) {
       throw Values.bad("link", "--print and --remove cannot be used together");
     }

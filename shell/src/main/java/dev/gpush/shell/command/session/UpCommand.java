@@ -265,7 +265,7 @@ public final class UpCommand implements Action {
   }
 
   private int up(Call call, UpRequest request) throws InterruptedException {
-    long begun = call.services().clock().nanos();
+    long begun = call.services().timing().clock().nanos();
     Sessions sessions = call.services().sessions();
     SessionView session =
         detach ? sessions.upDetached(request, call.talk()) : sessions.up(request, call.talk());
@@ -276,7 +276,7 @@ public final class UpCommand implements Action {
       sayQueued(call, session);
       return 0;
     }
-    Duration took = Duration.ofNanos(call.services().clock().nanos() - begun);
+    Duration took = Duration.ofNanos(call.services().timing().clock().nanos() - begun);
     String left = SessionText.lease(session);
     call.say(
         session.name()

@@ -15,8 +15,6 @@ import java.util.Optional;
  * here; that nobody answered is {@link Unanswered}, and a no is {@link ApiRefusal}.
  */
 public interface ApiServer {
-  Access access();
-
   /** Of the context; empty when it says none. */
   Optional<String> namespace();
 

@@ -59,11 +59,6 @@ public final class KubeApi implements ApiServer {
   private record Answer(int status, String body, Optional<Instant> at) {}
 
   @Override
-  public Access access() {
-    return access;
-  }
-
-  @Override
   public Optional<String> namespace() {
     return Optional.ofNullable(client().config().getNamespace()).filter(name -> !name.isBlank());
   }

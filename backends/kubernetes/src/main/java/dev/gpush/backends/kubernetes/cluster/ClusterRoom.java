@@ -110,7 +110,7 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
   private static String holder(Json pod) {
     Json.Obj metadata = pod.object("metadata");
     return PodTag.of(pod)
-        .map(tag -> tag.owner() + " (" + tag.session() + ")")
+        .map(tag -> tag.requester().owner() + " (" + tag.requester().session() + ")")
         .orElseGet(
             () ->
                 metadata.text("namespace").orElse("")

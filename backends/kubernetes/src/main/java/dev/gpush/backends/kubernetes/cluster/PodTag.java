@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes.cluster;
 
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
 import java.util.Optional;
@@ -14,15 +15,7 @@ import java.util.Optional;
  * @param cpus of each node
  */
 public record PodTag(
-    String gang,
-    String owner,
-    String session,
-    String holder,
-    String project,
-    int nodes,
-    int gpus,
-    String gpuModel,
-    int cpus) {
+    String gang, Requester requester, int nodes, int gpus, String gpuModel, int cpus) {
   public static final String ANNOTATION = "gpush.dev/gang";
 
   /** On everything that is ours, with this value. */
@@ -36,10 +29,7 @@ public record PodTag(
   public static PodTag of(GangRequest request, PodShape shape) {
     return new PodTag(
         request.gang().text(),
-        request.owner(),
-        request.session(),
-        request.holder(),
-        request.project(),
+        request.requester(),
         request.nodes(),
         request.gpus().count(),
         shape.gpuModel(),
@@ -59,10 +49,11 @@ public record PodTag(
               said ->
                   new PodTag(
                       said.text("gang").orElse(""),
-                      said.text("owner").orElse(""),
-                      said.text("session").orElse(""),
-                      said.text("holder").orElse(""),
-                      said.text("project").orElse(""),
+                      new Requester(
+                          said.text("owner").orElse(""),
+                          said.text("holder").orElse(""),
+                          said.text("session").orElse(""),
+                          said.text("project").orElse("")),
                       number(said, "nodes"),
                       number(said, "gpus"),
                       said.text("model").orElse(""),
@@ -78,8 +69,15 @@ public record PodTag(
 
   public String text() {
     return Json.object(
-            "gang", gang, "owner", owner, "session", session, "holder", holder, "project", project,
-            "nodes", nodes, "gpus", gpus, "model", gpuModel, "cpus", cpus)
+            "gang", gang,
+            "owner", requester.owner(),
+            "session", requester.session(),
+            "holder", requester.holder(),
+            "project", requester.project(),
+            "nodes", nodes,
+            "gpus", gpus,
+            "model", gpuModel,
+            "cpus", cpus)
         .write();
   }
 

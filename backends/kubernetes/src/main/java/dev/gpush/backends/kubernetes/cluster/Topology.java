@@ -37,8 +37,8 @@ public record Topology(List<String> labels) {
 
   /** Nothing is known where nodes may not be listed, unless somebody says it. */
   public static Topology of(KubernetesSettings settings, Optional<List<KubernetesNode>> nodes) {
-    if (!settings.topology().isEmpty()) {
-      return new Topology(settings.topology());
+    if (!settings.scheduling().topology().isEmpty()) {
+      return new Topology(settings.scheduling().topology());
     }
     return nodes
         .filter(all -> !all.isEmpty())

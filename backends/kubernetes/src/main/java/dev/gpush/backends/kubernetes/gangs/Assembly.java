@@ -117,7 +117,7 @@ public final class Assembly {
       return new Step.Waits(failed + "the next try is in a moment");
     }
     Optional<Long> places = fits.places();
-    if (places.isPresent() && places.get() < nodes && !place.settings().grows()) {
+    if (places.isPresent() && places.get() < nodes && !place.settings().scheduling().grows()) {
       letGo();
       return new Step.Waits(
           failed
@@ -132,7 +132,7 @@ public final class Assembly {
     }
     // Its own look may have been before the other gang was placed.
     Optional<Long> still = places(fits);
-    if (still.isPresent() && still.get() < nodes && !place.settings().grows()) {
+    if (still.isPresent() && still.get() < nodes && !place.settings().scheduling().grows()) {
       letGo();
       return new Step.Waits("another gang took the room; nothing is held meanwhile");
     }
@@ -167,13 +167,13 @@ public final class Assembly {
       begun = Optional.of(now);
     }
     hasLease(job);
-    if (now - begun.get() > place.settings().assembly().toNanos()) {
+    if (now - begun.get() > place.settings().scheduling().assembly().toNanos()) {
       failed =
           pods.placed()
               + " of "
               + nodes
               + " pods found a place within "
-              + DurationText.of(place.settings().assembly())
+              + DurationText.of(place.settings().scheduling().assembly())
               + ", so all were taken back; ";
       suspend(job, true);
       letGo();

@@ -30,7 +30,7 @@ public final class GangSystems {
   public static Found of(Namespace place) throws InterruptedException, Unanswered {
     Map<String, List<String>> groups = groups(place);
     KubernetesSettings settings = place.settings();
-    return switch (settings.gang()) {
+    return switch (settings.scheduling().system()) {
       case "plain" -> new Found(new PlainGang(), "gang: plain");
       case "kueue" ->
           new Found(
@@ -45,7 +45,9 @@ public final class GangSystems {
                               place.kubectl("get localqueues"))),
               "gang: kueue");
       case "yunikorn" ->
-          new Found(new YunikornGang(settings.queue(), settings.assembly()), "gang: yunikorn");
+          new Found(
+              new YunikornGang(settings.scheduling().queue(), settings.scheduling().assembly()),
+              "gang: yunikorn");
       case "native" -> chosen(place, groups, Kind.NATIVE);
       case "volcano" -> chosen(place, groups, Kind.VOLCANO);
       case "coscheduling" -> chosen(place, groups, Kind.COSCHEDULING);
@@ -64,7 +66,7 @@ public final class GangSystems {
                         place,
                         "it serves no podgroups of " + kind.group(),
                         place.settings().access().kubectl() + " api-resources")),
-        "gang: " + place.settings().gang());
+        "gang: " + place.settings().scheduling().system());
   }
 
   private static GpushException missing(Namespace place, String reason, String remedy) {
@@ -79,7 +81,7 @@ public final class GangSystems {
     }
     for (Kind kind : List.of(Kind.VOLCANO, Kind.KAI, Kind.COSCHEDULING, Kind.NATIVE)) {
       // KAI takes no gang without a queue of its own.
-      if (kind != Kind.KAI || place.settings().queue().isPresent()) {
+      if (kind != Kind.KAI || place.settings().scheduling().queue().isPresent()) {
         Optional<GangSystem> system = podGroups(place, groups, kind);
         if (system.isPresent()) {
           return new Found(system.get(), "podgroups of " + kind.group() + " are served");
@@ -118,7 +120,7 @@ public final class GangSystems {
       // Of 1.35 the pods name something else, and its objects are gone since.
       boolean isTooOld = kind == Kind.NATIVE && version.equals("v1alpha1");
       if (!isTooOld && serves(place, "/apis/" + kind.group() + "/" + version, "podgroups")) {
-        return Optional.of(new PodGroupGang(kind, version, place.settings().queue()));
+        return Optional.of(new PodGroupGang(kind, version, place.settings().scheduling().queue()));
       }
     }
     return Optional.empty();
@@ -147,9 +149,13 @@ public final class GangSystems {
     try {
       queues = place.api().get(place.path(api, "localqueues")).items("items");
     } catch (ApiRefusal notAllowed) {
-      return place.settings().queue().map(queue -> new KueueGang(queue, version, Optional.empty()));
+      return place
+          .settings()
+          .scheduling()
+          .queue()
+          .map(queue -> new KueueGang(queue, version, Optional.empty()));
     }
-    Optional<String> named = place.settings().queue();
+    Optional<String> named = place.settings().scheduling().queue();
     Optional<Json> chosen =
         named.isPresent()
             ? queues.stream().filter(queue -> name(queue).equals(named.get())).findFirst()

@@ -49,7 +49,8 @@ record KueueTopology(Namespace place, String api) {
             .flatMap(level -> level.text("nodeLabel").stream())
             .filter(label -> !label.equals(HOST))
             .toList();
-    List<String> named = levels.stream().filter(place.settings().topology()::contains).toList();
+    List<String> named =
+        levels.stream().filter(place.settings().scheduling().topology()::contains).toList();
     List<String> of = named.isEmpty() ? levels : named;
     return of.isEmpty() ? Optional.empty() : Optional.of(of.getLast());
   }

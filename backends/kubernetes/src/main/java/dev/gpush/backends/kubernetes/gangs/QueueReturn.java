@@ -53,14 +53,14 @@ public final class QueueReturn {
     if (begun.isEmpty()) {
       begun = Optional.of(now);
     }
-    boolean isLate = now - begun.get() > place.settings().assembly().toNanos();
+    boolean isLate = now - begun.get() > place.settings().scheduling().assembly().toNanos();
     if (isLate && system.putBack(place, job)) {
       words =
           pods.placed()
               + " of "
               + nodes
               + " pods found a place within "
-              + DurationText.of(place.settings().assembly())
+              + DurationText.of(place.settings().scheduling().assembly())
               + ", so all went back into the queue";
       notBefore = Optional.of(now + RETRY.plusMillis(random.nextLong(RETRY.toMillis())).toNanos());
       return Optional.of(words);

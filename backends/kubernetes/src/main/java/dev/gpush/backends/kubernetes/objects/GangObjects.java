@@ -99,10 +99,6 @@ public final class GangObjects {
     return request.nodes();
   }
 
-  PodShape shape() {
-    return shape;
-  }
-
   /** Where pods of the gang reach the one with this number, whatever node it is on by then. */
   public static String address(String name, int index) {
     return name + "-" + index + "." + name;
@@ -126,7 +122,7 @@ public final class GangObjects {
     // What ends badly begins again in the same pod; how often is the lease's business.
     spec.put("backoffLimit", Integer.MAX_VALUE);
     spec.put("podReplacementPolicy", "Failed");
-    spec.put("ttlSecondsAfterFinished", settings.remember().toSeconds());
+    spec.put("ttlSecondsAfterFinished", settings.times().remember().toSeconds());
     hardEnd().ifPresent(end -> spec.put("activeDeadlineSeconds", end.plus(SLACK).toSeconds()));
     spec.put("template", Json.object("metadata", metadata(Optional.empty()), "spec", pod(agent)));
     Json.Obj job =
@@ -140,6 +136,7 @@ public final class GangObjects {
             "spec",
             spec);
     return settings
+        .pod()
         .patch()
         .map(file -> PodPatch.laid(job, PodPatch.read(settings.access().backend(), file)))
         .orElse(job);
@@ -147,14 +144,14 @@ public final class GangObjects {
 
   /** How long it may be there, as asked for or as the place has it. */
   private Optional<Duration> hardEnd() {
-    return request.lease().hardEnd().or(settings::time);
+    return request.lease().hardEnd().or(settings.times()::usual);
   }
 
   private Json.Obj metadata(Optional<String> named) {
-    var labels = new TreeMap<>(settings.labels());
+    var labels = new TreeMap<>(settings.pod().labels());
     labels.put(PodTag.MANAGER_LABEL, PodTag.MANAGER);
     labels.put(PodTag.GANG_LABEL, request.gang().text());
-    var annotations = new TreeMap<>(settings.annotations());
+    var annotations = new TreeMap<>(settings.pod().annotations());
     annotations.put(PodTag.ANNOTATION, tag.text());
     // An idle shell on a quiet node is not to be tidied away.
     annotations.putIfAbsent("cluster-autoscaler.kubernetes.io/safe-to-evict", "false");
@@ -194,6 +191,7 @@ public final class GangObjects {
     }
     spec.put("containers", List.of(container(agent)));
     settings
+        .pod()
         .pythonImage()
         .ifPresent(
             image -> spec.put("initContainers", List.of(PythonInitContainer.container(image))));
@@ -206,13 +204,17 @@ public final class GangObjects {
                     "name",
                     "gpush-shm",
                     "emptyDir",
-                    settings.shm().map(size -> memory.with("sizeLimit", size)).orElse(memory)),
+                    settings
+                        .pod()
+                        .shm()
+                        .map(size -> memory.with("sizeLimit", size))
+                        .orElse(memory)),
                 Json.object(
                     "name",
                     "gpush-agent",
                     "secret",
                     Json.object("secretName", name, "defaultMode", 0444))));
-    settings.pythonImage().ifPresent(_ -> volumes.add(PythonInitContainer.volume()));
+    settings.pod().pythonImage().ifPresent(_ -> volumes.add(PythonInitContainer.volume()));
     spec.put("volumes", volumes);
     return new Json.Obj(Json.of(spec).entries());
   }
@@ -239,13 +241,13 @@ public final class GangObjects {
                 Json.object("name", "gpush-workspace", "mountPath", WORKSPACES),
                 Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
                 Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
-    settings.pythonImage().ifPresent(_ -> mounts.add(PythonInitContainer.mount()));
+    settings.pod().pythonImage().ifPresent(_ -> mounts.add(PythonInitContainer.mount()));
     Json.Obj container =
         Json.object(
             "name",
             CONTAINER,
             "image",
-            request.image().or(settings::image).orElseThrow(),
+            request.image().or(settings.pod()::image).orElseThrow(),
             "command",
             agent,
             "env",

@@ -10,6 +10,8 @@ import dev.gpush.backends.kubernetes.cluster.Quantity;
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -65,13 +67,20 @@ public final class PodShaping {
   }
 
   public Result result() {
-    Optional<Long> memory = settings.memory().flatMap(Quantity::whole);
-    if (settings.memory().isPresent() && memory.isEmpty()) {
+    Optional<Duration> asked = request.lease().hardEnd();
+    Optional<Duration> most = settings.times().most();
+    if (asked.isPresent() && most.isPresent() && asked.get().compareTo(most.get()) > 0) {
+      String longest = DurationText.exact(most.get());
       return new Result.Hopeless(
-          "memory: " + ClusterText.clean(settings.memory().get()) + " is no amount",
+          "the configuration allows at most " + longest, List.of("--for " + longest));
+    }
+    Optional<Long> memory = settings.resources().memory().flatMap(Quantity::whole);
+    if (settings.resources().memory().isPresent() && memory.isEmpty()) {
+      return new Result.Hopeless(
+          "memory: " + ClusterText.clean(settings.resources().memory().get()) + " is no amount",
           List.of("memory: 64Gi"));
     }
-    if (request.image().or(settings::image).isEmpty()) {
+    if (request.image().or(settings.pod()::image).isEmpty()) {
       return new Result.Hopeless(
           "its pods need an image",
           List.of(
@@ -87,7 +96,7 @@ public final class PodShaping {
     if (request.gpus().isNone()) {
       return new Result.Fits(shape(Optional.empty(), List.of(), "", 0, 0), Optional.empty());
     }
-    String resource = settings.gpuResource().orElse(GpuKind.USUAL);
+    String resource = settings.resources().gpuResource().orElse(GpuKind.USUAL);
     Optional<String> model = request.gpus().model();
     Optional<Label> label = model.flatMap(this::configured);
     if (model.isPresent() && label.isEmpty()) {
@@ -114,7 +123,7 @@ public final class PodShaping {
 
   /** As the configuration says it: {@code LABEL=VALUE}, or a value of NVIDIA's own label. */
   private Optional<Label> configured(String model) {
-    return Optional.ofNullable(settings.gpuNames().get(model))
+    return Optional.ofNullable(settings.resources().gpuNames().get(model))
         .map(
             text -> {
               int equals = text.indexOf('=');
@@ -128,8 +137,9 @@ public final class PodShaping {
 
   private Result seen(List<KubernetesNode> nodes) {
     if (request.gpus().isNone()) {
-      long cpu = settings.cpus() > 0 ? settings.cpus() * 1000L : CPU_NODE_MILLIS;
-      long memory = settings.memory().flatMap(Quantity::whole).orElse(0L);
+      long cpu =
+          settings.resources().cpus() > 0 ? settings.resources().cpus() * 1000L : CPU_NODE_MILLIS;
+      long memory = settings.resources().memory().flatMap(Quantity::whole).orElse(0L);
       return fits(
           shape(Optional.empty(), List.of(), "", cpu, memory),
           nodes.stream().filter(node -> tolerates(node, "")).toList());
@@ -174,7 +184,7 @@ public final class PodShaping {
                 share(large, resource, KubernetesNode.CPU, CPU_STEP),
                 share(large, resource, "memory", MEMORY_STEP))
             .with(
-                request.nodes() > 1 && settings.usesFabric()
+                request.nodes() > 1 && settings.resources().usesFabric()
                     ? Fabric.of(large, resource, count)
                     : Map.of()),
         large);
@@ -182,8 +192,8 @@ public final class PodShaping {
 
   private Optional<String> resource(KubernetesNode node) {
     Optional<String> model = request.gpus().model();
-    if (settings.gpuResource().isPresent()) {
-      return settings.gpuResource().filter(name -> node.has(name) > 0 && isModel(node));
+    if (settings.resources().gpuResource().isPresent()) {
+      return settings.resources().gpuResource().filter(name -> node.has(name) > 0 && isModel(node));
     }
     if (model.isPresent() && configured(model.get()).isPresent()) {
       return GpuKind.resource(node).filter(_ -> isModel(node));
@@ -223,7 +233,7 @@ public final class PodShaping {
   }
 
   private boolean tolerates(KubernetesNode node, String resource) {
-    return settings.patch().isPresent()
+    return settings.pod().patch().isPresent()
         || node.taints().stream().allMatch(key -> key.equals(resource) || key.startsWith(PASSING));
   }
 
@@ -245,14 +255,14 @@ public final class PodShaping {
         request.gpus().count(),
         terms,
         model,
-        settings.cpus() > 0 ? settings.cpus() * 1000L : cpuMillis,
-        settings.memory().flatMap(Quantity::whole).orElse(memoryBytes),
+        settings.resources().cpus() > 0 ? settings.resources().cpus() * 1000L : cpuMillis,
+        settings.resources().memory().flatMap(Quantity::whole).orElse(memoryBytes),
         Map.of());
   }
 
   private Result fits(PodShape shape, List<KubernetesNode> nodes) {
     long places = nodes.stream().mapToLong(node -> node.places(shape.wants(), true)).sum();
-    if (places < request.nodes() && !settings.grows()) {
+    if (places < request.nodes() && !settings.scheduling().grows()) {
       String each = shape.resource().isPresent() ? " with " + what(shape) : "";
       return new Result.Hopeless(
           "there is room for "

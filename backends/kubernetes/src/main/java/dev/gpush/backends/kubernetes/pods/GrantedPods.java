@@ -48,7 +48,7 @@ public record GrantedPods(Namespace place, Json job) {
               slots(tag.gpus(), said.getOrDefault(index, Json.object())),
               tag.gpus() == 0 ? "" : tag.gpuModel(),
               tag.cpus(),
-              GangObjects.workspace(tag.project()),
+              GangObjects.workspace(tag.requester().project()),
               within.getOrDefault(host(pod), List.of())));
     }
     return new Gang(new GangId(tag.gang()), place.name(), nodes, detail(place, job));

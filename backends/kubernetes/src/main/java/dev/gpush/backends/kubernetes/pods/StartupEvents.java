@@ -65,7 +65,7 @@ public final class StartupEvents {
               .flatMap(event -> event.text("message"));
       if (said.isPresent()) {
         long first = since.computeIfAbsent(name, _ -> now);
-        boolean isLasting = now - first > place.settings().assembly().toNanos();
+        boolean isLasting = now - first > place.settings().scheduling().assembly().toNanos();
         found.put(name, new Trouble(ClusterText.clean(said.get()), isLasting));
       } else {
         since.remove(name);

@@ -45,20 +45,9 @@ final class AttachedGangsTest {
 
   private static GangRequest asking(KubernetesPlace place, Loan loan, String name) {
     GangRequest any = place.request(loan.nodes(), BackendContract.LONG);
-    return new GangRequest(
-        any.gang(),
-        any.session(),
-        any.owner(),
-        any.holder(),
-        any.project(),
-        loan.nodes(),
-        loan.gpus(),
-        any.lease(),
-        any.environment(),
-        any.inherit(),
-        List.of(),
-        Optional.empty(),
-        Optional.of(name));
+    return GangRequest.of(any.gang(), any.requester(), loan.nodes(), loan.gpus(), any.lease())
+        .with(any.variables())
+        .with(new GangRequest.Options(List.of(), Optional.empty(), Optional.of(name)));
   }
 
   private static Loan loan(KubernetesPlace place, String name) {

@@ -1,5 +1,6 @@
 package dev.gpush.backends.slurm.cluster;
 
+import dev.gpush.core.text.HostRange;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,7 +16,7 @@ public final class HostList {
     var hosts = new ArrayList<String>();
     for (String part : split(text)) {
       if (!part.isBlank() && !part.equals("(null)")) {
-        expand("", part.strip(), hosts);
+        hosts.addAll(names(part.strip()));
       }
     }
     return List.copyOf(hosts);
@@ -43,35 +44,12 @@ public final class HostList {
     return parts;
   }
 
-  private static void expand(String done, String rest, List<String> hosts) {
-    int open = rest.indexOf('[');
-    int close = rest.indexOf(']', open + 1);
-    if (open < 0 || close < 0) {
-      if (hosts.size() < MOST) {
-        hosts.add(done + rest);
-      }
-      return;
+  /** What is no list of Slurm's stays as it is: it matches no node. */
+  private static List<String> names(String part) {
+    try {
+      return HostRange.expand(part, MOST);
+    } catch (IllegalArgumentException notSlurms) {
+      return List.of(part);
     }
-    String before = done + rest.substring(0, open);
-    String after = rest.substring(close + 1);
-    for (String range : rest.substring(open + 1, close).split(",", -1)) {
-      for (String number : numbers(range)) {
-        expand(before + number, after, hosts);
-      }
-    }
-  }
-
-  private static List<String> numbers(String range) {
-    String[] ends = range.split("-", 2);
-    if (ends.length == 1 || !ends[0].matches("[0-9]{1,9}") || !ends[1].matches("[0-9]{1,9}")) {
-      return List.of(range);
-    }
-    var numbers = new ArrayList<String>();
-    int last = Math.min(Integer.parseInt(ends[1]), Integer.parseInt(ends[0]) + MOST);
-    for (int number = Integer.parseInt(ends[0]); number <= last; number++) {
-      String digits = Integer.toString(number);
-      numbers.add("0".repeat(Math.max(0, ends[0].length() - digits.length())) + digits);
-    }
-    return numbers;
   }
 }

@@ -10,8 +10,6 @@ import java.util.regex.Pattern;
  * value may itself hold spaces and equals signs. So nothing is split: a key is looked for.
  */
 record Scontrol(String line) {
-  private static final Pattern NEXT_KEY = Pattern.compile("\\s+[A-Z][A-Za-z_:/&]*=");
-
   static List<Scontrol> lines(String text, String firstKey) {
     return text.lines()
         .map(String::strip)
@@ -24,17 +22,6 @@ record Scontrol(String line) {
   Optional<String> word(String key) {
     return find(key)
         .map(from -> line.substring(from).split("\\s", 2)[0])
-        .filter(value -> !isNothing(value));
-  }
-
-  /** A value that may hold spaces: up to what looks like the next key. */
-  Optional<String> text(String key) {
-    return find(key)
-        .map(
-            from -> {
-              Matcher next = NEXT_KEY.matcher(line);
-              return line.substring(from, next.find(from) ? next.start() : line.length()).strip();
-            })
         .filter(value -> !isNothing(value));
   }
 

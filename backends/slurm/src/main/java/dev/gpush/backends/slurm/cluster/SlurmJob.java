@@ -6,23 +6,41 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** A job as squeue tells of it. */
+/**
+ * A job as squeue describes it.
+ *
+ * @param nodes those that it has, as Slurm's list of hosts; empty while it waits
+ */
 public record SlurmJob(
     long id,
-    String name,
-    String user,
-    String state,
-    String reason,
+    Label label,
+    Status status,
     String partition,
-    String start,
+    Times times,
     String nodes,
-    String left,
-    long priority,
-    String comment) {
+    long priority) {
+  /** Who submitted it, and what is written on it. */
+  public record Label(String name, String user, String comment) {}
+
+  /**
+   * How it stands.
+   *
+   * @param reason why it is in this state
+   */
+  public record Status(String state, String reason) {}
+
+  /**
+   * As squeue writes them.
+   *
+   * @param start when it began, or may begin
+   * @param left until its limit
+   */
+  public record Times(String start, String left) {}
+
   /** What no name, reason or comment holds. */
   private static final String BETWEEN = "\u001f";
 
-  /** For squeue -o; the fields as here. */
+  /** For squeue -o; {@link #line} reads the fields in this order. */
   public static final String FORMAT =
       String.join(BETWEEN, "%i", "%j", "%u", "%T", "%r", "%P", "%S", "%N", "%L", "%Q", "%k");
 
@@ -67,29 +85,25 @@ public record SlurmJob(
     return Optional.of(
         new SlurmJob(
             Long.parseLong(fields.get(0)),
-            fields.get(1),
-            fields.get(2),
-            fields.get(3),
-            fields.get(4),
+            new Label(fields.get(1), fields.get(2), fields.get(10)),
+            new Status(fields.get(3), fields.get(4)),
             fields.get(5),
-            fields.get(6),
+            new Times(fields.get(6), fields.get(8)),
             fields.get(7),
-            fields.get(8),
-            priority.matches("[0-9]{1,18}") ? Long.parseLong(priority) : 0,
-            fields.get(10)));
+            priority.matches("[0-9]{1,18}") ? Long.parseLong(priority) : 0));
   }
 
   public boolean hasEnded() {
-    return ENDED.contains(state);
+    return ENDED.contains(status.state());
   }
 
   public boolean isWaiting() {
-    return WAITING.contains(state);
+    return WAITING.contains(status.state());
   }
 
   /** It has its nodes, and the script runs or is about to. */
   public boolean isRunning() {
-    return state.equals("RUNNING");
+    return status.state().equals("RUNNING");
   }
 
   public String words() {
@@ -99,7 +113,7 @@ public record SlurmJob(
   /** How it ended, for people. */
   public String fate() {
     return words()
-        + switch (state) {
+        + switch (status.state()) {
           case "COMPLETED" -> " ended: its lease was over";
           case "CANCELLED" -> " was cancelled from outside";
           case "TIMEOUT" -> " ran into its time limit";
@@ -112,7 +126,7 @@ public record SlurmJob(
               " ended before its lease: Slurm told its agents to end, as when a job with a higher"
                   + " claim comes, or they failed";
           case "REVOKED" -> " went to another cluster of the federation";
-          default -> " is " + ClusterText.clean(state);
+          default -> " is " + ClusterText.clean(status.state());
         };
   }
 }

@@ -5,26 +5,35 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** A node as {@code scontrol show node -d} tells of it; memory in megabytes. */
+/**
+ * A node as {@code scontrol show node -d} describes it.
+ *
+ * @param used the GPUs that jobs have now
+ */
 public record SlurmNode(
     String name,
     String address,
     Set<String> states,
-    List<Gres> gpus,
+    Resources resources,
     List<Gres> used,
-    int cpus,
-    int cpusUsed,
-    int memory,
-    int memoryUsed,
     Set<String> features,
-    Set<String> partitions,
-    String reason) {
+    Set<String> partitions) {
   private static final Set<String> OUT =
       Set.of("DOWN", "DRAIN", "DRAINED", "DRAINING", "FAIL", "FAILING", "NO_RESPOND", "MAINT");
 
+  /**
+   * All that it has, whether free or not.
+   *
+   * @param memory in megabytes
+   */
+  public record Resources(List<Gres> gpus, int cpus, int memory) {
+    public Resources {
+      gpus = List.copyOf(gpus);
+    }
+  }
+
   public SlurmNode {
     states = Set.copyOf(states);
-    gpus = List.copyOf(gpus);
     used = List.copyOf(used);
     features = Set.copyOf(features);
     partitions = Set.copyOf(partitions);
@@ -43,15 +52,13 @@ public record SlurmNode(
         words(line.word("State").orElse(""), "\\+").stream()
             .map(word -> word.replaceAll("[^A-Z_]", ""))
             .collect(Collectors.toSet()),
-        Gres.parse(line.word("Gres").orElse("")),
+        new Resources(
+            Gres.parse(line.word("Gres").orElse("")),
+            Math.max(line.number("CPUEfctv"), line.number("CPUTot")),
+            line.number("RealMemory")),
         Gres.parse(line.word("GresUsed").orElse("")),
-        Math.max(line.number("CPUEfctv"), line.number("CPUTot")),
-        line.number("CPUAlloc"),
-        line.number("RealMemory"),
-        line.number("AllocMem"),
         words(line.word("AvailableFeatures").orElse(""), ","),
-        words(line.word("Partitions").orElse(""), ","),
-        line.text("Reason").orElse(""));
+        words(line.word("Partitions").orElse(""), ","));
   }
 
   private static Set<String> words(String text, String separator) {
@@ -59,6 +66,19 @@ public record SlurmNode(
         .map(String::strip)
         .filter(word -> !word.isEmpty())
         .collect(Collectors.toSet());
+  }
+
+  public List<Gres> gpus() {
+    return resources.gpus();
+  }
+
+  public int cpus() {
+    return resources.cpus();
+  }
+
+  /** In megabytes. */
+  public int memory() {
+    return resources.memory();
   }
 
   /** Whether it takes jobs at all. */

@@ -29,14 +29,14 @@ public final class SlurmQueue {
   /** The jobs of a gang that Slurm still knows, ended ones too, the oldest first. */
   public List<SlurmJob> of(GangId gang) throws InterruptedException, Unanswered {
     return mine("--name=" + name(gang)).stream()
-        .filter(job -> job.name().equals(name(gang)))
+        .filter(job -> job.label().name().equals(name(gang)))
         .toList();
   }
 
   /** All of ours that hold nodes or wait for some. */
   public List<SlurmJob> all() throws InterruptedException, Unanswered {
     return mine().stream()
-        .filter(job -> job.name().matches(PREFIX + "[0-9a-f]{16}") && !job.hasEnded())
+        .filter(job -> job.label().name().matches(PREFIX + "[0-9a-f]{16}") && !job.hasEnded())
         .toList();
   }
 

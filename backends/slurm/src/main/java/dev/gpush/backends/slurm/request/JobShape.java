@@ -13,7 +13,6 @@ import java.util.List;
  * @param closed why no partition starts jobs now; empty when one does
  * @param gpuModel as this site calls it; empty for CPU nodes
  * @param cpus per node
- * @param time Slurm's limit
  * @param hardEnd when the agents let go by themselves, so that they have time for it
  * @param grace what Slurm gives between its TERM and its KILL, at least
  */
@@ -24,7 +23,6 @@ public record JobShape(
     String closed,
     String gpuModel,
     int cpus,
-    Duration time,
     Duration hardEnd,
     Duration grace) {
   public JobShape {

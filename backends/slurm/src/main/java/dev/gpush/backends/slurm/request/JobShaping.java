@@ -91,17 +91,17 @@ public final class JobShaping {
     options.add("--nodes=" + request.nodes());
     options.add("--ntasks-per-node=1");
     options.add("--time=" + SlurmTime.limit(time));
-    var flags = new ArrayList<>(settings.flags());
+    var flags = new ArrayList<>(settings.options().flags());
     wanted.option().map(option -> withOthers(option, flags)).ifPresent(options::add);
     constraint(wanted).ifPresent(both -> options.add("--constraint=" + both));
     String chosen = "";
-    if (!settings.partitions().isEmpty() || wanted.isByPartition()) {
+    if (!settings.options().partitions().isEmpty() || wanted.isByPartition()) {
       chosen = possible.stream().map(Partition::name).collect(Collectors.joining(","));
       options.add("--partition=" + chosen);
     }
-    int cpus = share(fitting, SlurmNode::cpus, settings.cpus());
+    int cpus = share(fitting, SlurmNode::cpus, settings.share().cpus());
     options.add("--cpus-per-task=" + cpus);
-    if (!settings.hasOtherMemory()) {
+    if (!settings.options().hasOtherMemory()) {
       options.add("--mem=" + memory(fitting, cpus));
     }
     options.addAll(flags);
@@ -112,7 +112,6 @@ public final class JobShaping {
         closed(possible),
         wanted.model(),
         cpus,
-        time,
         hardEnd(time),
         grace(possible));
   }
@@ -129,7 +128,7 @@ public final class JobShaping {
 
   /** The script's own limit, else what was asked for and time to let go in. */
   private Optional<Duration> limit() {
-    return settings.limit().or(() -> request.lease().hardEnd().map(end -> end.plus(SLACK)));
+    return settings.times().limit().or(() -> request.lease().hardEnd().map(end -> end.plus(SLACK)));
   }
 
   private static String closed(List<Partition> possible) {
@@ -157,7 +156,7 @@ public final class JobShaping {
 
   private List<Partition> named() throws NoWay {
     var chosen = new ArrayList<Partition>();
-    for (String name : settings.partitions()) {
+    for (String name : settings.options().partitions()) {
       Optional<Partition> found =
           partitions.stream().filter(partition -> partition.name().equals(name)).findFirst();
       if (found.isEmpty()) {
@@ -170,7 +169,7 @@ public final class JobShaping {
       }
       chosen.add(found.get());
     }
-    if (settings.partitions().isEmpty()) {
+    if (settings.options().partitions().isEmpty()) {
       partitions.stream().filter(Partition::isDefault).forEach(chosen::add);
     }
     if (chosen.isEmpty()) {
@@ -187,7 +186,7 @@ public final class JobShaping {
     }
     List<Partition> long_enough =
         named.stream().filter(partition -> partition.allows(limit().orElse(end.get()))).toList();
-    Optional<Duration> most = settings.mostTime();
+    Optional<Duration> most = settings.times().most();
     if (most.isPresent() && end.get().compareTo(most.get()) > 0) {
       throw tooLong("the configuration allows", most.get());
     }
@@ -215,7 +214,7 @@ public final class JobShaping {
         possible.stream().flatMap(each -> each.usualTime().stream()).min(Comparator.naturalOrder());
     Optional<Duration> most =
         possible.stream().flatMap(each -> each.mostTime().stream()).min(Comparator.naturalOrder());
-    Duration wanted = asked.or(settings::time).or(() -> usual).orElse(USUAL);
+    Duration wanted = asked.or(settings.times()::usual).or(() -> usual).orElse(USUAL);
     return most.filter(limit -> limit.compareTo(wanted) < 0).orElse(wanted);
   }
 
@@ -291,7 +290,7 @@ public final class JobShaping {
     if (model.isEmpty()) {
       return known(all, node -> Gres.total(node.gpus()) >= count, "", Optional.empty(), false);
     }
-    var name = new GpuName(settings.gpuNames().getOrDefault(model.get(), model.get()));
+    var name = new GpuName(settings.gpus().names().getOrDefault(model.get(), model.get()));
     Optional<String> type =
         one(name, all.stream().flatMap(node -> node.gpus().stream()).map(Gres::type).toList());
     if (type.isPresent()) {
@@ -362,7 +361,7 @@ public final class JobShaping {
                       + most));
     }
     String what = (type.isEmpty() ? "" : type + ":") + count;
-    String option = settings.usesGres() ? "--gres=gpu:" + what : "--gpus-per-node=" + what;
+    String option = settings.gpus().usesGres() ? "--gres=gpu:" + what : "--gpus-per-node=" + what;
     return new Wanted(Optional.of(option), feature, isByPartition, model, enough);
   }
 
@@ -399,10 +398,11 @@ public final class JobShaping {
   }
 
   private Optional<String> constraint(Wanted wanted) {
-    if (settings.constraint().isPresent() && wanted.feature().isPresent()) {
-      return Optional.of("(" + settings.constraint().get() + ")&" + wanted.feature().get());
+    if (settings.options().constraint().isPresent() && wanted.feature().isPresent()) {
+      return Optional.of(
+          "(" + settings.options().constraint().get() + ")&" + wanted.feature().get());
     }
-    return settings.constraint().or(wanted::feature);
+    return settings.options().constraint().or(wanted::feature);
   }
 
   // ---- CPUs and memory
@@ -430,8 +430,8 @@ public final class JobShaping {
   }
 
   private String memory(List<SlurmNode> fitting, int cpus) {
-    if (settings.memory().isPresent()) {
-      return settings.memory().get();
+    if (settings.share().memory().isPresent()) {
+      return settings.share().memory().get();
     }
     int count = request.gpus().count();
     double least =

@@ -1,6 +1,7 @@
 package dev.gpush.backends.slurm.request;
 
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.Requester;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -15,23 +16,12 @@ import java.util.Optional;
  * @param under the folder with one folder for each node
  */
 public record JobTag(
-    String owner,
-    String session,
-    String holder,
-    String project,
-    int nodes,
-    int gpus,
-    String gpuModel,
-    int cpus,
-    String under) {
+    Requester requester, int nodes, int gpus, String gpuModel, int cpus, String under) {
   private static final String FIRST = "gpush/1";
 
   public static JobTag of(GangRequest request, JobShape shape, String under) {
     return new JobTag(
-        request.owner(),
-        request.session(),
-        request.holder(),
-        request.project(),
+        request.requester(),
         request.nodes(),
         request.gpus().count(),
         shape.gpuModel(),
@@ -41,10 +31,10 @@ public record JobTag(
 
   public String text() {
     return FIRST
-        + field("owner", owner)
-        + field("session", session)
-        + field("holder", holder)
-        + field("project", project)
+        + field("owner", requester.owner())
+        + field("session", requester.session())
+        + field("holder", requester.holder())
+        + field("project", requester.project())
         + field("nodes", Integer.toString(nodes))
         + field("gpus", Integer.toString(gpus))
         + field("model", gpuModel)
@@ -76,10 +66,11 @@ public record JobTag(
     }
     return Optional.of(
         new JobTag(
-            fields.getOrDefault("owner", ""),
-            fields.getOrDefault("session", ""),
-            fields.getOrDefault("holder", ""),
-            fields.getOrDefault("project", ""),
+            new Requester(
+                fields.getOrDefault("owner", ""),
+                fields.getOrDefault("holder", ""),
+                fields.getOrDefault("session", ""),
+                fields.getOrDefault("project", "")),
             nodes,
             number(fields.getOrDefault("gpus", "")),
             fields.getOrDefault("model", ""),
@@ -101,6 +92,6 @@ public record JobTag(
 
   /** The project's copy on a node. */
   public String workspace(int node) {
-    return under + "/" + node + "/" + project;
+    return under + "/" + node + "/" + requester.project();
   }
 }

@@ -120,13 +120,4 @@ public final class Steps {
       lock.unlock();
     }
   }
-
-  Duration pause() {
-    lock.lock();
-    try {
-      return pause;
-    } finally {
-      lock.unlock();
-    }
-  }
 }

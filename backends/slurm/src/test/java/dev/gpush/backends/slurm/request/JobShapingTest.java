@@ -12,11 +12,11 @@ import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.gang.Requester;
 import dev.gpush.core.json.Json;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -42,31 +42,21 @@ final class JobShapingTest {
               name,
               name,
               Set.of("IDLE"),
-              Gres.parse(gres),
+              new SlurmNode.Resources(Gres.parse(gres), 64, 500_000),
               List.of(),
-              64,
-              0,
-              500_000,
-              0,
               Set.of(features),
-              Set.of(partition),
-              ""));
+              Set.of(partition)));
     }
   }
 
   private JobShaping.Result result(int count, String gpus, Optional<Duration> hardEnd) {
     var request =
-        new GangRequest(
+        GangRequest.of(
             new GangId("0123456789abcdef"),
-            "devbox",
-            "ann",
-            "h",
-            "proj",
+            new Requester("ann", "h", "devbox", "proj"),
             count,
             GpuRequest.parse(gpus),
-            new LeaseTerms(hardEnd, Duration.ofHours(1)),
-            Map.of(),
-            Map.of());
+            new LeaseTerms(hardEnd, Duration.ofHours(1)));
     var config = SlurmSettings.of(new BackendConfig("hpc", "slurm", settings, ""));
     return new JobShaping(request, config, partitions, nodes).result();
   }

@@ -1,6 +1,7 @@
 package dev.gpush.backends.transport.builtin.config;
 
 import dev.gpush.backends.transport.Destination;
+import dev.gpush.core.text.SshConfigWords;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -90,7 +91,7 @@ public final class SshConfig {
     }
 
     private void line(String line, Path base, int depth) throws IOException {
-      List<String> words = words(line);
+      List<String> words = SshConfigWords.split(line);
       if (words.size() < 2) {
         return;
       }
@@ -209,40 +210,5 @@ public final class SshConfig {
       }
     }
     return Pattern.compile(text.toString(), Pattern.CASE_INSENSITIVE);
-  }
-
-  /** The words of a line: {@code Keyword value}, {@code Keyword=value}, quotes, comments. */
-  static List<String> words(String line) {
-    var words = new ArrayList<String>();
-    var word = new StringBuilder();
-    boolean isQuoted = false;
-    boolean isWord = false;
-    boolean isKeyword = true;
-    String text = line.strip();
-    for (int at = 0; at < text.length(); at++) {
-      char letter = text.charAt(at);
-      if (letter == '"') {
-        isQuoted = !isQuoted;
-        isWord = true;
-      } else if (!isQuoted && letter == '#' && !isWord) {
-        break;
-      } else if (!isQuoted && (Character.isWhitespace(letter) || (isKeyword && letter == '='))) {
-        if (isWord) {
-          words.add(word.toString());
-          word.setLength(0);
-        }
-        // Between the keyword and its value one equals sign may stand.
-        isKeyword = isKeyword && letter != '=' && words.size() < 2;
-        isWord = false;
-      } else {
-        isKeyword = isKeyword && words.isEmpty();
-        isWord = true;
-        word.append(letter);
-      }
-    }
-    if (isWord) {
-      words.add(word.toString());
-    }
-    return words;
   }
 }

@@ -1,4 +1,4 @@
-package dev.gpush.backends.ssh;
+package dev.gpush.core.text;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,34 +6,37 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** {@code gpu[01-04,07].lab} as five names: zeros in front stay. */
-final class HostRange {
-  /** More hosts in one inventory have not been tried. */
-  static final int MOST = 1024;
-
+public final class HostRange {
   private static final Pattern BRACKETS =
       Pattern.compile("\\[([0-9]+(?:-[0-9]+)?(?:,[0-9]+(?:-[0-9]+)?)*)]");
 
   private HostRange() {}
 
-  static List<String> names(String text) {
+  /**
+   * All names, in the order of the numbers; a text without ranges is one name.
+   *
+   * @param most how many names there may be
+   * @throws IllegalArgumentException for more, and for a range that runs backwards
+   */
+  public static List<String> expand(String text, int most) {
     Matcher match = BRACKETS.matcher(text);
     if (!match.find()) {
       return List.of(text);
     }
     var names = new ArrayList<String>();
     for (String part : match.group(1).split(",", -1)) {
-      for (String number : numbers(part)) {
+      for (String number : numbers(part, most)) {
         String name = text.substring(0, match.start()) + number + text.substring(match.end());
-        names.addAll(names(name));
-        if (names.size() > MOST) {
-          throw new IllegalArgumentException("more than " + MOST + " hosts in " + text);
+        names.addAll(expand(name, most));
+        if (names.size() > most) {
+          throw new IllegalArgumentException("more than " + most + " hosts in " + text);
         }
       }
     }
     return names;
   }
 
-  private static List<String> numbers(String part) {
+  private static List<String> numbers(String part, int most) {
     int dash = part.indexOf('-');
     if (dash < 0) {
       return List.of(part);
@@ -45,9 +48,9 @@ final class HostRange {
     }
     int from = Integer.parseInt(first);
     int to = Integer.parseInt(last);
-    if (from > to || to - from >= MOST) {
+    if (from > to || to - from >= most) {
       throw new IllegalArgumentException(
-          "from the smaller to the larger, at most " + MOST + ", not " + part);
+          "from the smaller to the larger, at most " + most + ", not " + part);
     }
     var numbers = new ArrayList<String>();
     for (int number = from; number <= to; number++) {

@@ -1,6 +1,5 @@
-package dev.gpush.core.machine;
+package dev.gpush.core.text;
 
-import dev.gpush.core.text.RawText;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
