@@ -140,7 +140,7 @@ public final class GangReservation {
   }
 
   private List<Json> ofGang(Host host) {
-    if (surveys.isStillAsked(host)) {
+    if (surveys.isLate(host)) {
       // The plan has just passed it over; so would this after its long wait.
       return List.of();
     }

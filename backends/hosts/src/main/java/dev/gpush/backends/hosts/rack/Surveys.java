@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -44,6 +45,9 @@ public final class Surveys {
   private final Rack rack;
   private final Tasks tasks;
   private final Map<Host, CompletableFuture<Heard>> open = new ConcurrentHashMap<>();
+
+  /** Hosts that a caller has passed over since they answered last. */
+  private final Set<Host> late = ConcurrentHashMap.newKeySet();
 
   public Surveys(Rack rack, Tasks tasks) {
     this.rack = rack;
@@ -131,12 +135,22 @@ public final class Surveys {
       awaitOne(Stream.concat(missing.stream(), patience.stream()).toList());
       missing = missing(asked);
     }
+    asked.forEach(
+        (host, answer) -> {
+          if (!answer.isDone()) {
+            late.add(host);
+          }
+          if (answer.isDone()) {
+            // It was answered meanwhile, perhaps before it was late.
+            late.remove(host);
+          }
+        });
     return answered(asked);
   }
 
   /** Whether it was asked and passed over, and has not answered since. */
-  public boolean isStillAsked(Host host) {
-    return open.containsKey(host);
+  public boolean isLate(Host host) {
+    return open.containsKey(host) && late.contains(host);
   }
 
   private static List<CompletableFuture<Heard>> missing(Map<Host, CompletableFuture<Heard>> asked) {
@@ -203,6 +217,7 @@ public final class Surveys {
   private void answered(Host host, CompletableFuture<Heard> fresh, Heard heard) {
     open.remove(host);
     fresh.complete(heard);
+    late.remove(host);
   }
 
   /** What one host has now: not the answer to an earlier question. */

@@ -1,6 +1,7 @@
 package dev.gpush.backends.hosts.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.gpush.backends.hosts.HostsBackend;
@@ -21,6 +22,7 @@ import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.talk.Person;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
@@ -33,6 +35,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +44,14 @@ import org.junit.jupiter.api.io.TempDir;
 final class SilentHostTest {
   @TempDir private Path folder;
   private final SecureRandom random = new SecureRandom();
+
+  private static final int MANY = 100;
+
+  /** Of the host that is called gated: one for each survey that may begin. */
+  private final Semaphore surveys = new Semaphore(MANY);
+
+  /** One for each survey that has to wait. */
+  private final Semaphore asked = new Semaphore(0);
 
   @Test
   void whatIsThereIsTakenWithoutTheHostThatDoesNotAnswer() throws Exception {
@@ -72,6 +83,29 @@ final class SilentHostTest {
     }
   }
 
+  /** It would take another slot for a node that is there. */
+  @Test
+  void aHostThatAnotherRequestAsksIsNotPassedOver() throws Exception {
+    try (Tasks tasks = Tasks.named("silent-host", (_, _) -> {})) {
+      HostsBackend backend = backend(tasks, "gated");
+      GangRequest request =
+          BackendPlace.fresh(random, 1, "0", BackendContract.LONG, Map.of("COLOUR", "blue"));
+      GangRequest other =
+          BackendPlace.fresh(random, 1, "0", BackendContract.LONG, Map.of("COLOUR", "red"));
+      Gang gang = backend.reserve(request);
+      surveys.drainPermits();
+
+      Task<Plan, RuntimeException> plan = tasks.fork("plan", () -> backend.plan(other));
+      asked.acquire();
+      Gang again = tasks.within(BackendContract.LIMIT, "reserve", () -> backend.reserve(request));
+      surveys.release(MANY);
+
+      assertEquals(gang, again);
+      assertInstanceOf(Plan.Later.class, plan.get());
+      assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));
+    }
+  }
+
   private HostsBackend backend(Tasks tasks, String... hosts) {
     var host = new SystemHost("here", 2, true, folder, System.getenv());
     List<Json> items = Stream.of(hosts).<Json>map(name -> Json.object("host", name)).toList();
@@ -81,12 +115,12 @@ final class SilentHostTest {
             "scratch", folder.resolve("scratch").toString(),
             "locks", folder.resolve("locks").toString());
     var config = new BackendConfig("rack", "ssh", values, "config.yaml:3");
-    Rack rack = RackSettings.ssh(config, _ -> new Direct(host));
+    Rack rack = RackSettings.ssh(config, _ -> new Direct(host, this::await));
     return new HostsBackend(rack, new AgentImage(tasks, random), random, tasks);
   }
 
   /** Without ssh: this machine under one name, and under any other one that never answers. */
-  private record Direct(SystemHost host) implements Transport {
+  private record Direct(SystemHost host, Runnable gate) implements Transport {
     @Override
     public String kind() {
       return "direct";
@@ -94,18 +128,29 @@ final class SilentHostTest {
 
     @Override
     public RemoteMachine machine(Destination destination, String login) {
-      return new Here(destination.host(), host);
+      return new Here(destination.host(), host, gate);
     }
 
     @Override
     public void close() {}
   }
 
-  private record Here(String name, SystemHost host) implements RemoteMachine {
+  private void await() {
+    if (surveys.tryAcquire()) {
+      return;
+    }
+    asked.release();
+    surveys.acquireUninterruptibly();
+  }
+
+  private record Here(String name, SystemHost host, Runnable gate) implements RemoteMachine {
     @Override
     public Pipe spawn(List<String> arguments) throws IOException {
       if (name.equals("broken")) {
         throw new IOException("no route");
+      }
+      if (name.equals("gated") && arguments.toString().contains("nvidia-smi")) {
+        gate.run();
       }
       if (name.equals("silent")) {
         try {
