@@ -432,8 +432,8 @@ final class BadDaysIT {
   @Test
   void ctrlCEndsUpAndRunAndAClosedPipeEndsLogs() throws Exception {
     try (World world = World.fresh()) {
-      // The first question is for the plan; with the third one the reservation has begun.
-      for (int question : List.of(1, 3)) {
+      // The first question is for the plan; with the second one the reservation has begun.
+      for (int question : List.of(1, 2)) {
         Process up = SilentGpus.from(world, question).start("up", "--nodes", "2", "--gpus", "1");
         interrupt(world, up);
         up.getErrorStream().readAllBytes();

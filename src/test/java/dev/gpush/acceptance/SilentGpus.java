@@ -8,13 +8,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Two pretended GPUs whose nvidia-smi stops answering at its n-th question. A command that needs
- * them waits there, so that a test can interrupt it at a known place.
+ * Two pretended GPUs whose nvidia-smi stops answering the n-th time it is asked for them. A command
+ * that needs them waits there, so that a test can interrupt it at a known place.
  */
 final class SilentGpus {
   private static final String TOOL =
       """
       #!/bin/sh
+      case "$1" in *compute-apps*) exit 0;; esac
       echo asked >>'ASKED'
       test "$(grep -c . 'ASKED')" -lt LAST || exec tail -f /dev/null
       printf '0, GPU-0, NVIDIA H100\\n1, GPU-1, NVIDIA H100\\n'

@@ -112,11 +112,9 @@ final class ArchitectureTest {
             .because(module + " may use " + (allowed.isEmpty() ? "none" : allowed)));
   }
 
-  /** Local and ssh are the two halves of one module and share the package hosts. */
   @Test
   void backendsDoNotSeeEachOther() {
-    DescribedPredicate<JavaClass> shared =
-        in("backends.transport").or(in("backends.remote")).or(in("backends.hosts"));
+    DescribedPredicate<JavaClass> shared = in("backends.transport").or(in("backends.remote"));
     check(
         slices()
             .matching(ROOT + ".backends.(*)..")

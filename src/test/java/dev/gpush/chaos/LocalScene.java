@@ -1,18 +1,20 @@
 package dev.gpush.chaos;
 
-import dev.gpush.backends.local.LocalBackend;
-import dev.gpush.backends.local.LocalHost;
-import dev.gpush.backends.local.SystemHost;
+import dev.gpush.backends.hosts.HostsBackend;
+import dev.gpush.backends.hosts.RackSettings;
+import dev.gpush.backends.hosts.local.LocalHost;
+import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.Backend;
+import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -64,7 +66,12 @@ final class LocalScene implements Scene {
             "USER",
             "me");
     var real = new SystemHost("here", 2, true, folder, environment);
-    return new LocalBackend("here", new Watched(real, life), life.agent(), locks, life.tasks());
+    var block = new BackendConfig("here", "local", Json.object("locks", locks.toString()), "");
+    return new HostsBackend(
+        RackSettings.local(block, new Watched(real, life)),
+        life.agent(),
+        life.random(),
+        life.tasks());
   }
 
   /** A machine whose commands are moments of a gateway. */
@@ -92,11 +99,6 @@ final class LocalScene implements Scene {
     @Override
     public Map<String, String> environment() {
       return real.environment();
-    }
-
-    @Override
-    public SecureRandom random() {
-      return real.random();
     }
 
     @Override

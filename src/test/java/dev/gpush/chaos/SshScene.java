@@ -1,13 +1,13 @@
 package dev.gpush.chaos;
 
-import dev.gpush.backends.local.SystemHost;
-import dev.gpush.backends.ssh.SshBackend;
+import dev.gpush.backends.hosts.HostsBackend;
+import dev.gpush.backends.hosts.RackSettings;
+import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.OpenSsh;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.backends.transport.SshSettings;
 import dev.gpush.backends.transport.Transport;
-import dev.gpush.backends.transport.Ways;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.backend.Backend;
 import dev.gpush.core.config.BackendConfig;
@@ -68,7 +68,7 @@ final class SshScene implements Scene {
   private final SecureRandom random = new SecureRandom();
   private final Asked asked = new Asked();
   private final List<OpenSsh> opened = new ArrayList<>();
-  private final SshBackend rival;
+  private final HostsBackend rival;
 
   // guarded by this: what heal is for
   private final List<String> cut = new ArrayList<>();
@@ -77,10 +77,10 @@ final class SshScene implements Scene {
 
   SshScene() throws Exception {
     this.rig = SshRig.required();
+    OpenSsh transport = transport("r");
     this.rival =
-        SshBackend.of(
-            block(List.of("h2")),
-            Ways.only(transport("r")),
+        new HostsBackend(
+            RackSettings.ssh(block(List.of("h2")), _ -> transport),
             new AgentImage(tasks, random),
             random,
             tasks);
@@ -127,12 +127,9 @@ final class SshScene implements Scene {
 
   @Override
   public Backend backend(Life life) {
-    return SshBackend.of(
-        block(HOSTS),
-        Ways.only(new Watched(transport("s"), life)),
-        life.agent(),
-        life.random(),
-        life.tasks());
+    var transport = new Watched(transport("s"), life);
+    return new HostsBackend(
+        RackSettings.ssh(block(HOSTS), _ -> transport), life.agent(), life.random(), life.tasks());
   }
 
   /** A transport whose commands are moments of a gateway. */

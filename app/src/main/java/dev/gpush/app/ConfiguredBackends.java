@@ -1,10 +1,11 @@
 package dev.gpush.app;
 
+import dev.gpush.backends.hosts.HostsBackend;
+import dev.gpush.backends.hosts.RackSettings;
+import dev.gpush.backends.hosts.local.LocalHost;
+import dev.gpush.backends.hosts.rack.Rack;
 import dev.gpush.backends.kubernetes.KubernetesBackend;
-import dev.gpush.backends.local.LocalBackend;
-import dev.gpush.backends.local.LocalHost;
 import dev.gpush.backends.slurm.SlurmBackend;
-import dev.gpush.backends.ssh.SshBackend;
 import dev.gpush.backends.transport.Destination;
 import dev.gpush.backends.transport.RemoteMachine;
 import dev.gpush.core.agent.AgentProgram;
@@ -21,7 +22,6 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.text.FailureText;
 import dev.gpush.shell.text.Message;
-import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,6 @@ final class ConfiguredBackends implements Backends {
   private final Configs configs;
   private final LocalHost host;
   private final AgentProgram agent;
-  private final Path lockFolder;
   private final Transports transports;
   private final Machines machines;
   private final Clock clock;
@@ -49,7 +48,6 @@ final class ConfiguredBackends implements Backends {
       Configs configs,
       LocalHost host,
       AgentProgram agent,
-      Path lockFolder,
       Transports transports,
       Machines machines,
       Clock clock,
@@ -58,7 +56,6 @@ final class ConfiguredBackends implements Backends {
     this.configs = configs;
     this.host = host;
     this.agent = agent;
-    this.lockFolder = lockFolder;
     this.transports = transports;
     this.machines = machines;
     this.clock = clock;
@@ -125,10 +122,14 @@ final class ConfiguredBackends implements Backends {
     return SlurmBackend.of(block, machine, gates, agent, tasks, clock, random);
   }
 
+  private Backend rack(Rack rack) {
+    return new HostsBackend(rack, agent, random, tasks);
+  }
+
   private Backend make(BackendConfig block) {
     return switch (block.kind()) {
-      case "ssh" -> SshBackend.of(block, transports.of(block), agent, host.random(), tasks);
-      case "local" -> LocalBackend.of(block, host, agent, lockFolder, tasks);
+      case "ssh" -> rack(RackSettings.ssh(block, transports.of(block)));
+      case "local" -> rack(RackSettings.local(block, host));
       case "slurm" -> slurm(block);
       case "kubernetes" -> KubernetesBackend.of(block, agent, tasks, clock, random);
       default ->

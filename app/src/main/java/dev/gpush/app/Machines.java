@@ -1,6 +1,6 @@
 package dev.gpush.app;
 
-import dev.gpush.backends.local.LocalHost;
+import dev.gpush.backends.hosts.local.LocalHost;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.machine.Machine;
 import dev.gpush.core.task.Tasks;

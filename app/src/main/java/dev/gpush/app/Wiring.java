@@ -1,7 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.app.log.Log;
-import dev.gpush.backends.local.SystemHost;
+import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
 import dev.gpush.control.server.ControlServer;
@@ -38,9 +38,6 @@ import java.util.Optional;
  * The control server is built last: who can connect finds everything there.
  */
 final class Wiring implements AutoCloseable {
-  /** One for all users of the machine: GPUs are the host's. */
-  private static final Path GPU_LOCKS = Path.of("/tmp/gpush-gpus");
-
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
   private final HolderFile holder;
@@ -88,8 +85,7 @@ final class Wiring implements AutoCloseable {
     SessionTiming timing = timing(environment);
     var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
-        new ConfiguredBackends(
-            configs, host, agent, GPU_LOCKS, transports, machines, clock, random, tasks);
+        new ConfiguredBackends(configs, host, agent, transports, machines, clock, random, tasks);
     var sshBox = new SshBox();
     var sessions =
         new SessionService(

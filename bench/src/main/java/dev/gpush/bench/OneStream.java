@@ -1,7 +1,9 @@
 package dev.gpush.bench;
 
-import dev.gpush.backends.local.LocalBackend;
-import dev.gpush.backends.local.SystemHost;
+import dev.gpush.backends.hosts.HostsBackend;
+import dev.gpush.backends.hosts.RackSettings;
+import dev.gpush.backends.hosts.local.SystemHost;
+import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.gang.GangRequest;
@@ -58,7 +60,8 @@ public final class OneStream {
       var random = new SecureRandom();
       var image = new AgentImage(tasks, random);
       var host = new SystemHost("here", 2, true, home, System.getenv());
-      var backend = new LocalBackend("local", host, image, home.resolve("locks"), tasks);
+      var block = new BackendConfig("local", "local", Json.object(), "");
+      var backend = new HostsBackend(RackSettings.local(block, host), image, random, tasks);
       Gang gang = backend.reserve(request(random));
       var who = new LinkIdentity(0, "bench", "ab".repeat(16), 1);
       try (Link link =

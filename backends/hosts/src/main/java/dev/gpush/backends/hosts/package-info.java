@@ -1,9 +1,9 @@
 /**
- * What this machine and hosts behind ssh have in common. A node is an agent that holds its locks
- * and ends with its lease, so there is no state here: what exists is what agents answer. {@code
- * AgentCalls} starts, lists and asks them, {@code NodeAgents} is how a backend reaches those of its
- * gangs, {@code HostGangs} observes, renews and discovers gangs, {@code GangRelease} gives them
- * back. Thread-safe; everything blocks.
+ * Hosts that no scheduler manages as one backend: racks behind ssh, and this machine as a rack of
+ * one. {@code HostsBackend} is the adapter, {@code RackSettings} makes a rack of what the
+ * configuration says. {@code rack} is what hosts are and have: {@code Host} is the port behind
+ * which {@code local} and {@code ssh} lie. {@code gang} is what is done with them. Thread-safe;
+ * everything blocks.
  */
 @NullMarked
 package dev.gpush.backends.hosts;

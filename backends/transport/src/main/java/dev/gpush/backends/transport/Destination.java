@@ -46,11 +46,6 @@ public record Destination(String host, Optional<String> user, Optional<Integer> 
         Optional.ofNullable(match.group(3)).map(Integer::valueOf));
   }
 
-  /** The same as another user, where the text did not name one. */
-  public Destination as(Optional<String> otherwise) {
-    return new Destination(host, user.or(() -> otherwise), port);
-  }
-
   @Override
   public String toString() {
     String plain = host.contains(":") ? "[" + host + "]" : host;

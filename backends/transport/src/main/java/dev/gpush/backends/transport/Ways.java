@@ -11,9 +11,4 @@ public interface Ways {
    * @param wished openssh or builtin, where the host says so itself
    */
   Transport to(Optional<String> wished);
-
-  /** The same one everywhere. */
-  static Ways only(Transport transport) {
-    return _ -> transport;
-  }
 }

@@ -31,8 +31,6 @@ final class SmallPartsTest {
     for (String text : new String[] {"h1", "ann@h1", "h1:2222", "a@b.c:1", "[::1]:22", "[::1]"}) {
       assertEquals(text, Destination.parse(text).toString());
     }
-    assertEquals("ml@h1", Destination.parse("h1").as(Optional.of("ml")).toString());
-    assertEquals("ann@h1", Destination.parse("ann@h1").as(Optional.of("ml")).toString());
   }
 
   @ParameterizedTest

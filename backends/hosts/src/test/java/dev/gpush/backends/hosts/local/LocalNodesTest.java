@@ -1,0 +1,371 @@
+package dev.gpush.backends.hosts.local;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.backends.hosts.HostsBackend;
+import dev.gpush.backends.hosts.RackSettings;
+import dev.gpush.backends.hosts.gang.HostAgents;
+import dev.gpush.backends.hosts.rack.Host;
+import dev.gpush.backends.hosts.rack.HostChoice.Seat;
+import dev.gpush.backends.hosts.rack.Rack;
+import dev.gpush.backends.hosts.rack.Survey;
+import dev.gpush.core.agent.AgentProgram;
+import dev.gpush.core.agent.PeerSecret;
+import dev.gpush.core.backend.Observation;
+import dev.gpush.core.backend.Plan;
+import dev.gpush.core.config.BackendConfig;
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.Gang;
+import dev.gpush.core.gang.GangId;
+import dev.gpush.core.gang.GangRequest;
+import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.gang.Requester;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.testkit.contract.BackendContract;
+import dev.gpush.testkit.contract.Ended;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** CPU nodes, what a node starts from, and machines on which none can be. */
+@Execution(ExecutionMode.CONCURRENT)
+final class LocalNodesTest {
+  @TempDir private Path folder;
+
+  @Test
+  void withoutGpusAskedThereAreAsManyNodesAsAskedFor() throws Exception {
+    try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
+      Gang all = place.backend().reserve(place.request(1, "8", BackendContract.LONG));
+
+      Gang cpus = place.backend().reserve(place.request(10, "0", BackendContract.LONG));
+
+      assertEquals(10, cpus.nodes().size());
+      for (NodeInfo node : cpus.nodes()) {
+        assertEquals(List.of("0"), node.slots());
+        assertEquals("", node.gpuModel());
+      }
+      assertEquals(List.of(), place.backend().release(cpus, BackendContract.LIMIT));
+      assertEquals(List.of(), place.backend().release(all, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void anotherHomeOfTheSameUserIsAnotherWorld() throws Exception {
+    try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"));
+        LocalPlace other = LocalPlace.of(folder.resolve("home2"), folder.resolve("machine"))) {
+      place.backend().reserve(place.request(1, "0", BackendContract.LONG));
+
+      assertEquals(List.of(), other.backend().discover(LocalPlace.OWNER));
+      assertEquals(1, place.backend().discover(LocalPlace.OWNER).size());
+    }
+  }
+
+  @Test
+  void agentsOfAnEarlierGpushAreFoundAndReleased() throws Exception {
+    try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
+      GangRequest request = place.request(1, "0", BackendContract.LONG);
+      Path workspace = place.home().resolve("nodes/" + request.gang() + "/0/project");
+      Files.createDirectories(workspace.getParent());
+      NodeInfo info = node(List.of("0"), "", workspace.toString());
+      place.startAsBefore(request, info);
+
+      Gang found = place.backend().discover(LocalPlace.OWNER).getFirst().gang();
+
+      assertEquals(List.of(info), found.nodes());
+      assertInstanceOf(Observation.Exists.class, place.backend().observe(found));
+      assertEquals(found, place.backend().reserve(request));
+      assertEquals(List.of(), place.backend().release(found, BackendContract.LIMIT));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void aHomeThatCannotBeWrittenIsSaidAndHoldsNothing() throws Exception {
+    Path machine = folder.resolve("machine");
+    try (LocalPlace place = LocalPlace.of(folder.resolve("home"), machine)) {
+      Files.writeString(place.home().resolve("nodes"), "in the way");
+      GangRequest request = place.request(2, BackendContract.LONG);
+
+      Failure failure =
+          assertThrows(GpushException.class, () -> place.backend().reserve(request)).failure();
+
+      assertInstanceOf(AgentFailure.CannotWrite.class, failure);
+      Files.delete(place.home().resolve("nodes"));
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
+  @Test
+  void withoutAnyPythonThatIsWhatIsSaid() throws Exception {
+    try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"));
+        Tasks tasks = Tasks.named("no-python", (_, _) -> {})) {
+      var nothing =
+          backend(
+              new RecordingHost(folder.resolve("home"), "none"),
+              new Recorder(new AgentFailure.NoPython(Rack.INTERPRETERS)),
+              tasks);
+
+      Failure failure =
+          assertThrows(
+                  GpushException.class,
+                  () -> nothing.reserve(place.request(1, "0", BackendContract.LONG)))
+              .failure();
+
+      assertInstanceOf(AgentFailure.NoPython.class, failure);
+      GangId id = place.request(1, "0", BackendContract.LONG).gang();
+      var unknown = new Gang(id, "local", List.of(), "");
+      assertEquals(List.of(), nothing.release(unknown, BackendContract.LIMIT));
+      Files.createDirectories(folder.resolve("home/nodes").resolve(id.text()));
+      assertEquals(
+          new BackendFailure.NotReleased(
+              "local", id.text(), "no Python there that the agent could use"),
+          assertThrows(GpushException.class, () -> nothing.release(unknown, BackendContract.LIMIT))
+              .failure());
+    }
+  }
+
+  private static HostsBackend backend(LocalHost host, AgentProgram agent, Tasks tasks) {
+    Rack rack = LocalPlace.rack(host, Json.object());
+    return new HostsBackend(rack, agent, new SecureRandom(), tasks);
+  }
+
+  @Test
+  void aNodeSeesItsOwnGpusAndACpuNodeNone() throws Exception {
+    try (Tasks tasks = Tasks.named("variables", (_, _) -> {})) {
+      var recorder = new Recorder();
+      Rack rack =
+          LocalPlace.rack(new RecordingHost(folder, "/gateway/bin"), Json.object())
+              .forClient(Map.of("PATH", "/client/bin", "CONDA_PREFIX", "/conda", "SECRET", "x"));
+      var agents = new HostAgents(recorder, rack, tasks);
+      GangRequest request =
+          request(1).with(new GangRequest.Variables(Map.of("CUDA_VISIBLE_DEVICES", "0,1,2,3", "GPUSH_SESSION", "devbox"), Map.of()));
+      String workspace = folder.resolve("nodes/0123456789abcdef/0/project").toString();
+      var secret = PeerSecret.random(new SecureRandom());
+      Host host = rack.hosts().getFirst();
+      var seat = new Seat(new Survey(host, "here", "", 2, "", List.of(), ""), List.of());
+
+      agents.start(request, seat, node(List.of("2", "5"), "H100", workspace), secret);
+      agents.start(request, seat, node(List.of("0"), "", workspace), secret);
+      agents.start(request, seat, node(List.of("1"), "AMD", workspace), secret);
+
+      List<Map<String, String>> seen =
+          recorder.asked.stream()
+              .map(header -> header.object("start").object("env").textMap())
+              .toList();
+      assertEquals("2,5", seen.get(0).get("CUDA_VISIBLE_DEVICES"));
+      assertEquals("PCI_BUS_ID", seen.get(0).get("CUDA_DEVICE_ORDER"));
+      assertEquals("", seen.get(1).get("CUDA_VISIBLE_DEVICES"));
+      assertEquals("1", seen.get(2).get("HIP_VISIBLE_DEVICES"));
+      assertEquals(
+          Map.of(
+              "CUDA_VISIBLE_DEVICES", "",
+              "GPUSH_SESSION", "devbox",
+              "PATH", "/client/bin",
+              "CONDA_PREFIX", "/conda",
+              "USER", "me"),
+          seen.get(1));
+    }
+  }
+
+  private static NodeInfo node(List<String> slots, String model, String workspace) {
+    return new NodeInfo(0, "here", "127.0.0.1", slots, model, 2, workspace);
+  }
+
+  @Test
+  void aBlockOfTheConfigurationLimitsTheNodes() throws Exception {
+    try (Tasks tasks = Tasks.named("limits", (_, _) -> {})) {
+      var config =
+          new BackendConfig(
+              "here", "local", Json.object("nodes", 2, "locks", "/l"), "config.yaml:2");
+      Rack rack = RackSettings.local(config, new RecordingHost(folder, "none"));
+      var backend = new HostsBackend(rack, new Recorder(), new SecureRandom(), tasks);
+
+      GangRequest three = request(3);
+      Plan.Never never = assertInstanceOf(Plan.Never.class, backend.plan(three));
+      Failure failure = assertThrows(GpushException.class, () -> backend.reserve(three)).failure();
+
+      assertEquals(List.of("--nodes 2"), never.works());
+      assertInstanceOf(BackendFailure.NeverFits.class, failure);
+      assertInstanceOf(Plan.Now.class, backend.plan(request(2)));
+      assertEquals("here", backend.name());
+    }
+  }
+
+  private static GangRequest request(int nodes) {
+    return GangRequest.of(new GangId("0123456789abcdef"), new Requester("me", "home@here", "devbox", "project"), nodes, GpuRequest.none(), BackendContract.LONG);
+  }
+
+  @Test
+  void clientVariablesThatSayWhereProgramsAreGoAlong() throws Exception {
+    try (Tasks tasks = Tasks.named("inherited", (_, _) -> {})) {
+      HostsBackend backend = backend(new RecordingHost(folder, "none"), new Recorder(), tasks);
+
+      assertEquals(
+          Map.of("PATH", "/x", "VIRTUAL_ENV", "/v", "CONDA_PREFIX", "/c", "LC_ALL", "C"),
+          backend.inherited(
+              Map.of(
+                  "PATH", "/x",
+                  "VIRTUAL_ENV", "/v",
+                  "CONDA_PREFIX", "/c",
+                  "LC_ALL", "C",
+                  "AWS_SECRET_ACCESS_KEY", "s",
+                  "HOME", "/h")));
+    }
+  }
+
+  @Test
+  void programsAreFoundOnTheGivenPath() throws Exception {
+    LocalPlace.install(folder.resolve("tool"), "#!/bin/sh\necho found; pwd\n");
+    var host = new SystemHost("here", 1, true, folder, Map.of());
+
+    Ended ended =
+        Ended.of(
+            host.spawn(List.of("tool"), Map.of("PATH", "relative:" + folder + ":/usr/bin")),
+            new byte[0]);
+
+    assertEquals("found\n/\n", ended.output());
+    assertThrows(IOException.class, () -> host.spawn(List.of("tool"), Map.of("PATH", "/bin")));
+    assertThrows(IOException.class, () -> host.spawn(List.of("tool"), Map.of()));
+  }
+
+  /** Keeps what it is asked and answers that all is well, or always fails the same way. */
+  private static final class Recorder implements AgentProgram {
+    private final Queue<Json.Obj> asked = new ConcurrentLinkedQueue<>();
+    private final List<AgentFailure> failures;
+
+    Recorder(AgentFailure... failures) {
+      this.failures = List.of(failures);
+    }
+
+    @Override
+    public List<String> arguments(List<String> interpreters) {
+      return List.of("true");
+    }
+
+    @Override
+    public List<String> questionArguments(List<String> interpreters) {
+      return arguments(interpreters);
+    }
+
+    @Override
+    public List<String> relayArguments(List<String> interpreters, GangId gang, int node) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public boolean beginRelay(Pipe pipe) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public void begin(Pipe pipe, Json.Obj header) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public byte[] packet(Json.Obj header) {
+      throw new IllegalStateException("nobody starts agents later here");
+    }
+
+    @Override
+    public List<String> handoverArguments(
+        List<String> interpreters, GangId gang, int node, Duration patience) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public boolean beginRelay(Pipe pipe, Duration patience) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public Json status(Pipe relay, Duration limit) {
+      throw new IllegalStateException("nobody attaches here");
+    }
+
+    @Override
+    public Map<String, byte[]> files(Json.Obj header) {
+      throw new IllegalStateException("nobody starts agents later here");
+    }
+
+    @Override
+    public List<String> commandIn(String folder, List<String> interpreters) {
+      throw new IllegalStateException("nobody starts agents later here");
+    }
+
+    @Override
+    public Json ask(Pipe pipe, Json.Obj header) {
+      boolean isStart = header.text("mode").orElse("").equals("start");
+      boolean isForAll = failures.stream().anyMatch(AgentFailure.NoPython.class::isInstance);
+      if (isForAll || (isStart && !failures.isEmpty())) {
+        throw new GpushException(failures.getFirst());
+      }
+      asked.add(header);
+      if (header.text("mode").orElse("").equals("control")) {
+        throw new GpushException(new AgentFailure.NotThere("", 0));
+      }
+      return Json.object("ok", true, "agents", List.of());
+    }
+  }
+
+  /** A machine on which every program is {@code true}. */
+  private record RecordingHost(Path home, String path) implements LocalHost {
+    @Override
+    public String name() {
+      return "here";
+    }
+
+    @Override
+    public int cpus() {
+      return 2;
+    }
+
+    @Override
+    public boolean isLinux() {
+      return true;
+    }
+
+    @Override
+    public Map<String, String> environment() {
+      return Map.of("PATH", path, "USER", "me", "TERM", "xterm");
+    }
+
+    @Override
+    public Pipe spawn(List<String> arguments, Map<String, String> environment) throws IOException {
+      return new SystemHost("here", 1, true, home, Map.of())
+          .spawn(List.of("/bin/true"), environment);
+    }
+  }
+
+  @Test
+  void onlyLinuxHasLocalNodes() throws Exception {
+    try (Tasks tasks = Tasks.named("mac", (_, _) -> {})) {
+      var mac = new SystemHost("mac", 8, false, folder, Map.of());
+      HostsBackend backend = backend(mac, new Recorder(), tasks);
+
+      Plan.Never never = assertInstanceOf(Plan.Never.class, backend.plan(request(1)));
+
+      assertTrue(never.reason().contains("Linux"));
+    }
+  }
+}
