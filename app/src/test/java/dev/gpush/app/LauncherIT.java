@@ -219,7 +219,7 @@ class LauncherIT {
             "",
             """
             gpush: cannot use %s
-              because ssh_config cannot hold a path with "
+              because ssh_config cannot contain a path with "
               try: ls -ld '%s'
             """
                 .formatted(home, home)),

@@ -4,6 +4,7 @@ import dev.gpush.core.config.Config.Unsupported;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.templates.schema.Checker;
@@ -17,7 +18,6 @@ import dev.gpush.templates.yaml.YamlReader;
 import dev.gpush.templates.yaml.YamlReader.Reading;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -116,12 +116,8 @@ record SettingsFile(
     }
     try (InputStream input = Files.newInputStream(file)) {
       return input.readNBytes(YamlReader.MOST_BYTES + 1);
-    } catch (AccessDeniedException denied) {
-      var failure = new ConfigFailure.Unreadable(file.toString(), "permission denied");
-      throw new GpushException(failure, denied);
     } catch (IOException broken) {
-      var failure =
-          new ConfigFailure.Unreadable(file.toString(), String.valueOf(broken.getMessage()));
+      var failure = new ConfigFailure.Unreadable(file.toString(), FileReason.of(broken));
       throw new GpushException(failure, broken);
     }
   }

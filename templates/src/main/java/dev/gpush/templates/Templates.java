@@ -4,6 +4,7 @@ import dev.gpush.core.config.Configs.Template;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
@@ -130,8 +131,7 @@ final class Templates {
           .limit(MOST_OWN)
           .toList();
     } catch (IOException denied) {
-      var failure =
-          new ConfigFailure.Unreadable(own.toString(), String.valueOf(denied.getMessage()));
+      var failure = new ConfigFailure.Unreadable(own.toString(), FileReason.of(denied));
       throw new GpushException(failure, denied);
     }
   }

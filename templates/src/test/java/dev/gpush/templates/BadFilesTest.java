@@ -107,7 +107,7 @@ final class BadFilesTest {
         "backends: [Local] | 1:12 backends: must be the name of a backend: a-z, 0-9 and '-', at"
             + " most 32",
         "backends: {hpc: {kind: slurm}} | 1:11 backends: must be a list of backend names, such as"
-            + " [hpc, local]; what they are is written in config.yaml",
+            + " [hpc, local]; backends are defined in config.yaml",
         "defaults: {nodes: 2} | 1:1 defaults: belongs in config.yaml, not in gpush.yaml",
         "inherits: helo | 1:11 inherits: there is no template helo; gpush templates lists them, did"
             + " you mean hello?",
@@ -118,9 +118,9 @@ final class BadFilesTest {
         "- nodes | 1:1 must be keys with values, such as nodes: 2",
         "nodes | 1:1 must be keys with values, such as nodes: 2",
         "? [a]⏎: b | 1:3 a key must be a word",
-        "nodes: !!int 2 | 1:8 nodes: tags such as !!int are not used here",
-        "nodes: *n | 1:8 nodes: refers to what is not above it",
-        "nodes: 1⏎---⏎nodes: 2 | 2:1 a second document begins; one file holds one",
+        "nodes: !!int 2 | 1:8 nodes: tags such as !!int are not supported",
+        "nodes: *n | 1:8 nodes: refers to an anchor that is not defined above it",
+        "nodes: 1⏎---⏎nodes: 2 | 2:1 a second document starts; a file has only one",
         "lease:⏎→for: 1h | 2:1 a tab; YAML is indented with spaces",
         "nodes: 1⏎ gpus: 2 | 2:6 is not YAML: mapping values are not allowed here",
         "nodes: [1 | 1:10 is not YAML: expected ',' or ']', but got <stream end>",
@@ -141,7 +141,7 @@ final class BadFilesTest {
             + " defaults.nodes?",
         "python: x | 1:1 python: belongs in gpush.yaml, not in config.yaml",
         "defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?",
-        "defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notices",
+        "defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notifications",
         "defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in"
             + " config.yaml",
         "default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?",

@@ -50,11 +50,11 @@ final class ProductSamplesTest {
         List.of(
             "gpush.yaml:5 python.conda: runs take the Python that the nodes have; python: PATH"
                 + " names another",
-            "gpush.yaml:5 python.modules: no module is loaded; module load in the script works",
+            "gpush.yaml:5 python.modules: no module is loaded; use module load in the script",
             "gpush.yaml:6 mounts: nothing is mounted, and $GPUSH_DATA is not set",
             "gpush.yaml:8 lease.at-end: the session ends with its lease, and nothing is submitted"
                 + " in its place",
-            "gpush.yaml:9 run.resume: no run is started again when a lease has ended"),
+            "gpush.yaml:9 run.resume: no run is resumed after a lease has ended"),
         lines(config.unsupported()));
   }
 
@@ -69,9 +69,9 @@ final class ProductSamplesTest {
         List.of(
             "gpush.yaml:5 setup.run: nothing is installed on the nodes; gpush exec --all -- COMMAND"
                 + " does it",
-            "gpush.yaml:5 setup.when: no file makes setup run again",
+            "gpush.yaml:5 setup.when: a change of these files does not run setup again",
             "gpush.yaml:6 mounts: nothing is mounted, and $GPUSH_DATA is not set",
-            "gpush.yaml:7 home: the home folder of a pod is on its own disk, and lost with the pod",
+            "gpush.yaml:7 home: the home folder of a pod is on the pod's disk and is lost with it",
             "gpush.yaml:9 secrets: no secret reaches the nodes"),
         lines(config.unsupported()));
   }

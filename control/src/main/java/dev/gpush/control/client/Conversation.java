@@ -10,6 +10,7 @@ import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
+import dev.gpush.core.file.FileReason;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
@@ -89,7 +90,7 @@ final class Conversation {
       if (givenUp) {
         return ControlClient.INTERRUPTED;
       }
-      throw lost(cut.getMessage() == null ? cut.toString() : cut.getMessage());
+      throw lost(FileReason.of(cut));
     } finally {
       input.stop();
       if (raw) {

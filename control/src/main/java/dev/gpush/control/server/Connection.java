@@ -184,7 +184,7 @@ final class Connection {
 
   private int stopped(ClientInvocation invocation) {
     if (server.isEnding() && !invocation.wasTold()) {
-      say("gpush: the gateway was told to end; the next command starts it again\n");
+      say("gpush: the gateway was asked to stop; the next command starts it again\n");
       return ENVIRONMENT;
     }
     return INTERRUPTED;

@@ -601,7 +601,7 @@ class ControlSocketTest {
     gateway.close();
 
     assertEquals(3, answer.get().status());
-    assertTrue(answer.get().err().contains("the gateway was told to end"), answer.get()::err);
+    assertTrue(answer.get().err().contains("the gateway was asked to stop"), answer.get()::err);
     assertFalse(Files.exists(gateway.socket()));
   }
 

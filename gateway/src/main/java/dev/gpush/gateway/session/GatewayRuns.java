@@ -70,7 +70,7 @@ public final class GatewayRuns implements Runs {
     } catch (InterruptedException | GpushException ended) {
       if (session.isClosed() && ended instanceof InterruptedException) {
         throw new GpushException(
-            new SessionFailure.Gone(name.text(), "it was given back meanwhile"), ended);
+            new SessionFailure.Gone(name.text(), "it was given back in the meantime"), ended);
       }
       requireGang(session, ended);
       throw ended;
@@ -121,7 +121,7 @@ public final class GatewayRuns implements Runs {
           case ASKED, QUEUED, GRANTED, READY, DEGRADED -> false;
         };
     if (isEnding) {
-      String why = entry.detail().isEmpty() ? "it was given back meanwhile" : entry.detail();
+      String why = entry.detail().isEmpty() ? "it was given back in the meantime" : entry.detail();
       throw new GpushException(new SessionFailure.Gone(session.name().text(), why), ended);
     }
   }

@@ -42,7 +42,7 @@ final class Recovery {
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
 
   /** Until its queue says more. */
-  private static final String TAKEN_UP = "looking for its place";
+  private static final String TAKEN_UP = "checking whether its request still exists";
 
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
@@ -99,7 +99,7 @@ final class Recovery {
       if (backend.isEmpty()) {
         ledger.put(
             entry.in(
-                SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
+                SessionState.LEAKED, "backend " + entry.backend() + " is no longer configured"));
         continue;
       }
       if (isOfAnotherMachine(entry, backend.get())) {
@@ -275,7 +275,7 @@ final class Recovery {
     boolean hasWaited = session.entry().state() == SessionState.QUEUED;
     session.forget();
     if (hasWaited) {
-      ended.add(session, "it is not in the queue any more, and there are no nodes of it");
+      ended.add(session, "it left the queue, and no nodes were granted");
     }
   }
 
@@ -376,7 +376,7 @@ final class Recovery {
       return new Fate.Unknown(
           new GpushException(
               new BackendFailure.Unavailable(
-                  bid.backend(), "it is not configured any more", "gpush backends")));
+                  bid.backend(), "it is no longer configured", "gpush backends")));
     }
     try {
       Optional<Discovered> found =

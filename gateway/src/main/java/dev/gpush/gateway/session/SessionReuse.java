@@ -116,7 +116,7 @@ final class SessionReuse {
     endings
         .giveBackAsked(session, reason, request.existing() == Existing.REPLACE_AND_DISCARD, talk)
         .kept()
-        .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
+        .forEach(path -> talk.say("kept, because gpush did not make it: " + path));
   }
 
   void attach(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk)

@@ -2,6 +2,7 @@ package dev.gpush.launch.plan;
 
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.GpuRequest;
@@ -249,7 +250,7 @@ public final class LaunchMaker {
             plan.header(number, generation, wish.home())));
   }
 
-  /** What a node's refusal means to the person who typed the words. */
+  /** A node's refusal as a failure that names what the user typed. */
   public GpushException explained(GpushException refused, Wish wish) {
     return refused.failure() instanceof AgentFailure.Refused(_, var code, var located)
         ? new GpushException(explained(code, located, wish), refused)
@@ -264,7 +265,7 @@ public final class LaunchMaker {
           new LaunchFailure.NoFreeSlots(
               wish.ask().words(), facts.number("run").map(run -> "run " + run).stream().toList());
       case "not-found" -> notFound(node, facts, wish);
-      default -> new LaunchFailure.Refused(node, code, facts.write());
+      default -> new LaunchFailure.Refused(node, code, FailureClause.facts(facts));
     };
   }
 

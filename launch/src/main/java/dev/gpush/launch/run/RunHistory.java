@@ -2,6 +2,7 @@ package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
@@ -129,7 +130,6 @@ public final class RunHistory {
 
   private static GpushException unusable(Path folder, IOException cause) {
     return new GpushException(
-        new GatewayFailure.HomeUnusable(folder.toString(), String.valueOf(cause.getMessage())),
-        cause);
+        new GatewayFailure.HomeUnusable(folder.toString(), FileReason.of(cause)), cause);
   }
 }

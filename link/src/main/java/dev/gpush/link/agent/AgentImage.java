@@ -3,6 +3,7 @@ package dev.gpush.link.agent;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -401,7 +402,7 @@ public final class AgentImage implements AgentProgram {
       case 97 -> new AgentFailure.NoPython(header.texts("interpreters"));
       case 98 ->
           new AgentFailure.OldPython(
-              facts.text("found").orElse(facts.text("version").orElse("older than 3.6")));
+              facts.text("found").orElse(facts.text("version").orElse("an older one")));
       case 96 ->
           code.equals("held")
               ? new AgentFailure.Held(
@@ -411,7 +412,7 @@ public final class AgentImage implements AgentProgram {
                       .orElse(facts.text("path").orElse("a lock")),
                   LockHolder.words(facts.object("holder")))
               : new AgentFailure.CannotWrite(
-                  facts.text("path").orElse(""), code.isEmpty() ? talk : said(code, facts));
+                  facts.text("path").orElse(""), code.isEmpty() ? talk : cannotWrite(code, facts));
       case 95 -> new AgentFailure.Died(code.isEmpty() ? talk : said(code, facts));
       case 94 ->
           new AgentFailure.NotThere(
@@ -422,8 +423,18 @@ public final class AgentImage implements AgentProgram {
     };
   }
 
+  /** The path has a component of its own. */
+  private static String cannotWrite(String code, Json.Obj facts) {
+    return FailureClause.ofCode(code)
+        + facts
+            .text("reason")
+            .or(() -> facts.text("errno"))
+            .map(reason -> " (" + clean(reason) + ")")
+            .orElse("");
+  }
+
   private static String said(String code, Json.Obj facts) {
-    return facts.entries().isEmpty() ? code : code + " " + clean(facts.write());
+    return FailureClause.ofCode(code) + clean(FailureClause.ofFacts(facts));
   }
 
   /** What carries the command (ssh, srun) may have had the very last word. */

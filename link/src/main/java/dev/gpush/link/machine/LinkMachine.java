@@ -1,5 +1,6 @@
 package dev.gpush.link.machine;
 
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameKind;
@@ -404,9 +405,9 @@ public final class LinkMachine {
       case "term", "superseded" ->
           new LinkEvent.Superseded(
               facts.text("holder").orElse("another gateway"), facts.number("term").orElse(0L));
-      case "version" -> new LinkEvent.OtherVersion(facts.write());
+      case "version" -> new LinkEvent.OtherVersion(FailureClause.facts(facts));
       case "released" -> released(facts.text("why").orElse(""));
-      case "protocol" -> protocolError("the agent: " + facts.write());
+      case "protocol" -> protocolError("the agent: " + FailureClause.facts(facts));
       default -> new LinkEvent.Cut(code);
     };
   }

@@ -3,6 +3,7 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
@@ -90,7 +91,7 @@ public final class TreeScan {
       return read(found, step);
     } catch (IOException broken) {
       throw new GpushException(
-          new SyncFailure.Unreadable(root.toString(), TreeWalk.reason(broken)), broken);
+          new SyncFailure.Unreadable(root.toString(), FileReason.of(broken)), broken);
     }
   }
 

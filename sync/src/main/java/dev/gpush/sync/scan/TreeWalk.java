@@ -2,6 +2,7 @@ package dev.gpush.sync.scan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
@@ -165,16 +166,7 @@ final class TreeWalk {
 
   private GpushException unreadable(Path file, IOException why) {
     return new GpushException(
-        new SyncFailure.Unreadable(root.relativize(file).toString(), reason(why)), why);
-  }
-
-  static String reason(IOException why) {
-    return switch (why) {
-      case AccessDeniedException _ -> "permission denied";
-      case java.nio.file.FileSystemException named when named.getReason() != null ->
-          named.getReason();
-      default -> String.valueOf(why.getMessage());
-    };
+        new SyncFailure.Unreadable(root.relativize(file).toString(), FileReason.of(why)), why);
   }
 
   /**

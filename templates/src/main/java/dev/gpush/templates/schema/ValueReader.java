@@ -262,7 +262,7 @@ final class ValueReader {
 
   private Optional<Json> names(BackendNames type, Yaml yaml) {
     if (yaml instanceof Yaml.Mapping) {
-      flaw(yaml, "must be " + type.words() + "; what they are is written in config.yaml");
+      flaw(yaml, "must be " + type.words() + "; backends are defined in config.yaml");
       return Optional.empty();
     }
     if (!(yaml instanceof Yaml.Sequence(_, var items))) {
@@ -293,7 +293,8 @@ final class ValueReader {
       };
     }
     if (entries.size() > MOST_VARIABLES) {
-      return wrong(type, yaml, entries.size() + " of them; " + MOST_VARIABLES + " are the most");
+      return wrong(
+          type, yaml, entries.size() + " of them; at most " + MOST_VARIABLES + " are allowed");
     }
     Map<String, Json> variables = new LinkedHashMap<>();
     for (Yaml.Entry entry : entries) {
@@ -304,7 +305,7 @@ final class ValueReader {
 
   private Optional<Json> prices(Prices type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
-      return wrong(type, yaml, "something else");
+      return wrong(type, yaml, "another kind of value");
     }
     Map<String, Json> prices = new LinkedHashMap<>();
     for (Yaml.Entry entry : entries) {

@@ -82,7 +82,7 @@ final class Composer {
 
   /** Of a second document nothing is read, whatever is wrong in it. */
   private void noSecondDocument() throws IOException {
-    String what = "a second document begins; one file holds one";
+    String what = "a second document starts; a file has only one";
     OptionalInt mark = source.nextDocument(index(tokens.currentLocation()));
     if (mark.isPresent()) {
       flaw(source.position(mark.getAsInt()), "", what);
@@ -113,7 +113,7 @@ final class Composer {
   private Yaml alias(Position at, String path) throws IOException {
     return switch (anchors.get(tokens.getText())) {
       case null -> {
-        flaw(at, path, "refers to what is not above it");
+        flaw(at, path, "refers to an anchor that is not defined above it");
         yield nothing(at);
       }
       case Scalar(_, var text, var isPlain) -> new Scalar(at, text, isPlain);
@@ -219,7 +219,7 @@ final class Composer {
   }
 
   private void tag(Position at, String path, String tag) {
-    flaw(at, path, "tags such as " + tag + " are not used here");
+    flaw(at, path, "tags such as " + tag + " are not supported");
   }
 
   private void flaw(Position at, String path, String what) {

@@ -228,7 +228,7 @@ public final class SlurmBackend implements Backend {
     Optional<SlurmJob> living = SlurmQueue.living(jobs);
     if (living.isEmpty()) {
       return new Observation.Gone(
-          jobs.isEmpty() ? "its job is not in the queue any more" : jobs.getLast().fate());
+          jobs.isEmpty() ? "its job is no longer in the queue" : jobs.getLast().fate());
     }
     if (!living.get().isRunning() || gang.nodes().isEmpty()) {
       return new Observation.Exists();

@@ -307,7 +307,7 @@ final class SlurmReservation {
         } else if (!jobs.isEmpty()) {
           throw failed(jobs.getLast().fate() + log());
         } else if (++misses == MISSES) {
-          throw failed("its job is not in the queue any more");
+          throw failed("its job is no longer in the queue");
         }
       } catch (Unanswered unknown) {
         waiter.waits("nobody can tell: " + unknown.words());
@@ -402,7 +402,7 @@ final class SlurmReservation {
     List<SlurmJob> jobs = site.queue().of(request.gang());
     if (SlurmQueue.living(jobs).isEmpty()) {
       String log = log();
-      if (log.contains("no-python")) {
+      if (log.contains("no-python") || log.contains("python-broken")) {
         throw new GpushException(new AgentFailure.NoPython(GangAgents.INTERPRETERS));
       }
       throw failed((jobs.isEmpty() ? "its job has ended" : jobs.getLast().fate()) + log);

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.ledger;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
@@ -127,6 +128,6 @@ public final class Ledger {
   }
 
   private static String reason(IOException failed) {
-    return failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
+    return FileReason.of(failed);
   }
 }

@@ -145,7 +145,7 @@ public final class Adoption {
               found.session(),
               backend.capabilities().hasQueue()
                   ? "it is still waiting for its nodes on " + backend.name()
-                  : "not all of its nodes are there any more on " + backend.name()));
+                  : "some of its nodes no longer exist on " + backend.name()));
     }
   }
 

@@ -66,7 +66,7 @@ public final class PendingReleases {
           new BackendFailure.NotReleased(
               bid.backend(),
               bid.gang().text(),
-              "backend " + bid.backend() + " is not configured any more"));
+              "backend " + bid.backend() + " is no longer configured"));
     }
     backend.get().release(bid.whateverIsThere(), RELEASE_LIMIT);
   }

@@ -6,6 +6,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionState;
@@ -141,7 +142,7 @@ public final class PendingRequests {
       wish.notes().forEach(talk::say);
       taking.take();
       if (session.gang().isBorrowed()) {
-        talk.say("its nodes are " + session.gang().detail() + ": they stay when it is given back");
+        talk.say("its nodes are " + session.gang().detail() + "; gpush down leaves them running");
       }
       connect(session, config, talk);
       String unsent = push(session, talk);
@@ -221,7 +222,9 @@ public final class PendingRequests {
       if (talk.isFollowed()) {
         throw failed;
       }
-      return "its files were not sent (" + failed.failure().kind() + "); gpush up sends them";
+      return "its files were not sent ("
+          + FailureClause.of(failed.failure())
+          + "); gpush up sends them";
     }
   }
 

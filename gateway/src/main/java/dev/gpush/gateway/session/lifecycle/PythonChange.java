@@ -38,9 +38,9 @@ public final class PythonChange {
     } else if (has.isPresent()) {
       talk.say(
           session.name()
-              + " was asked for with --python "
+              + " was made with --python "
               + has.get()
-              + ", the project says "
+              + ", and the project says "
               + wanted
               + "; gpush up --python "
               + wanted

@@ -39,14 +39,14 @@ public final class RequestFollowing {
       }
       if (!isOwn || pending.talk().isFollowed()) {
         talk.say(
-            session.name() + " goes on waiting; gpush down -s " + session.name() + " ends that");
+            session.name() + " keeps waiting; gpush down -s " + session.name() + " cancels it");
         throw stop;
       }
       boolean hasWaited = session.isWaiting();
       giveUp(session, pending, talk);
       if (!pending.isReady()) {
         if (hasWaited && session.isOver()) {
-          talk.say(session.name() + ": its place in the queue is given up");
+          talk.say(session.name() + ": the request was cancelled");
         }
         throw stop;
       }

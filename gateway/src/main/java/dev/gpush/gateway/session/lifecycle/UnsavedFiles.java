@@ -59,13 +59,13 @@ final class UnsavedFiles {
     if (files > 0) {
       words.append(files).append(files == 1 ? " file, " : " files, ").append(size(bytes));
       words.append(files == 1 ? ", exists" : ", exist").append(" only on the nodes of ");
-      words.append(session.name()).append(" and would be gone (");
+      words.append(session.name()).append(" and would be lost (");
       words.append(String.join(", ", named.stream().limit(MOST_NAMED).toList()));
       words.append(named.size() > MOST_NAMED || files > named.size() ? ", …)" : ")");
     }
     if (!silent.isEmpty()) {
-      words.append(files > 0 ? "; " : "").append("what is only on node ");
-      words.append(String.join(", ", silent)).append(" cannot be told");
+      words.append(files > 0 ? "; " : "").append("gpush could not check node ");
+      words.append(String.join(", ", silent)).append(" for files that exist only there");
     }
     return words.append("; give the nodes back?").toString();
   }

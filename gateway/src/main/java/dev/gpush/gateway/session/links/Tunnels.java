@@ -161,7 +161,7 @@ final class Tunnels implements LinkMaker.Through {
     return those.nodes()
         + " cannot be reached through node 0 ("
         + reason
-        + "); each has a process of its own on the login node of "
+        + "); each uses its own process on the login node of "
         + session.backend().name();
   }
 

@@ -23,8 +23,8 @@ public final class RestartedAgents {
     String words() {
       String because = why.isEmpty() ? "" : ": " + why;
       return isBare
-          ? "began anew on an empty disk (gpush sync sends the code again)" + because
-          : "began anew" + because;
+          ? "restarted with an empty disk (gpush sync sends the code again)" + because
+          : "restarted" + because;
     }
   }
 

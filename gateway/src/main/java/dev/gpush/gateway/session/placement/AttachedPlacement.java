@@ -42,7 +42,7 @@ public final class AttachedPlacement {
       throw new GpushException(
           new BackendFailure.NeverFits(
               first,
-              "only pods of a Kubernetes backend can be attached to",
+              "only a Kubernetes backend has pods to attach to",
               List.of("--backend NAME of one (gpush backends lists them)")));
     }
     throw Placement.nowhere(refusals);

@@ -230,7 +230,7 @@ public final class Placement {
               backend.name()
                   + " "
                   + PlaceText.failed(failed.failure())
-                  + "; asking "
+                  + "; trying "
                   + String.join(", ", next));
         }
       }
@@ -284,7 +284,7 @@ public final class Placement {
         }
         if (config.text("image").isPresent()
             && !backend(bid.backend()).capabilities().takesImages()) {
-          talk.say(bid.backend() + " has no containers: image: is not used there");
+          talk.say(bid.backend() + " runs no containers; image: is not used there");
         }
       }
     }
@@ -319,7 +319,7 @@ public final class Placement {
               session.move(session.entry().won(bid, gang), backend(bid.backend()));
               race.stop();
               if (bids.size() > 1) {
-                talk.say(bid.backend() + " has it first");
+                talk.say(bid.backend() + " was first to provide the nodes");
               }
               return;
             }
@@ -338,7 +338,7 @@ public final class Placement {
             case ReservationRace.News.Broke(_, var bug) -> throw bug;
             case ReservationRace.News.Died(_, var bug) -> throw bug;
             case ReservationRace.News.Stopped(_) ->
-                throw new InterruptedException("nothing is asked for any more");
+                throw new InterruptedException("the request was stopped");
           }
         }
       }
@@ -361,7 +361,7 @@ public final class Placement {
               () ->
                   new GpushException(
                       new BackendFailure.Unavailable(
-                          name, "it is not configured any more", "gpush backends")));
+                          name, "it is no longer configured", "gpush backends")));
     }
   }
 

@@ -61,7 +61,7 @@ public final class PlanPoll {
                 () -> heard.add(new Heard(backend, answer(backend, request.apply(backend))))));
       }
       if (tasks.isClosed()) {
-        throw new InterruptedException("nothing is asked any more");
+        throw new InterruptedException("the backends are no longer asked");
       }
       return gathered(backends, heard);
     } finally {
@@ -104,7 +104,7 @@ public final class PlanPoll {
       LOG.log(System.Logger.Level.ERROR, "no plan, backend=" + backend.name(), bug);
       Failure failure =
           new BackendFailure.Unavailable(
-              backend.name(), "a mistake in gpush; the log has it", "gpush gateway status");
+              backend.name(), "a bug in gpush; see gpush gateway logs", "gpush gateway log");
       return new Answer.Failed(failure);
     }
   }

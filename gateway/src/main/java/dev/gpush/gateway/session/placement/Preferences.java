@@ -175,7 +175,7 @@ public final class Preferences {
     List<String> names = List.of(list.split(",", -1));
     if (names.stream().anyMatch(String::isBlank)) {
       throw new GpushException(
-          new UsageFailure.BadValue("--backend", list, "names with commas between: hpc,rack"));
+          new UsageFailure.BadValue("--backend", list, "names separated by commas: hpc,rack"));
     }
     return names.stream().map(String::strip).distinct().toList();
   }

@@ -80,9 +80,9 @@ public final class Doctor {
       findings.add(
           new Finding(
               "bad",
-              "ledger entry put aside",
+              "damaged ledger entry",
               damaged.toString(),
-              Optional.of("look at it, then remove the file")));
+              Optional.of("read it, then remove the file")));
     }
     findings.sort(
         Comparator.comparingInt(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
@@ -94,8 +94,8 @@ public final class Doctor {
         bid.isWanted() ? "ok" : "warn",
         "gang " + bid.gang() + " on " + bid.backend(),
         bid.isWanted()
-            ? "asked for too, for session " + session.name()
-            : "asked for by session " + session.name() + ", being given back",
+            ? "a second request for session " + session.name()
+            : "a request of session " + session.name() + " that is being cancelled",
         Optional.empty());
   }
 
@@ -116,7 +116,7 @@ public final class Doctor {
           new Finding(
               "bad",
               what,
-              "perhaps still held: " + entry.detail(),
+              "may still be held: " + entry.detail(),
               Optional.of("gpush down -s " + entry.name()));
       case ASKED, QUEUED, GRANTED, RELEASING, RELEASED ->
           new Finding("ok", what, state.word(), Optional.empty());
@@ -132,13 +132,13 @@ public final class Doctor {
       return new Finding(
           "ok",
           "session " + entry.name(),
-          "on another machine that has this home: " + entry.holder().words(),
+          "held by another machine that uses this home: " + entry.holder().words(),
           Optional.empty());
     }
     return new Finding(
         "bad",
         "session " + entry.name(),
-        "perhaps still held on " + entry.backend() + ": " + entry.detail(),
+        "may still be held on " + entry.backend() + ": " + entry.detail(),
         Optional.of("configure backend " + entry.backend() + " again, then gpush gateway stop"));
   }
 
@@ -185,7 +185,7 @@ public final class Doctor {
                   "bad",
                   stranger.what(),
                   session
-                      + " was held from here, is in no ledger, and is renewed by nobody;"
+                      + " was made here and is not in the ledger; its lease is no longer renewed;"
                       + " gpush doctor --end ends it",
                   Optional.of("gpush adopt " + found.session()))
               : new Finding(
@@ -194,7 +194,7 @@ public final class Doctor {
                   session
                       + " of "
                       + new Holder(found.holder()).words()
-                      + " is not in this ledger; it ends by itself at its lease",
+                      + " is not in this ledger; it ends when its lease does",
                   Optional.of("gpush adopt " + found.session() + " --take")));
     }
     return findings;

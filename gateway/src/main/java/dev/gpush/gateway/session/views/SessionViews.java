@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.views;
 
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GpuRequest;
@@ -78,7 +79,7 @@ public final class SessionViews {
       return view.get(limit);
     } catch (RuntimeException failed) {
       LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed);
-      return plain(session.entry(), "cannot be looked at; the log says why");
+      return plain(session.entry(), "its state cannot be read; see gpush gateway logs");
     } catch (TimeoutException late) {
       return plain(session.entry(), "no answer for " + DurationText.of(limit));
     }
@@ -275,14 +276,14 @@ public final class SessionViews {
             .distinct()
             .toList();
     boolean isSaid = entry.grant().isPresent() && entry.detail().isEmpty() && !holding.isEmpty();
-    return isSaid ? "giving back what was asked of " + String.join(", ", holding) : entry.detail();
+    return isSaid ? "cancelling its requests to " + String.join(", ", holding) : entry.detail();
   }
 
   private static String degradation(LiveSession session) {
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent()) {
       String holder = new Holder(other.get().holder()).words();
-      return "held by " + holder + "; this gateway looks on (gpush up takes it over)";
+      return "held by " + holder + "; gpush up takes it over";
     }
     var parts = new ArrayList<String>();
     session
@@ -304,10 +305,10 @@ public final class SessionViews {
                   ? "needs you: gpush login " + login.get()
                   : switch (link.state()) {
                     case LinkState.Up _ -> "";
-                    case LinkState.Idle _ -> "not linked yet";
-                    case LinkState.Cut(var reason) -> "link cut: " + reason;
-                    case LinkState.Over(var reason) -> "link over: " + reason;
-                    case LinkState.Refused(var failure) -> "refused: " + failure.kind();
+                    case LinkState.Idle _ -> "not connected yet";
+                    case LinkState.Cut(var reason) -> "connection lost: " + reason;
+                    case LinkState.Over(var reason) -> "link closed: " + reason;
+                    case LinkState.Refused(var failure) -> "refused: " + FailureClause.of(failure);
                   };
       if (!text.isEmpty()) {
         parts.add("node " + index + " " + text);
@@ -315,7 +316,7 @@ public final class SessionViews {
       index++;
     }
     parts.addAll(anew(session));
-    return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
+    return parts.isEmpty() ? "not connected yet" : String.join("; ", parts);
   }
 
   private static Optional<String> needsYou(LiveSession session, int index, LinkState state) {

@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.talk.Talk;
 import java.io.ByteArrayOutputStream;
@@ -51,7 +52,7 @@ final class IncludeLine {
     talk.confirm("Add one Include line to the top of " + userConfig + "?", "--yes");
     write(
         before.map(bytes -> joined(line, bytes)).orElseGet(() -> joined(bytes(MADE_BY_US), line)));
-    talk.say("linked: ssh and editors find your sessions by name now (undo: gpush link --remove)");
+    talk.say("linked: ssh and editors now find your sessions by name (undo: gpush link --remove)");
   }
 
   void remove(Talk talk) {
@@ -70,7 +71,7 @@ final class IncludeLine {
     } else {
       write(withoutNote(after));
     }
-    talk.say("unlinked: the Include line is out of " + userConfig);
+    talk.say("unlinked: removed the Include line from " + userConfig);
   }
 
   /** The note that we made the file is worth nothing once there is more in it. */
@@ -146,9 +147,9 @@ final class IncludeLine {
   }
 
   private GpushException unusable(IOException failed) {
-    String reason = failed.getMessage() == null ? failed.toString() : failed.getMessage();
     return new GpushException(
-        new ConfigFailure.Unreadable(userConfig.toString(), "cannot be changed: " + reason),
+        new ConfigFailure.Unreadable(
+            userConfig.toString(), "cannot be changed: " + FileReason.of(failed)),
         failed);
   }
 }

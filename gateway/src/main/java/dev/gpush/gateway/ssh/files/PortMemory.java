@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -62,8 +63,7 @@ public final class PortMemory {
       }
     } catch (IOException failed) {
       throw new GpushException(
-          new GatewayFailure.HomeUnusable(file().toString(), String.valueOf(failed.getMessage())),
-          failed);
+          new GatewayFailure.HomeUnusable(file().toString(), FileReason.of(failed)), failed);
     }
   }
 }

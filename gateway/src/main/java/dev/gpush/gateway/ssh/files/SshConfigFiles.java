@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.talk.Talk;
@@ -60,8 +61,7 @@ public final class SshConfigFiles implements SshAccess {
 
   private static GpushException unusable(Path file, IOException failed) {
     return new GpushException(
-        new GatewayFailure.HomeUnusable(file.toString(), String.valueOf(failed.getMessage())),
-        failed);
+        new GatewayFailure.HomeUnusable(file.toString(), FileReason.of(failed)), failed);
   }
 
   @Override

@@ -26,7 +26,7 @@ public record SshServerSettings(Path home, List<String> launcher, Path userConfi
       if (home.toString().contains(part)) {
         throw new GpushException(
             new GatewayFailure.HomeUnusable(
-                home.toString(), "ssh_config cannot hold a path with " + name(part)));
+                home.toString(), "ssh_config cannot contain a path with " + name(part)));
       }
     }
   }

@@ -27,7 +27,7 @@ public record WakeScript(
     status=$?
     port=%d
     read -r now <%s 2>/dev/null && if [ "$now" != "$port" ]; then
-      echo "gpush: port $port is taken; from now on it is $now. Run your command again." >&2
+      echo "gpush: another program uses port $port; gpush now uses $now. Run your command again." >&2
     fi
     exit $status
     """

@@ -60,7 +60,9 @@ public final class Connections {
     } catch (RuntimeException bug) {
       asker.refused(
           new RefusalText(
-              "this is a bug in gpush, not your mistake", bug.toString(), "gpush gateway status"));
+              "this is a bug in gpush, not your mistake",
+              "the gateway's log has the details",
+              "gpush gateway logs"));
       throw bug;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -70,6 +72,6 @@ public final class Connections {
 
   private static RefusalText stopping() {
     return new RefusalText(
-        "gpush is stopping", "the gateway was told to end", "the same command again");
+        "gpush is stopping", "the gateway was asked to stop", "the same command again");
   }
 }

@@ -2,6 +2,7 @@ package dev.gpush.shell.command.place;
 
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
@@ -127,9 +128,7 @@ public final class GatewayCommand implements Action {
       call.say("the whole log: " + log);
     } catch (IOException failed) {
       throw new GpushException(
-          new ConfigFailure.Unreadable(
-              log.toString(), "it cannot be opened: " + failed.getMessage()),
-          failed);
+          new ConfigFailure.Unreadable(log.toString(), FileReason.of(failed)), failed);
     }
   }
 }

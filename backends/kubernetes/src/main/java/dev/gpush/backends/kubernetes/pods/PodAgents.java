@@ -7,7 +7,7 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -242,17 +242,7 @@ public final class PodAgents {
   private static AgentAnswer unanswered(GpushException known) {
     return known.failure() instanceof AgentFailure.NotThere
         ? new AgentAnswer.NoAgent()
-        : new AgentAnswer.Silent(words(known.failure()));
-  }
-
-  private static String words(Failure failure) {
-    return switch (failure) {
-      case AgentFailure.NoPython _ -> "there is no Python 3.6 or later";
-      case AgentFailure.OldPython(var found) -> "its Python is " + found + ", older than 3.6";
-      case AgentFailure.CannotWrite(var path, var why) ->
-          "cannot write " + path + ": " + ClusterText.clean(why);
-      case Failure other -> ClusterText.clean(other.toString());
-    };
+        : new AgentAnswer.Silent(ClusterText.clean(FailureClause.of(known.failure())));
   }
 
   private AgentAnswer ask(Json pod, Json.Obj header, List<String> command)
