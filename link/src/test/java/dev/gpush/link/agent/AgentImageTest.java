@@ -67,7 +67,7 @@ class AgentImageTest {
     assertEquals(new AgentFailure.NoPython(List.of("python3", "python")), failure(97, ""));
     assertEquals(new AgentFailure.NotThere("g", 3), failure(94, "{\"code\": \"no-agent\"}\n"));
     assertEquals(
-        new AgentFailure.CannotWrite("/tmp", "its disk is full (errno ENOSPC)"),
+        new AgentFailure.CannotWrite("/tmp", "its disk is full (ENOSPC)"),
         failure(
             96,
             "{\"code\": \"no-space\", \"facts\": {\"path\": \"/tmp\", \"errno\": \"ENOSPC\"}}"));

@@ -105,7 +105,7 @@ final class SessionTextTest {
     assertEquals(
         "devbox is starting > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
     assertEquals(
-        "devbox degraded: node 1 restarted with an empty disk (gpush sync sends … > ",
+        "devbox degraded: node 1 restarted with an empty disk (gpush sync sends… > ",
         prompt(
             new ViewChange(session)
                 .state(
