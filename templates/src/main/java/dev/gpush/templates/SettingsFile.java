@@ -25,13 +25,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One file of settings: what it gives and what is wrong with it. A missing file gives nothing.
+ * One file of settings: its values and its mistakes. A missing file gives nothing.
  *
  * @param heir for a template: file and line that inherit it; else empty
  */
 record SettingsFile(
     String name, Place place, List<Found> found, List<Problem> problems, String heir) {
-  /** A key is shown as far as it may be a typing error. */
+  /** A key is shown up to this length; a longer one is no typing error. */
   private static final int MOST_KEY = 80;
 
   SettingsFile {
@@ -109,7 +109,7 @@ record SettingsFile(
         file, flaw.at().line(), flaw.at().column(), shown, flaw.what(), flaw.suggestion());
   }
 
-  /** One byte more than is allowed tells that it is too large. */
+  /** One byte more than is allowed shows that it is too large. */
   static byte[] bytes(Path file) {
     if (!Files.isRegularFile(file)) {
       throw new GpushException(new ConfigFailure.Unreadable(file.toString(), "it is not a file"));

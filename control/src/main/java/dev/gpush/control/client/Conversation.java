@@ -16,9 +16,9 @@ import java.io.OutputStream;
 import java.util.Optional;
 
 /**
- * One request, from REQUEST to EXIT. The calling thread reads frames and writes the streams; what
- * the gateway prints waits for whoever reads our output, and nothing that we send waits for
- * anything: input is sent only as far as it was wanted, so signals pass it by.
+ * One request, from REQUEST to EXIT. The calling thread reads frames and writes the streams; output
+ * of the gateway waits for the reader of this client's output, but sending never blocks: input is
+ * sent only as far as it was requested, so signals are not delayed by it.
  */
 final class Conversation {
   /** Ctrl-C this often within {@link #PATIENCE_NANOS} ends the client whatever the gateway does. */
@@ -145,7 +145,7 @@ final class Conversation {
         visit.writer().write(new Payload().text(name).frame(Kind.SIGNAL));
       }
     } catch (IOException overAlready) {
-      // The reading thread finds out and says so.
+      // The reading thread notices and reports it.
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.Map;
  * @param in whether standard input is a terminal; likewise out and err
  * @param columns the terminal's width, 0 when there is no terminal or it does not say
  * @param type TERM, empty when unset
- * @param colours how many colours the person's terminal shows and wants: 0, 8, 256 or 16777216
+ * @param colours how many colours the terminal supports and the user wants: 0, 8, 256 or 16777216
  */
 public record Facts(
     boolean in, boolean out, boolean err, int columns, int rows, String type, int colours) {
@@ -17,7 +17,7 @@ public record Facts(
 
   private static final int TRUE_COLOURS = 1 << 24;
 
-  /** No terminal anywhere. */
+  /** No stream is a terminal. */
   public static final Facts NONE = new Facts(false, false, false, 0, 0, "", 0);
 
   /**

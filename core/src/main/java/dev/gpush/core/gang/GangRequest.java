@@ -8,16 +8,16 @@ import java.util.Optional;
  * What is asked of a backend, complete: defaults are resolved before.
  *
  * @param gang the id under which a repeated request finds the first one
- * @param session the name people see
+ * @param session the name that users see
  * @param owner who pays: stable over laptops
- * @param holder which gateway asks, as {@link dev.gpush.core.session.Holder} writes it
+ * @param holder the gateway that asks, as {@link dev.gpush.core.session.Holder} writes it
  * @param project the last part of the workspace path on a node
  * @param environment variables that every process on the nodes starts from, beyond the node's own
  * @param inherit this machine's variables that a local gang takes over from the client (PATH,
  *     VIRTUAL_ENV …); others ignore it
- * @param natives the person's own options for a backend that {@code Capabilities.takesNatives}
+ * @param natives the user's own options for a backend that {@code Capabilities.takesNatives}
  * @param image the project's, for a backend that {@code Capabilities.takesImages}; empty: its own
- * @param attach what runs already and is to be borrowed, as {@code Backend.lends} has found it
+ * @param attach the running pods to borrow, as {@code Backend.lends} has found it
  */
 public record GangRequest(
     GangId gang,

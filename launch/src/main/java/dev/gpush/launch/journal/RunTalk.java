@@ -4,9 +4,9 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.journal.RunEvent.RankEnd;
 import java.util.Map;
 
-/** The few words that a run's output has between its lines. */
+/** The sentences that a run's output has between its lines. */
 public final class RunTalk {
-  /** Why a supervisor stops when a person wanted it; docs/technical/runs.md. */
+  /** Why a supervisor stops when the user asked for it; docs/technical/runs.md. */
   public static final String ASKED = "asked";
 
   /** The same for a scheduler that takes the node back, by preemption or because of a cancel. */

@@ -24,11 +24,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * From a request to a plan: which words, which Python, which mode; and from a refusal to a failure
- * that says what to do.
+ * Turns a request into a plan: which command, which Python, which mode; and a refusal into a
+ * failure that the user can act on.
  */
 public final class LaunchMaker {
-  /** What an agent announces that looks for an environment by itself. */
+  /** The capability of an agent that finds an environment by itself. */
   private static final String ACTIVATES = "activate";
 
   private final LaunchSite site;
@@ -36,9 +36,9 @@ public final class LaunchMaker {
   private final OutputFolders outputs;
 
   /**
-   * A request, with what it leaves open taken from the run it repeats.
+   * A request, completed from the run that it repeats.
    *
-   * @param folder where the client stands, on this machine
+   * @param folder the client's current folder, on this machine
    * @param relative the same below the workspace's root, empty: the root itself
    * @param script on this machine, when the program is one of the workspace
    */
@@ -60,8 +60,9 @@ public final class LaunchMaker {
   /**
    * How it will run.
    *
-   * @param pythons those of all nodes of the session; empty where nobody has asked for them
-   * @param activated whose environment each node looks up and activates by itself, in that case
+   * @param pythons those of all nodes of the session; empty if the nodes were not asked
+   * @param activated the Python whose environment each node finds and activates by itself, in that
+   *     case
    */
   public record Decided(
       LaunchPlan.Mode mode, List<PythonFacts> pythons, List<PythonChoice> activated) {
@@ -130,8 +131,8 @@ public final class LaunchMaker {
   }
 
   /**
-   * A command needs its Python for one thing: that the programs of its environment are found. The
-   * nodes see to that without starting it, unless something else has to be known of them.
+   * A command needs its Python only so that the programs of its environment are found. The nodes do
+   * that without starting it, unless something else must be known about it.
    */
   private boolean isLookedUpThere(Wish wish) {
     boolean isCommand =

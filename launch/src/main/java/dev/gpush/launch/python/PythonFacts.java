@@ -10,12 +10,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What the chosen Python of one node is and has.
+ * Facts about the chosen Python of one node.
  *
  * @param prefix its environment's folder
  * @param isEnvironment prefix is an environment of its own (venv), not the interpreter's home
  * @param packages {@code name-version}, sorted: what must be the same on all nodes
- * @param stamps files and folders whose change of time means that all this may have changed
+ * @param stamps files and folders whose new time means that these facts may have changed
  * @param path the node's PATH
  */
 public record PythonFacts(
@@ -31,7 +31,7 @@ public record PythonFacts(
     String path) {
   private static final String MARK = "\ngpush-python ";
 
-  /** Two nodes may differ in everything: a failure names the first few. */
+  /** Two nodes may differ in everything; a failure names only this many. */
   private static final int NAMED = 3;
 
   public PythonFacts {
@@ -73,7 +73,8 @@ public record PythonFacts(
   }
 
   /**
-   * What activating its environment would set, so that programs that a rank starts find it, too.
+   * The variables that activating its environment would set, so that programs that a rank starts
+   * find it too.
    */
   public Map<String, String> activation() {
     if (!isEnvironment) {
@@ -98,7 +99,7 @@ public record PythonFacts(
         + torch.map(torchVersion -> " torch " + minor(torchVersion)).orElse("");
   }
 
-  /** 2.8.0+cu128 as people say it: 2.8. */
+  /** Shortens 2.8.0+cu128 to 2.8. */
   private static String minor(String version) {
     String[] parts = version.split("[.+]", -1);
     return parts.length >= 2 && parts[0].matches("[0-9]+") ? parts[0] + "." + parts[1] : version;

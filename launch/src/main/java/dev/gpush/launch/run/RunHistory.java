@@ -22,7 +22,7 @@ import java.util.TreeMap;
  * or a crash never meets half of one. Thread-safe.
  */
 public final class RunHistory {
-  /** Of the runs that are over; an evening of trying things out makes a hundred. */
+  /** How many ended runs are kept; an evening of experiments makes a hundred. */
   private static final int KEPT = 500;
 
   private final Path folder;
@@ -44,7 +44,7 @@ public final class RunHistory {
     }
   }
 
-  /** A damaged file is left where it is: the run is not listed, and its number not used again. */
+  /** A damaged file is left in place: the run is not listed, and its number is not used again. */
   private static Optional<RunRecord> read(Path file) throws IOException {
     try {
       return RunRecord.from(Json.parse(Files.readString(file)));
@@ -80,7 +80,7 @@ public final class RunHistory {
     }
   }
 
-  /** It never came to be. */
+  /** Removes a run that never started. */
   public void remove(int number) {
     synchronized (lock) {
       records.remove(number);

@@ -64,7 +64,7 @@ final class RemoteFailureText {
     };
   }
 
-  /** Each place with its own reason; the first thing that would help is the one to try. */
+  /** Each backend with its own reason, and the first remedy that may help. */
   private Message nowhere(List<BackendFailure.Refusal> refusals) {
     boolean isForEver =
         !refusals.isEmpty()
@@ -171,7 +171,7 @@ final class RemoteFailureText {
           Message.of(
               "node " + node + " cannot write " + path,
               FailureClause.ofCode(code) + (detail.isEmpty() ? "" : ": " + detail),
-              // Its session may be given back already: nothing that runs there would help.
+              // Its session may be given back already, so a command on the node would not help.
               switch (code) {
                 case "no-space" -> "free some space there, then " + typed.again();
                 case "read-only", "denied" -> "make it writable there, then " + typed.again();

@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Words as a shell reads and writes them. */
+/** Splits and joins words as a shell does. */
 public final class ShellWords {
   private static final Pattern SAFE =
       Pattern.compile("[A-Za-z0-9_@%+=:,./^-][A-Za-z0-9_@%+=:,./~^-]*");
@@ -48,7 +48,7 @@ public final class ShellWords {
    * @param before the words of the last line, without the one begun
    * @param begun the word in which the text ends, as far as it goes; empty between words
    * @param begunAt where that word begins; the text's length between words
-   * @param isFinished no quote is open and no line goes on
+   * @param isFinished no quote is open and no line continues
    */
   public record Scan(
       List<List<String>> lines,

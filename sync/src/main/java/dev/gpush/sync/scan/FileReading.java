@@ -23,7 +23,7 @@ import java.util.Set;
 final class FileReading {
   private static final int BUFFER_BYTES = 256 << 10;
 
-  /** A file that changed while it was read is read again so often … */
+  /** A file that changed while it was read is read again this many times … */
   private static final int TRIES = 5;
 
   /** … after this long: an editor's save is over by then. */

@@ -32,11 +32,11 @@ import java.util.TreeMap;
 
 /**
  * Looks at the working tree: every file's stamp on every scan, its content only when the stamp does
- * not vouch for it. Asks before it reads when there is more than people mean to send. Not
- * thread-safe.
+ * not prove that it is unchanged. Asks first when there is more than users usually mean to send.
+ * Not thread-safe.
  */
 public final class TreeScan {
-  /** Reading more than this many files at a time gains nothing on any disk that we know. */
+  /** Reading more than this many files at a time gains nothing on any disk that was measured. */
   private static final int MAX_READERS = 4;
 
   /** Fewer than this are read faster than threads are started. */
@@ -131,9 +131,7 @@ public final class TreeScan {
     return Optional.empty();
   }
 
-  /**
-   * The content behind this hash was another when it was to be sent: the next scan reads it again.
-   */
+  /** The file's content had changed when it was sent: the next scan reads it again. */
   public void forget(String path) {
     cache.forget(path);
   }

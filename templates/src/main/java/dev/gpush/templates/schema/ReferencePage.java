@@ -2,7 +2,7 @@ package dev.gpush.templates.schema;
 
 import java.util.List;
 
-/** The schema as a page of the documentation; a test holds the page against it. */
+/** The schema as a page of the documentation; a test compares them. */
 public final class ReferencePage {
   private static final String HEAD =
       """

@@ -32,12 +32,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Every key there is. A key whose feature does not exist yet stands here too: it is refused by name
- * and not called unknown, or it is read and said to have no effect yet. Making the feature means
- * giving the key a meaning.
+ * All keys. A key whose feature does not exist yet is listed too: it is refused by name instead of
+ * as unknown, or it is accepted and reported to have no effect yet.
  */
 public final class Schema {
-  /** What stands for any name in a path. */
+  /** Stands for any name in a path. */
   static final String ANY = "*";
 
   private static final Json NONE = new Json.Null();
@@ -398,7 +397,7 @@ public final class Schema {
     return of(place).stream().filter(key -> key.path().equals(path)).findFirst();
   }
 
-  /** A key of projects that people and sites may give a default for. */
+  /** A key of projects that users and sites may give a default for. */
   private static Key setting(String path, ValueType type, Json builtIn, String says) {
     return new Key(path, path, type, Set.of(PROJECT, PERSON, SITE), builtIn, FULL, says);
   }
@@ -412,7 +411,7 @@ public final class Schema {
     return new Key("backends.*." + name, "", type, PEOPLE, NONE, FULL, says);
   }
 
-  /** A key of projects that is read, has no effect, and is said to have none. */
+  /** A key of projects that is accepted and has no effect, which is reported. */
   private static Key unsupported(String path, ValueType type, String effect) {
     return new Key(path, "", type, PROJECTS, NONE, new Support.Unsupported(effect), "");
   }
@@ -421,7 +420,7 @@ public final class Schema {
     return new Key(path, "", new Text(), places, NONE, new Support.Refused(feature), "");
   }
 
-  /** The same key stands under {@code defaults:} in the files of people and sites. */
+  /** The same key is under {@code defaults:} in the files of users and sites. */
   private static Stream<Key> withDefault(Key key) {
     if (!key.places().contains(PROJECT) || key.places().size() == 1) {
       return Stream.of(key);

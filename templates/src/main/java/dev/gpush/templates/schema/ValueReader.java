@@ -40,7 +40,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads one value as its type wants it; what is wrong goes to the consumer of flaws. */
+/** Reads one value as its type requires; mistakes go to the consumer of flaws. */
 final class ValueReader {
   /** The name of a backend or template. */
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
@@ -48,7 +48,7 @@ final class ValueReader {
   /** No shell reads it, so a tilde would be the name of a folder. */
   private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
-  /** A path of Linux is no longer, and no sensible value of a variable either. */
+  /** The longest path of Linux; no sensible value of a variable is longer. */
   private static final int MOST_TEXT = 4096;
 
   private static final Pattern PRICE = Pattern.compile("[0-9]{1,6}(\\.[0-9]{1,4})?");
@@ -57,7 +57,7 @@ final class ValueReader {
   private static final int MOST_VARIABLES = 512;
   private static final int MOST_SHOWN = 40;
 
-  /** The agent takes no more. */
+  /** The agent accepts no more. */
   private static final int MOST_WARNINGS = 16;
 
   private static final Duration LONGEST_WARNING = Duration.ofDays(31);

@@ -8,9 +8,9 @@ import dev.gpush.link.LinkState;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What agents cannot do where they are, in sentences: the rest goes on without it. */
+/** What agents cannot do on their nodes, in sentences; everything else works. */
 final class MissingFeatures {
-  /** Text from a node is not longer than a line. */
+  /** Text from a node is cut to about a line. */
   private static final int MOST = 200;
 
   private MissingFeatures() {}

@@ -12,8 +12,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A session that is being made, from the request to its first sync. It runs on a thread of the
- * gateway and has the session's turn: commands follow it and leave it, and a hangup is no more than
- * that. Only {@link #cancel} gives it up.
+ * gateway and has the session's turn: commands may follow it and stop following it, also by a
+ * hangup. Only {@link #cancel} cancels it.
  */
 public final class PendingRequest {
   private final SessionName name;
@@ -26,7 +26,7 @@ public final class PendingRequest {
   private boolean isCancelled;
   private Outcome outcome = new Outcome.Left();
 
-  /** How it went. */
+  /** Its outcome. */
   private sealed interface Outcome {
     record Ready() implements Outcome {}
 
@@ -34,11 +34,11 @@ public final class PendingRequest {
 
     record Died(Error bug) implements Outcome {}
 
-    /** The gateway ends: what is in a queue stays there, for the next gateway. */
+    /** The gateway ends: the request stays in its queue, for the next gateway. */
     record Left() implements Outcome {}
   }
 
-  /** What makes the session; interrupted when it is given up, and when the gateway ends. */
+  /** Makes the session; interrupted when the request is cancelled, and when the gateway ends. */
   @FunctionalInterface
   public interface Making {
     void make(PendingRequest request) throws InterruptedException;
@@ -49,7 +49,7 @@ public final class PendingRequest {
     this.talk = talk;
   }
 
-  /** Begins; the turn is closed at the end of it, or here if it cannot begin. */
+  /** Starts; the turn is closed at its end, or here if it cannot start. */
   public void start(Tasks tasks, TurnQueue.Turn turn, Making work) {
     if (!tasks.start("up-" + name, () -> run(turn, work))) {
       end(turn);
@@ -64,7 +64,7 @@ public final class PendingRequest {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (GpushException failed) {
-      // An interrupt may also come out as a failure, with the thread's flag set again.
+      // An interrupt may also appear as a failure, with the thread's flag set again.
       outcome(
           Thread.currentThread().isInterrupted() ? new Outcome.Left() : new Outcome.Failed(failed));
     } catch (RuntimeException bug) {
@@ -93,7 +93,7 @@ public final class PendingRequest {
   private void end(TurnQueue.Turn turn) {
     lock.lock();
     try {
-      // Who cancels later interrupts nothing that is not this request.
+      // A later cancel must not interrupt the thread's next work.
       thread = Optional.empty();
     } finally {
       lock.unlock();
@@ -138,7 +138,7 @@ public final class PendingRequest {
     }
   }
 
-  /** Gives it up: whatever was asked for is given back. Does not wait for that. */
+  /** Cancels it: everything that was requested is given back. Does not wait for that. */
   public void cancel() {
     lock.lock();
     try {
@@ -149,7 +149,7 @@ public final class PendingRequest {
     }
   }
 
-  /** Until nothing of it goes on any more; an interrupt of the caller does not shorten that. */
+  /** Waits until it has ended, even if the caller is interrupted. */
   public void awaitEnd() {
     boolean isInterrupted = false;
     while (true) {
@@ -166,7 +166,7 @@ public final class PendingRequest {
   }
 
   /**
-   * Shows its progress until the session is ready, or until the caller has seen enough.
+   * Shows its progress until the session is ready, or until the caller may stop waiting.
    *
    * @return whether it is ready
    * @throws InterruptedException when the caller is interrupted, or the gateway ends

@@ -25,7 +25,7 @@ import java.util.Optional;
 public final class PlaceText {
   private PlaceText() {}
 
-  /** Empty where there was no choice. */
+  /** Empty when there was no choice. */
   static String why(List<Offer> offers, List<Offer> taken) {
     if (offers.size() < 2 || taken.isEmpty()) {
       return "";

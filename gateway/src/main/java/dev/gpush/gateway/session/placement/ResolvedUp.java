@@ -11,13 +11,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an {@code up} comes to after flags, files and habits.
+ * The effective request of an {@code up}, from flags, files and the folder's last request.
  *
  * @param backends those that may be asked; empty: all of the configuration's
- * @param asked which of nodes, gpus and backend were asked for by flags or the project's files, as
- *     opposed to habits and defaults: a session that is there differs by these only
- * @param attach what runs already and is to be borrowed
- * @param notes what to tell before it is done ("as last time here: 2 nodes")
+ * @param asked which of nodes, gpus and backend were asked for by flags or the project's files, and
+ *     not by the last request or defaults: an existing session is compared only with these
+ * @param attach the running pods to borrow
+ * @param notes messages before it is done ("as last time here: 2 nodes")
  */
 public record ResolvedUp(
     List<String> backends,
@@ -35,7 +35,7 @@ public record ResolvedUp(
     notes = List.copyOf(notes);
   }
 
-  /** What an earlier gateway has asked for. */
+  /** The request that an earlier gateway has made. */
   public static ResolvedUp of(LedgerEntry entry) {
     return new ResolvedUp(
         List.of(),
@@ -49,7 +49,7 @@ public record ResolvedUp(
         List.of());
   }
 
-  /** Of what a backend lends, all of it. */
+  /** The request for all nodes that a backend lends. */
   ResolvedUp borrowing(String backend, Loan loan, String name) {
     return new ResolvedUp(
         List.of(backend),

@@ -28,11 +28,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
- * there. Ends only what is the owner's own and renewed by nobody, and only when asked to.
+ * Compares the ledger with what the backends report: everything that was ever reserved, and whether
+ * it is gone. Ends only the owner's own gangs whose lease is no longer renewed, and only on
+ * request.
  */
 public final class Doctor {
-  /** Older ends were proved by the doctors of their time. */
+  /** Older ones were proved by earlier calls. */
   private static final int PROVED_ENDS = 20;
 
   /** As for a session that is given back. */
@@ -124,8 +125,8 @@ public final class Doctor {
   }
 
   /**
-   * In the ledger, not over, and not this gateway's: another machine's, or its backend is not
-   * configured any more.
+   * A session in the ledger that this gateway does not hold: another machine does, or its backend
+   * is no longer configured.
    */
   private Finding unwatched(LedgerEntry entry) {
     if (backends.named(entry.backend()).isPresent()) {
@@ -173,7 +174,7 @@ public final class Doctor {
     }
   }
 
-  /** Gangs of this owner that no ledger entry of ours knows. */
+  /** Gangs of this owner that are not in this home's ledger. */
   private List<Finding> strangers(Set<String> known) {
     var findings = new ArrayList<Finding>();
     for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
@@ -200,7 +201,7 @@ public final class Doctor {
     return findings;
   }
 
-  /** Ends what is the owner's own and renewed by nobody; each is asked about. */
+  /** Ends the owner's own gangs whose lease is no longer renewed; asks about each. */
   public List<Finding> end(List<LiveSession> live, Talk talk) throws InterruptedException {
     var known = new HashSet<String>();
     live.forEach(session -> known.addAll(UnknownGangs.gangs(session.entry())));

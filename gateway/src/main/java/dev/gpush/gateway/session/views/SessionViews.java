@@ -29,14 +29,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sessions as people see them: the ledger's word, the links' state, and what node 0's agent says of
- * the lease.
+ * Sessions as users see them: from the ledger, the links' state, and node 0's report of the lease.
  */
 public final class SessionViews {
-  /** {@code ps} must not wait for a node that is away. */
+  /** {@code ps} must not wait for an unreachable node. */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
 
-  /** With the answer's limit less than the list's. */
+  /** Together with the answer's limit less than the list's. */
   private static final Duration TAKEOVER_LIMIT = Duration.ofMillis(800);
 
   /** Beyond the answer itself: what is read from files. */
@@ -71,7 +70,7 @@ public final class SessionViews {
     return views;
   }
 
-  /** One session that cannot be looked at does not hide the others. */
+  /** A session that fails does not hide the others. */
   private static SessionView within(
       Duration limit, Task<SessionView, RuntimeException> view, LiveSession session)
       throws InterruptedException {
@@ -132,7 +131,7 @@ public final class SessionViews {
 
   public SessionView of(LiveSession session, boolean isNew) {
     if (session.isBeingTakenOver()) {
-      // A new gateway links within moments; until then it would look like trouble.
+      // A new gateway links within moments; until then every session would look degraded.
       session.awaitTurn(TAKEOVER_LIMIT);
     }
     LedgerEntry entry = session.entry();
@@ -159,7 +158,7 @@ public final class SessionViews {
         isNew);
   }
 
-  /** The newest that a node holds; empty while one of them is not known. */
+  /** The newest generation of the nodes; empty while that of one node is not known. */
   private static Optional<Long> generation(List<NodeView> nodes) {
     if (nodes.stream().anyMatch(node -> node.generation().isEmpty())) {
       return Optional.empty();
@@ -168,7 +167,7 @@ public final class SessionViews {
         nodes.stream().flatMap(node -> node.generation().stream()).reduce(0L, Math::max));
   }
 
-  /** The backend that a person must log in to before the session goes on; nothing is lost. */
+  /** The backend that the user must log in to before the session continues; nothing is lost. */
   private static Optional<String> needsLogin(LiveSession session, SessionState state) {
     List<NodeInfo> nodes = session.entry().grant().map(Gang::nodes).orElse(List.of());
     boolean isAsking = nodes.isEmpty() && state != SessionState.RELEASED;
@@ -199,7 +198,7 @@ public final class SessionViews {
     };
   }
 
-  /** Nodes whose agents have begun anew: what ran there is gone. */
+  /** Nodes whose agents were replaced: the commands that ran there are gone. */
   private static List<String> anew(LiveSession session) {
     return session
         .workIfAny()
@@ -220,7 +219,7 @@ public final class SessionViews {
   }
 
   private Json status(LiveSession session) {
-    // Node 0's agent decides for the gang; the others know what it said last.
+    // Node 0's agent decides for the gang; the others repeat its last message.
     Optional<Link> first =
         session.links().stream().filter(link -> link.state() instanceof LinkState.Up).findFirst();
     if (first.isEmpty()) {
@@ -257,8 +256,8 @@ public final class SessionViews {
   }
 
   /**
-   * As this gateway has written it, else as the agent said when its link came up: a gateway that
-   * has just taken a session over has written nothing yet. Agents of older versions do not say it.
+   * As this gateway has written it, else from the agent's WELCOME, for a gateway that has just
+   * taken a session over. Agents of older versions do not send it.
    */
   private static Optional<Long> generation(LiveSession session, int node, Json welcome) {
     return session
@@ -267,7 +266,7 @@ public final class SessionViews {
         .or(() -> welcome.number("generation"));
   }
 
-  /** A second gang is never kept in silence. */
+  /** Mentions a second gang that is still held. */
   private static String detail(LedgerEntry entry) {
     List<String> holding =
         entry.others().stream()
@@ -325,8 +324,7 @@ public final class SessionViews {
   }
 
   /**
-   * What to log in to, where the connection to a node waits for a person: at a login of its own, or
-   * at the one that all nodes of the backend are behind.
+   * The login that a node's connection waits for: its own, or the one of all nodes of the backend.
    */
   private static Optional<String> needsYou(LiveSession session, NodeInfo node, LinkState state) {
     if (state instanceof LinkState.Up) {

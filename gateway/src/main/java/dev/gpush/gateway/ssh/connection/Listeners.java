@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What one connection has listening on its node; all of it ends with the connection. */
+/** The listeners of one connection on its node; all end with the connection. */
 public final class Listeners {
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -28,7 +28,7 @@ public final class Listeners {
     }
   }
 
-  /** Stops listening there; false when we did not. */
+  /** Stops listening there; false when there was no such listener. */
   public boolean cancel(String name) {
     Optional<LinkStream> stream;
     lock.lock();

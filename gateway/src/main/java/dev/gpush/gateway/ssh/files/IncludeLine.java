@@ -17,9 +17,9 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * One line at the top of a person's ssh config. At the top, because an Include further down would
+ * One line at the top of the user's ssh config. At the top, because an Include further down would
  * belong to the Host above it, and because ssh takes the first value that it finds. Nothing else in
- * the file changes, not a byte; a file that we made is removed again once only our line is left.
+ * the file changes; a file that gpush made is removed once only that line is left.
  */
 final class IncludeLine {
   private static final String MADE_BY_US = "# made by gpush link\n";
@@ -74,7 +74,10 @@ final class IncludeLine {
     talk.say("unlinked: removed the Include line from " + userConfig);
   }
 
-  /** The note that we made the file is worth nothing once there is more in it. */
+  /**
+   * Removes the note that gpush made the file, because it no longer holds once the file has more in
+   * it.
+   */
   private static byte[] withoutNote(byte[] content) {
     byte[] note = bytes(MADE_BY_US);
     boolean hasNote =
@@ -91,7 +94,8 @@ final class IncludeLine {
   }
 
   /**
-   * Where our line begins, exactly as we wrote it and at the beginning of a line; -1 if nowhere.
+   * The position of the Include line, exactly as gpush wrote it and at the beginning of a line; -1
+   * if there is none.
    */
   private int find(byte[] content) {
     for (int at = 0; at + line.length <= content.length; at++) {
@@ -113,7 +117,10 @@ final class IncludeLine {
     }
   }
 
-  /** Through a symbolic link, as people keep their files in a repository; with the same mode. */
+  /**
+   * Writes through a symbolic link, because users keep such files in repositories; with the same
+   * mode.
+   */
   private void write(byte[] content) {
     try {
       Path file = userConfig;
@@ -131,7 +138,7 @@ final class IncludeLine {
     }
   }
 
-  /** A file that says "do not write" is respected, although its folder would let us replace it. */
+  /** Respects a read-only file, although its folder would allow replacing it. */
   private static void requireWritable(Path file) throws IOException {
     if (!Files.isWritable(file)) {
       throw new IOException("it is read-only");

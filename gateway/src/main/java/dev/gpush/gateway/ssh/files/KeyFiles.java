@@ -20,8 +20,8 @@ import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceW
 import org.apache.sshd.common.util.security.SecurityUtils;
 
 /**
- * The two keys of a home, made on first use, in OpenSSH's own format: the host key that we show,
- * and the user key that lets clients in.
+ * The two keys of a home, made on first use, in OpenSSH's own format: the server's host key, and
+ * the user key that clients use.
  */
 public final class KeyFiles {
   private final Path folder;

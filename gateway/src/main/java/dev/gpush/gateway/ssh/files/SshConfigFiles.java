@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The files in the home that ssh clients read, and the way to them from the person's own file. */
+/** The files in the home that ssh clients read, and their Include line in the user's own file. */
 public final class SshConfigFiles implements SshAccess {
   private final Path home;
   private final IncludeLine include;

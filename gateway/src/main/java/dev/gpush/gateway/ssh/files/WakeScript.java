@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The script that ssh runs before it connects. When the gateway lives it costs a few milliseconds:
- * it reads the greeting from the port, which only this home's gateway gives. Else it runs the
- * launcher, which starts the gateway and returns once it serves.
+ * The script that ssh runs before it connects. If the gateway runs it takes a few milliseconds: it
+ * reads the greeting from the port, which only this home's gateway sends. Else it runs the
+ * launcher, which starts the gateway and returns when it is ready.
  */
 public record WakeScript(
     List<String> launcher, Path home, Path portFile, String greeting, int port) {

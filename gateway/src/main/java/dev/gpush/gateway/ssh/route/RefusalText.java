@@ -95,7 +95,8 @@ public record RefusalText(String what, String because, String attempt) {
   }
 
   private static RefusalText refused(String user, String what, String code, Json facts) {
-    String detail = clean(FailureClause.ofFacts(facts));
+    String known = clean(FailureClause.facts(facts));
+    String detail = known.isEmpty() ? "" : " (" + known + ")";
     return switch (code) {
       case "link-over" ->
           new RefusalText(

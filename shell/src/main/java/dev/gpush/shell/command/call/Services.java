@@ -12,7 +12,7 @@ import dev.gpush.shell.console.Ticker;
 import java.nio.file.Path;
 
 /**
- * What the commands work with; made by app.
+ * The ports that commands use; made by app.
  *
  * @param log the gateway's log file: shown by {@code gateway logs}
  */
@@ -30,12 +30,12 @@ public record Services(
     Path log,
     Bugs bugs) {
 
-  /** Which gpush this is: {@code 0.1.0} and the content hash of its jars. */
+  /** The version of gpush: {@code 0.1.0} and the content hash of its jars. */
   public record Version(String number, String build) {}
 
-  /** Where bugs are written down. */
+  /** Records bugs. */
   public interface Bugs {
-    /** Logs the failure with its stack; the file to look into. */
+    /** Logs the failure with its stack, and returns the log file. */
     Path report(String command, Throwable bug);
   }
 }

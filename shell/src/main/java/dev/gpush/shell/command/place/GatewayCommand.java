@@ -31,7 +31,7 @@ import picocli.CommandLine.Parameters;
 public final class GatewayCommand implements Action {
   public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs");
 
-  /** What somebody looks at first; the whole file is there for more. */
+  /** Enough for a first look; the message names the whole file. */
   private static final int TAIL_BYTES = 16 * 1024;
 
   @Parameters(paramLabel = "ACTION", arity = "0..1", description = "status, start, stop or logs")

@@ -163,7 +163,7 @@ public final class UpCommand implements Action {
     return discard ? Existing.REPLACE_AND_DISCARD : Existing.REPLACE;
   }
 
-  /** What a script asks for; whatever of it has no effect is said. */
+  /** The request in a script; reports headers that have no effect. */
   private static BatchHeaders headers(Call call, String file) {
     BatchHeaders headers = call.services().scripts().read(file, text(call, file));
     call.say(
@@ -217,7 +217,7 @@ public final class UpCommand implements Action {
     return status(outlook);
   }
 
-  /** Done where it is possible at some time; else as a failure of up itself. */
+  /** 0 if the request can be granted, now or later; else the status of the failure. */
   private static int status(Outlook outlook) {
     boolean isUnknown = true;
     for (Outlook.Offer offer : outlook.offers()) {
