@@ -331,7 +331,7 @@ final class BadDaysIT {
       Waiting second = Waiting.in(world);
       Path agent = world.agents().getFirst();
       kill(Json.parse(Files.readString(agent.resolve("agent.json"))).number("pid").orElseThrow());
-      says(second.ended(), 255, "devbox is gone", "no agent any more on node 0");
+      says(second.ended(), 255, "devbox is gone", "no agent on node 0");
       World.until("the rank is gone", () -> !isAlive(second.rank()));
       world.gpush("up", "--nodes", "1").succeeded();
       assertEquals(1, world.json("ps", "--json").items().size());

@@ -22,7 +22,7 @@ public sealed interface LinkState {
      * The node answers and has no agent: its streams are lost. The link keeps trying, because only
      * the backend knows whether the node is gone.
      */
-    public static final String NO_AGENT = "no agent there any more";
+    public static final String NO_AGENT = "no agent on the node";
 
     /** Nothing is answered on the pipe; it stays open, and another one is tried beside it. */
     public static final String SILENCE = "silence";

@@ -21,7 +21,7 @@ public final class DurationText {
   private DurationText() {}
 
   /**
-   * Reads a duration longer than nothing.
+   * Reads a duration longer than 0.
    *
    * @param what names the value in the failure: {@code --for}, {@code lease.idle}
    */

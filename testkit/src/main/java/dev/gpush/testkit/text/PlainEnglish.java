@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Words that texts for users had once and do not have again; see "Names and English". */
+/** Words that texts for users must not have; see "Names and English" in the house style. */
 public final class PlainEnglish {
   private static final Pattern PICTURES =
       Pattern.compile(
@@ -13,7 +13,7 @@ public final class PlainEnglish {
               + "|like that|without a word|so many|looks on|began again|no use for|any more"
               + "|perhaps|asks nobody|way there|has it first|errand|stranger)\\b");
 
-  /** What shows that data was printed instead of a sentence written. */
+  /** Shows that data was printed instead of a sentence. */
   private static final Pattern DATA =
       Pattern.compile(
           "\\bnull\\b|Optional|\\[[A-Z]?[a-z]+=|[{}]|%[sd]|[a-z]Failure\\b|Exception|dev\\.gpush");

@@ -10,23 +10,23 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a block of the configuration says of a cluster.
+ * The settings of a cluster in the configuration.
  *
  * @param namespace empty: the context's
- * @param image what pods run
- * @param pythonImage whose Python the agent has where the pods' image has none
- * @param queue of the system that schedules gangs there, such as Kueue's LocalQueue
- * @param topology labels of nodes that say where in the network they are, the widest first
- * @param gang which system that is, or {@code auto}
- * @param gpuResource such as {@code nvidia.com/gpu}; empty: what the nodes have
- * @param gpuNames the value of a node's label that stands for a model
+ * @param image of the pods
+ * @param pythonImage an image with a Python for the agent, if the pods' image has none
+ * @param queue of the gang scheduler, such as Kueue's LocalQueue
+ * @param topology labels of nodes for their place in the network, the widest first
+ * @param gang the gang scheduler, or {@code auto}
+ * @param gpuResource such as {@code nvidia.com/gpu}; empty: the one that the nodes have
+ * @param gpuNames the value of a node's label for a model
  * @param cpus of each node; 0: the GPUs' share
- * @param labels of job and pods
- * @param time of a gang for which nobody says how long; empty: as long as its agents like
- * @param grows a node may be added when pods wait for one
- * @param usesFabric gangs of several nodes ask for the network devices that nodes have
- * @param assembly how long pods may be placed one by one before all are taken back
- * @param remember how long a job that has ended stays
+ * @param labels of the job and its pods
+ * @param time the default limit of a gang; empty: no limit beside the lease
+ * @param grows the cluster adds nodes when pods wait
+ * @param usesFabric gangs of several nodes request the nodes' network devices
+ * @param assembly how long a gang may be incomplete before its pods are deleted
+ * @param remember how long an ended job is kept
  */
 public record KubernetesSettings(
     Access access,
@@ -52,7 +52,7 @@ public record KubernetesSettings(
     Duration remember) {
   private static final Duration ASSEMBLY = Duration.ofMinutes(2);
 
-  /** Somebody may want to know what became of it. */
+  /** So that its result can still be read. */
   private static final Duration REMEMBER = Duration.ofMinutes(10);
 
   public KubernetesSettings {

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What took pods away that are not there any more. The API server forgets it with them, within
- * seconds; whoever sees a pod end remembers it here for whoever meets its successor.
+ * Remembers why pods were removed. The API server forgets that with them, within seconds; the
+ * reason is recorded here when a pod ends, and reported with its successor.
  */
 public final class PodHistory {
   private final ReentrantLock lock = new ReentrantLock();
@@ -36,9 +36,9 @@ public final class PodHistory {
   }
 
   /**
-   * What became of the pod that a node was last.
+   * Why the node's former pod ended.
    *
-   * @param pod the one that it is now
+   * @param pod its present one
    */
   public Optional<String> why(GangId gang, int node, String pod) {
     lock.lock();

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** A job as squeue tells of it. */
+/** A job as squeue prints it. */
 public record SlurmJob(
     long id,
     String name,
@@ -19,10 +19,10 @@ public record SlurmJob(
     String left,
     long priority,
     String comment) {
-  /** What no name, reason or comment holds. */
+  /** A separator that no name, reason or comment contains. */
   private static final String BETWEEN = "\u001f";
 
-  /** For squeue -o; the fields as here. */
+  /** The format for squeue -o, with the fields of this record. */
   public static final String FORMAT =
       String.join(BETWEEN, "%i", "%j", "%u", "%T", "%r", "%P", "%S", "%N", "%L", "%Q", "%k");
 
@@ -51,14 +51,14 @@ public record SlurmJob(
           "RESV_DEL_HOLD",
           "EXPEDITING");
 
-  /** Lines that are no jobs (banners, cluster headings) are passed over. */
+  /** Skips lines that are not jobs (banners, cluster headings). */
   public static List<SlurmJob> parse(String text) {
     return text.lines().map(SlurmJob::line).flatMap(Optional::stream).toList();
   }
 
   private static Optional<SlurmJob> line(String line) {
     String[] words = line.split(BETWEEN, FIELDS);
-    // An array's task is not ours, and its id no number.
+    // A task of an array is not gpush's, and its id is not a number.
     if (words.length < FIELDS || !words[0].strip().matches("[0-9]{1,18}")) {
       return Optional.empty();
     }
@@ -96,21 +96,21 @@ public record SlurmJob(
     return "slurm job " + id;
   }
 
-  /** How it ended, for people. */
+  /** How it ended, in words. */
   public String fate() {
     return words()
         + switch (state) {
           case "COMPLETED" -> " ended: its lease was over";
-          case "CANCELLED" -> " was cancelled from outside";
+          case "CANCELLED" -> " was cancelled";
           case "TIMEOUT" -> " ran into its time limit";
-          case "PREEMPTED" -> " was preempted by a job with a higher claim";
-          case "NODE_FAIL" -> " ended because a node of it failed";
-          case "BOOT_FAIL" -> " ended because a node of it did not boot";
-          case "OUT_OF_MEMORY" -> " used more memory than it had asked for";
-          case "DEADLINE" -> " could not be done before its deadline";
+          case "PREEMPTED" -> " was preempted by a job with a higher priority";
+          case "NODE_FAIL" -> " ended because one of its nodes failed";
+          case "BOOT_FAIL" -> " ended because one of its nodes did not boot";
+          case "OUT_OF_MEMORY" -> " used more memory than it requested";
+          case "DEADLINE" -> " could not finish before its deadline";
           case "FAILED" ->
               " ended before its lease: Slurm told its agents to end, as when a job with a higher"
-                  + " claim comes, or they failed";
+                  + " priority comes, or they failed";
           case "REVOKED" -> " went to another cluster of the federation";
           default -> " is " + ClusterText.clean(state);
         };

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** A node as {@code scontrol show node -d} tells of it; memory in megabytes. */
+/** A node as {@code scontrol show node -d} prints it; memory in megabytes. */
 public record SlurmNode(
     String name,
     String address,
@@ -39,7 +39,7 @@ public record SlurmNode(
     return new SlurmNode(
         name,
         line.word("NodeAddr").orElse(name),
-        // "IDLE+DRAIN", "DOWN*": the sign says that the node does not answer, or sleeps.
+        // "IDLE+DRAIN", "DOWN*": the sign means that the node does not answer, or is powered down.
         words(line.word("State").orElse(""), "\\+").stream()
             .map(word -> word.replaceAll("[^A-Z_]", ""))
             .collect(Collectors.toSet()),
@@ -61,7 +61,7 @@ public record SlurmNode(
         .collect(Collectors.toSet());
   }
 
-  /** Whether it takes jobs at all. */
+  /** Whether it accepts jobs at all. */
   public boolean isIn() {
     return states.stream().noneMatch(OUT::contains);
   }

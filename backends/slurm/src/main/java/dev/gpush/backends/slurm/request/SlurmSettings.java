@@ -15,19 +15,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a block of the configuration says of a cluster: where work is put there, and the native
- * flags that go to sbatch as they are.
+ * The settings of a cluster in the configuration: where jobs go, and native flags that are passed
+ * to sbatch unchanged.
  *
- * @param cluster which of several behind the login; empty: the login's own
- * @param container what agents run in, if not in the node itself
+ * @param cluster which of the login's clusters; empty: the login's own
+ * @param container in which agents run, if not on the node itself
  * @param flags options whose value is the configuration's own, such as {@code --account=lab}
  * @param partitions where jobs may go; empty: the cluster's default
  * @param usesGres {@code --gres=gpu:…}, which every Slurm knows, instead of {@code --gpus-per-node}
- * @param gpuNames how this site calls a GPU model
- * @param time of a job for which nobody says how long; empty: the partition's
- * @param limit Slurm's own, to the minute, where the person's script says it
- * @param sruns how many nodes of a gang may each have an srun of its own on the login node
- * @param scratch the folder under which workspaces lie; empty: {@code ~/gpush}
+ * @param gpuNames the site's name for a GPU model
+ * @param time the default limit of a job; empty: the partition's
+ * @param limit Slurm's own, to the minute, if the user's script has it
+ * @param sruns up to how many nodes each node of a gang has its own srun on the login node
+ * @param scratch the folder for workspaces; empty: {@code ~/gpush}
  */
 public record SlurmSettings(
     String cluster,
@@ -46,8 +46,7 @@ public record SlurmSettings(
     Optional<String> memory) {
   /**
    * Each is two processes with five threads for as long as a session lasts, and a step that the
-   * controller has to make, on a machine that many people share: 64 of them are what an
-   * administrator notices.
+   * controller has to make, on a shared machine: administrators notice 64 of them.
    */
   static final int SRUNS = 16;
 
@@ -95,7 +94,8 @@ public record SlurmSettings(
   }
 
   /**
-   * The login node is asked for home and user alone; its other variables are not those of nodes.
+   * Only home and user are read from the login node; its other variables differ from those of
+   * nodes.
    */
   private static Optional<String> scratch(BackendConfig config) {
     Optional<String> scratch = config.values().text("scratch");
@@ -112,7 +112,7 @@ public record SlurmSettings(
     return scratch;
   }
 
-  /** With what the person's own script says to Slurm, which counts before the configuration. */
+  /** The settings with the options of the user's script, which take precedence. */
   public SlurmSettings with(GangRequest request) {
     var rest = new ArrayList<>(flags);
     List<String> partition = partitions;
@@ -161,17 +161,17 @@ public record SlurmSettings(
     return digits.matches("[0-9]{1,6}") ? Optional.of(Long.valueOf(digits)) : Optional.empty();
   }
 
-  /** Memory is asked for by the GPU or CPU already. */
+  /** Whether memory is requested per GPU or CPU already. */
   boolean hasOtherMemory() {
     return flags.stream().anyMatch(flag -> flag.startsWith("--mem-per-"));
   }
 
-  /** A cluster of which nothing is said. */
+  /** The settings of a cluster without any. */
   static SlurmSettings none() {
     return of(new BackendConfig("slurm", "slurm", Json.object(), ""));
   }
 
-  /** Under which folder a gang's nodes have theirs. */
+  /** The folder under which a gang's nodes have their workspaces. */
   public String under(LoginNode.Facts login, String gang) {
     return login.path(scratch.orElse("~/gpush")).replaceFirst("/+$", "") + "/" + gang;
   }
