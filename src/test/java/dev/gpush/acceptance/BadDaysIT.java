@@ -394,7 +394,7 @@ final class BadDaysIT {
       says(blocked, 255, "a.txt was changed there", "gpush run --overwrite cat a.txt");
       assertEquals("theirs\n", kept.out());
       assertTrue(forced.out().contains("two"), forced::toString);
-      assertTrue(forced.err().contains("what was overwritten is in "), forced::toString);
+      assertTrue(forced.err().contains("overwritten files are in "), forced::toString);
       assertEquals("theirs\n", Files.readString(find(world, "trash").resolve("a.txt")));
 
       Result down = world.gpush("down").succeeded();

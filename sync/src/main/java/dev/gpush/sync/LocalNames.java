@@ -53,16 +53,16 @@ final class LocalNames {
   /** Why nothing may have this name, as a sentence; empty when it may. */
   static Optional<String> refusal(String name) {
     if (name.isEmpty() || name.equals(".") || name.equals("..")) {
-      return Optional.of("it is no name of a file");
+      return Optional.of("it is not a file name");
     }
     if (name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
-      return Optional.of("it has a character that no name has");
+      return Optional.of("it has a character that file names cannot have");
     }
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
       return Optional.of("it is not UTF-8");
     }
     return isGit(name)
-        ? Optional.of("some disks take it for .git, and what is written there may run here")
+        ? Optional.of("some disks treat it as .git, and files there may be executed here")
         : Optional.empty();
   }
 

@@ -74,7 +74,7 @@ final class LocalTree {
     try {
       return path.resolve(name);
     } catch (InvalidPathException notHere) {
-      throw new Refused("'" + name + "' has characters that names here do not have");
+      throw new Refused("'" + name + "' has characters that file names here cannot have");
     }
   }
 
@@ -100,11 +100,11 @@ final class LocalTree {
     try {
       real = folder.toRealPath();
     } catch (NoSuchFileException dangling) {
-      throw new Refused(inTree(folder) + " here is a link that leads nowhere");
+      throw new Refused(inTree(folder) + " here is a dangling link");
     }
     requireInside(folder, real);
     if (!Files.isDirectory(real)) {
-      throw new Refused(inTree(folder) + " is no folder here");
+      throw new Refused(inTree(folder) + " is not a folder here");
     }
     return real;
   }

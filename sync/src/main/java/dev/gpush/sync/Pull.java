@@ -114,7 +114,7 @@ final class Pull {
                   + other.get()
                   + "' and '"
                   + name
-                  + "' are one name on some disks; pull them alone");
+                  + "' are the same name on some disks; pull them one by one");
         }
       }
     } catch (LocalTree.Refused refused) {

@@ -131,7 +131,9 @@ final class Push {
         throw new GpushException(
             new SyncFailure.BadNames(
                 plan.clashes(),
-                "node " + node.index() + " takes names that differ in case for one"));
+                "node "
+                    + node.index()
+                    + "'s file system does not distinguish names that differ only in case"));
       }
       conflicts.addAll(plan.conflicts());
       plans.put(node, plan);
@@ -321,7 +323,7 @@ final class Push {
               .trash()
               .ifPresent(
                   trash ->
-                      talk.say("node " + node.index() + ": what was overwritten is in " + trash));
+                      talk.say("node " + node.index() + ": overwritten files are in " + trash));
           if (!answer.emptied().isEmpty()) {
             talk.say(
                 "node "
@@ -333,7 +335,7 @@ final class Push {
             talk.say(
                 "node "
                     + node.index()
-                    + " keeps what was changed there: "
+                    + " keeps files that were changed there: "
                     + String.join(", ", answer.kept()));
           }
           answer.late().forEach(path -> late.add(new Conflict(node.index(), path, "changed")));
@@ -360,7 +362,7 @@ final class Push {
                 behind.getFirst().index(),
                 "stale",
                 behind.getFirst().node().info().workspace(),
-                "the shared file system does not show it what was written"));
+                "the shared file system does not show it the new files"));
       }
       Thread.sleep(LOOK_PAUSE_MILLIS);
     }

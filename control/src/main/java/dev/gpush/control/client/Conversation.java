@@ -51,7 +51,7 @@ final class Conversation {
       while (true) {
         Optional<ControlFrame> next = visit.reader().next();
         if (next.isEmpty()) {
-          throw lost("it ended without a word");
+          throw lost("it ended without an answer");
         }
         ControlFrame from = next.get();
         switch (from.kind()) {
@@ -159,8 +159,8 @@ final class Conversation {
 
   private static ClientException lost(String because) {
     return ClientException.environment(
-        "the gateway was lost while the command was under way",
+        "the gateway ended during the command",
         because,
-        "gpush ps    # starts it again; sessions and runs on the nodes go on without it");
+        "gpush ps    # starts it again; sessions and runs on the nodes continue");
   }
 }

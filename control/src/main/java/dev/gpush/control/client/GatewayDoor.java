@@ -73,7 +73,7 @@ final class GatewayDoor {
             console,
             "gpush: the gateway (pid "
                 + other.greeting().pid()
-                + ") is another build and in use; going on with it, until gpush gateway stop\n");
+                + ") is another build and in use; using it until gpush gateway stop\n");
         return other;
       }
       visit.close();
@@ -83,7 +83,7 @@ final class GatewayDoor {
     }
     throw ClientException.environment(
         "the gateway of " + origin.home() + " keeps changing its build",
-        "two installations of gpush take turns in starting it",
+        "two installations of gpush replace each other's gateway",
         "set GPUSH_HOME to another folder for one of them");
   }
 
@@ -125,11 +125,11 @@ final class GatewayDoor {
     Greeting other = visit.greeting();
     visit.close();
     throw ClientException.environment(
-        "the gateway cannot understand this gpush",
+        "the gateway uses another protocol than this gpush",
         "process %d is another build (%s, protocol %d; this is %s, protocol %d) and in use"
             .formatted(
                 other.pid(), other.build(), other.protocol(), origin.build(), Greeting.PROTOCOL),
-        "gpush gateway stop    # sessions and runs on the nodes go on");
+        "gpush gateway stop    # sessions and runs on the nodes continue");
   }
 
   /**
@@ -308,7 +308,7 @@ final class GatewayDoor {
   private void checkHome(Greeting greeting) throws ClientException {
     if (!greeting.home().equals(origin.home().toString())) {
       throw ClientException.environment(
-          "the gateway found is another home's",
+          "the gateway found belongs to another home",
           "it serves " + greeting.home() + " and this is " + origin.home(),
           "move one of the two homes");
     }
@@ -344,15 +344,15 @@ final class GatewayDoor {
     String pid = named.find() ? named.group(1) : "PID";
     return ClientException.environment(
         "the gateway does not answer",
-        "its process hangs or is stopped (" + holder + ")",
-        "kill -CONT %s; gpush ps    # or kill -9 %s: sessions and runs go on without it"
+        "its process hangs or is suspended (" + holder + ")",
+        "kill -CONT %s; gpush ps    # or kill -9 %s: sessions and runs continue without it"
             .formatted(pid, pid));
   }
 
   private ClientException tooSlow() {
     return ClientException.environment(
-        "the gateway does not come up",
-        "it was waited for 30 s",
+        "the gateway did not start",
+        "it was not ready after 30 s",
         "less " + GatewayLaunch.log(origin.home()));
   }
 
@@ -399,7 +399,10 @@ final class GatewayDoor {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new ClientException(
-          "interrupted", "the wait for the gateway was", "again", ControlClient.INTERRUPTED);
+          "interrupted",
+          "you pressed Ctrl-C while gpush waited for the gateway",
+          "the same command again",
+          ControlClient.INTERRUPTED);
     }
   }
 

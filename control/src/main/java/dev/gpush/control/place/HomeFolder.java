@@ -41,7 +41,8 @@ public final class HomeFolder {
     }
     String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(home));
     if (owner(home) != RunFolder.userId()) {
-      throw new IOException(home + " is another user's, and open to others (" + mode + ")");
+      throw new IOException(
+          home + " belongs to another user, and others can read it (" + mode + ")");
     }
     if (!isOurs(home)) {
       throw new IOException(

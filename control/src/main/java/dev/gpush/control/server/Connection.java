@@ -283,8 +283,8 @@ final class Connection {
       return Optional.of(
           new Refusal(
               "the command line is too long",
-              "its words have " + arguments + " bytes; the limit is " + limits.argumentBytes(),
-              "put the words into a file"));
+              "its arguments have " + arguments + " bytes; the limit is " + limits.argumentBytes(),
+              "put the arguments into a file"));
     }
     Map<String, String> environment = request.environment();
     long variables =

@@ -128,9 +128,9 @@ public final class ControlServer implements AutoCloseable {
         ? Optional.empty()
         : Optional.of(
             new Refusal(
-                "the gateway takes no more commands",
-                limits.connections() + " are under way",
-                "again when some have ended"));
+                "the gateway accepts no more commands",
+                limits.connections() + " are in progress",
+                "the same command, when some have ended"));
   }
 
   /** Stops accepting, lets commands end, stops those that do not, and waits for them. */

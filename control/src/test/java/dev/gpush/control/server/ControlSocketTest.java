@@ -441,9 +441,9 @@ class ControlSocketTest {
         assertEquals(3, third.status());
         assertEquals(
             """
-            gpush: the gateway takes no more commands
-              because 2 are under way
-              try: again when some have ended
+            gpush: the gateway accepts no more commands
+              because 2 are in progress
+              try: the same command, when some have ended
             """,
             third.err());
       }

@@ -30,7 +30,7 @@ public final class RunTalk {
           Map.entry(15, "TERM"));
 
   public static final String AGAIN =
-      "another program took the rendezvous port: starting again with another one";
+      "another program took the rendezvous port; starting again with another one";
 
   private RunTalk() {}
 
@@ -50,7 +50,7 @@ public final class RunTalk {
   }
 
   static String gap(long bytes) {
-    return bytes + " bytes of output are missing here: the node's disk did not take them";
+    return bytes + " bytes of output are missing here: the node's disk did not accept them";
   }
 
   public static String failedElsewhere(int node) {

@@ -177,7 +177,7 @@ public final class LaunchMaker {
     sayReplaced(wish, talk);
     if (PythonChoice.lacksUvEnvironment(site.root(), wish.folder(), site.onThisMachine())) {
       talk.say(
-          "uv.lock is there, but no .venv: uv sync makes it. Until then it is "
+          "there is a uv.lock but no .venv; uv sync makes it. Until then the Python is "
               + facts.getFirst().executable());
     }
     if (!hasTorch) {

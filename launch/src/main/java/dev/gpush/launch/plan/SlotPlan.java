@@ -120,7 +120,7 @@ public record SlotPlan(List<Claim> claims) {
   private static SlotPlan named(
       List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
     if (ask.nodes().isPresent() || ask.slots().isPresent()) {
-      throw bad(ask, "--on says which slots; --nodes and --gpus say how many: give one of them");
+      throw bad(ask, "--on names slots, --nodes and --gpus give numbers; use only one of the two");
     }
     var chosen = new TreeMap<Integer, TreeSet<Integer>>();
     for (String part : ask.on().orElseThrow().split(",", -1)) {

@@ -68,7 +68,7 @@ public final class OutputFolders {
         return folder.at(lines.getFirst(), lines.getLast());
       }
       throw new GpushException(
-          new LaunchFailure.Refused(index, "broken", "it does not say where $HOME is"));
+          new LaunchFailure.Refused(index, "broken", "it did not report $HOME"));
     } catch (IOException broken) {
       throw new GpushException(
           new LaunchFailure.Refused(index, "broken", String.valueOf(broken.getMessage())), broken);

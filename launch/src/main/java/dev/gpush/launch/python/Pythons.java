@@ -109,7 +109,7 @@ public final class Pythons {
             .lines()
             .filter(line -> !line.isBlank())
             .reduce((_, last) -> last)
-            .orElse("it does not say which Python it is");
+            .orElse("it did not report its version");
     return new Answer.Broken(
         node.info().index(), python, reason + " (exit status " + answer.exit() + ")");
   }

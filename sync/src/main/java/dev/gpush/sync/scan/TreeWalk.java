@@ -74,7 +74,7 @@ final class TreeWalk {
   List<String> warnings() {
     var lines = new ArrayList<String>();
     named(oddLinks, "not sent, because they point out of the workspace", lines);
-    named(oddFiles, "not sent, because they are no files", lines);
+    named(oddFiles, "not sent, because they are not regular files", lines);
     return lines;
   }
 

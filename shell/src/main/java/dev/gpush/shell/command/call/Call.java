@@ -90,7 +90,7 @@ public record Call(
     SessionView session = services.sessions().choose(name.or(this::named), folder());
     if (name.isEmpty() && named().isEmpty() && isOfAnotherFolder(session)) {
       talk.confirm(
-          question + " " + session.name() + ", which is of " + folderOf(session) + "?",
+          question + " " + session.name() + ", which belongs to " + folderOf(session) + "?",
           "-s " + session.name());
     }
     return session;
