@@ -63,8 +63,8 @@ public record WaitReason(String words, boolean isHopeless) {
     String rest = reason.replaceFirst("^ReqNodeNotAvail,? *", "");
     if (rest.contains("maintenance") || rest.contains("reserved")) {
       return waits(
-          "nodes are reserved before it would end, perhaps for maintenance; a shorter --for may"
-              + " fit before");
+          "nodes are reserved from a time before its end, perhaps for maintenance; a shorter"
+              + " --for may fit before that");
     }
     String nodes = rest.replaceFirst("^UnavailableNodes:", "");
     return waits(

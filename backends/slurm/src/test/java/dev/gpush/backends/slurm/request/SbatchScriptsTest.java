@@ -117,7 +117,7 @@ final class SbatchScriptsTest {
     assertEquals(
         List.of(
             "2: a quote is not closed",
-            "3: 'train.py' is no option",
+            "3: 'train.py' is not an option",
             "4: sbatch has no option -Z",
             "5: a heterogeneous job cannot be a gang",
             "7: --nodes cannot be 'two'; it must be a number from 1 to 256, or a range",
