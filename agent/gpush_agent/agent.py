@@ -39,12 +39,12 @@ from .runs import rundir
 from .streams import commands
 
 PING_SECONDS = 5.0
-WATCH_SECONDS = 5.0         # how often the folder and the lease are looked at
+WATCH_SECONDS = 5.0         # how often the folder and the lease are checked
 MAX_PIPES = 16              # connections that have not said HELLO yet, or are being closed
-MAX_HOLDER = 256            # characters of the name that we show to others
+MAX_HOLDER = 256            # characters of the name that others see
 MAX_TERM = (1 << 63) - 1
 MAX_LOG = 1 << 20
-LEAVING_SECONDS = 0.25      # between two looks whether anything is left to be waited for
+LEAVING_SECONDS = 0.25      # between two checks whether there is anything left to wait for
 SAME_SECONDS = 2.0          # two signals of a scheduler that come so close together are one
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
@@ -53,7 +53,7 @@ CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tun
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
-LATER_SECONDS = 1.0         # without a frame; what is wanted sooner is loaded when it is wanted
+LATER_SECONDS = 1.0         # without a frame; a module that is needed sooner is loaded then
 
 
 class Agent:
@@ -65,7 +65,7 @@ class Agent:
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
         self.name, self.request = config.get("name", ""), config.get("request")
         self.workspace, self.state = config.get("workspace"), config.get("state")
-        self.bare = not (self.state and os.path.isdir(self.state))     # nothing of an earlier agent of this node is here
+        self.bare = not (self.state and os.path.isdir(self.state))     # there are no files of an earlier agent of this node
         self.loop = Loop(log=self.log)
         self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
         self.account = processes.account()
@@ -79,15 +79,15 @@ class Agent:
         self.link = self.fresh_link()
         self.ack_timer = None
         self.tmp = None
-        self.ending = None          # why we are going, once we are
-        self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of what we start: it outlives us
-        self.troubles = {}          # code -> facts: what we cannot do here
+        self.ending = None          # why the agent ends, once it does
+        self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of all child processes, which may outlive the agent
+        self.troubles = {}          # code -> facts: features that do not work here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: [owner.pid for owner in self.execs if commands.busy(owner)])
         self.lease_timer = None
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
-        self.taken = None           # when the scheduler takes the node back, once it has said so
-        self.told = None            # when it said so
+        self.taken = None           # when the scheduler takes the node back, once it has announced that
+        self.told = None            # when it announced that
         self.peers = peers.Peers(self, config.get("peers"))
         self.environment = environment.Environment(self, config.get("env"), config.get("env_over"),
                                                    bool(config.get("env_own")))
@@ -124,7 +124,7 @@ class Agent:
             self.loop.read(self.folder.handover_fd, self.called)
 
     def make_tmp(self):
-        """TMPDIR of this node's own; without a state folder that can be written, the system's."""
+        """The TMPDIR of this node; the system's if the state folder cannot be written."""
         if not self.state:
             return
         try:
@@ -134,7 +134,7 @@ class Agent:
             self.cannot("no-state", {"path": self.state, "errno": errno.errorcode.get(error.errno, "")})
 
     def sweep(self):
-        """What killed agents have left on this host."""
+        """Removes what killed agents have left on this host."""
         if not self.ending:
             Worker(self.loop, self.origin, lambda: sweep.dead(self.folder.bases), self.swept, sweep.SECONDS)
             self.loop.after(sweep.EVERY_SECONDS, self.sweep)
@@ -144,7 +144,7 @@ class Agent:
             self.log("removed of killed agents: %d" % len(result["gone"]))
 
     def cannot(self, code, facts):
-        """Something that this node lacks and that whoever uses it should hear of; the rest goes on."""
+        """Records something that this node lacks, for its users; everything else works."""
         if code not in self.troubles:
             self.troubles[code] = facts
             self.log("cannot: %s %s" % (code, json.dumps(facts)))
@@ -174,7 +174,7 @@ class Agent:
                 pass
 
     def watch(self):
-        """Every few seconds: are our folder and our locks still there, is the gateway still talking."""
+        """Every few seconds: checks the folder, the locks and the gateway's silence."""
         self.check_folder()
         if not self.ending:
             self.keeper.look()
@@ -189,7 +189,7 @@ class Agent:
         self.loop.after(WATCH_SECONDS if leave is None else min(WATCH_SECONDS, max(0.05, leave / 4.0)), self.watch)
 
     def check_folder(self):
-        """Someone cleaned up under us: we make the folder again, so that we stay to be found."""
+        """The folder was removed: makes it again, so that the agent can be found."""
         if self.ending:
             return
         if self.folder.intact(self.listener):
@@ -216,12 +216,12 @@ class Agent:
         self.check_tmp()
 
     def check_tmp(self):
-        """The short name of TMPDIR lies where cleaners come by; the disk of the state folder is not asked, it may hang."""
+        """The short name of TMPDIR is in a folder that cleaners remove; does not touch the disk of the state folder, which may hang."""
         if self.tmp == temporary.below(self.folder.path) and not os.path.lexists(self.tmp):
             self.make_tmp()
 
     def poked(self):
-        """Someone looks for us by the abstract name, because the folder did not lead to us."""
+        """A client uses the abstract name, because it did not find the folder."""
         try:
             sock, _ = self.beacon.accept()
             sock.close()
@@ -255,7 +255,7 @@ class Agent:
         return self.pipes[-1]
 
     def called(self):
-        """Commands on this node want to give us their streams."""
+        """Commands on this node hand their streams over."""
         for pid in handover.callers(self.folder.handover_fd):
             ends = handover.take(self.folder.path, pid, len(self.pipes) < MAX_PIPES)
             if ends is not None:
@@ -265,11 +265,11 @@ class Agent:
         if pipe in self.pipes:
             self.pipes.remove(pipe)
         if pipe is self.pipe:
-            self.pipe = None        # the link is cut; everything is kept
+            self.pipe = None        # the link is cut; its state is kept
             self.alone = self.loop.clock()
 
     def left(self, pipe):
-        """The gateway has ended and will not resume: what its clients ran here is hung up, as sshd's end would do it."""
+        """The gateway has ended and will not resume: hangs up what its clients ran here, as the end of sshd would."""
         if pipe is self.pipe:
             link, self.link = self.link, self.fresh_link()
             self.incarnation = ""
@@ -304,12 +304,12 @@ class Agent:
                 or not 0 <= term <= MAX_TERM):
             raise frames.Bad("hello")
         holder = str(value.get("holder") or "")[:MAX_HOLDER]
-        # one term is one holder's: who comes later must say so by a higher one
+        # a term belongs to one holder: a later one needs a higher term
         if term < self.term or (term == self.term and holder and holder != self.holder):
             pipe.bye("term", {"holder": self.holder, "term": self.term})
             return
         if incarnation == self.incarnation and said_at < self.said_at:
-            pipe.bye("superseded", {"holder": self.holder})     # it lay in a relay that was stopped, and nobody listens there
+            pipe.bye("superseded", {"holder": self.holder})     # it was delayed in a relay that was stopped, and is no longer read
             return
         pipe.timer.cancel()
         old, self.pipe = self.pipe, pipe
@@ -371,14 +371,14 @@ class Agent:
             stream.refuse("failed", {"reason": type(sys.exc_info()[1]).__name__})
 
     def load_later(self, names):
-        """Loads what was left out at the start, one module a turn, while nothing else is to be done: a first run need not wait
-        for it, and later neither missing descriptors nor another Python in the place of ours can keep it from being loaded."""
+        """Loads what was left out at the start, one module a turn, while the agent is idle: a first run need not wait
+        for it, and later neither missing descriptors nor a replaced Python can prevent it from being loaded."""
         if self.pipe is not None and self.loop.clock() - self.pipe.heard < LATER_SECONDS:
             self.loop.after(LATER_SECONDS, lambda: self.load_later(names))
             return
         try:
             importlib.import_module(names.pop(0))
-        except (ImportError, OSError) as error:     # it is found out when it is wanted
+        except (ImportError, OSError) as error:     # it is reported when the module is needed
             self.log("loading: %s" % error)
         if names and not self.ending:
             self.loop.after(0, lambda: self.load_later(names))
@@ -398,7 +398,7 @@ class Agent:
         return rundir.alive(self.state) if self.state else []
 
     def stop_run(self, run, grace, why=None):
-        """For ends and failures: whatever is wrong with one run must not keep the node, or cut a line."""
+        """For ends and failures: a failure with one run must not keep the node, or close a line."""
         try:
             requests = importlib.import_module("gpush_agent.runs.requests")
             requests.stop(self, {"run": run, "signal": "TERM", "grace_s": grace, "why": why})
@@ -414,7 +414,7 @@ class Agent:
         return value
 
     def time_left(self):
-        """What the lease says, and the scheduler where it takes the node back before that."""
+        """The end of the lease, or the time at which the scheduler takes the node back, if that is earlier."""
         value = self.lease.status()
         if self.taken is not None:
             seconds = round(max(0.0, self.taken - self.loop.clock()), 3)
@@ -425,7 +425,7 @@ class Agent:
     # ---- the end
 
     def watch_lease(self):
-        """Looks at the lease now and again when it may be over."""
+        """Checks the lease now, and again when it may be over."""
         if self.ending:
             return
         why = self.lease.over()
@@ -442,8 +442,8 @@ class Agent:
             self.lease_timer = self.loop.after(min(max(min(ahead), 0.01), WATCH_SECONDS), self.watch_lease)
 
     def terminated(self):
-        """SIGTERM. A scheduler that takes the node back says it to all processes, and gives some time to those that have
-        something to save: `taken_s`, said at the start. Said again it means now."""
+        """SIGTERM. A scheduler that takes the node back sends it to all processes, and gives some time to those that have
+        something to save: `taken_s`, given at the start. A second one means now."""
         now, seconds = self.loop.clock(), self.config.get("taken_s")
         if self.ending or (self.told is not None and now - self.told < SAME_SECONDS):
             return
@@ -477,7 +477,7 @@ class Agent:
 
 
 def part(module, name):
-    """A stream's owner whose module is loaded when it is first wanted: most agents never connect or listen."""
+    """A stream's owner whose module is loaded when it is first needed: most agents never connect or listen."""
     def make(agent, stream, value):
         return getattr(importlib.import_module(module), name)(agent, stream, value)
     return make

@@ -1,5 +1,5 @@
 """call streams: a table from method to function. A function gets (agent, params) and returns a result, or raises Refused;
-those that may block run in a worker. Control lines ask a few of the same things without a link."""
+those that may block run in a worker. Control lines offer a few of them without a link."""
 import importlib
 import os
 import socket
@@ -73,7 +73,7 @@ def peers(agent, params):
 
 
 def ports(agent, params):
-    """Ports that were free a moment ago, all different."""
+    """Different ports that were just free."""
     count = params.get("count", 1)
     if not isinstance(count, int) or not 0 < count <= MAX_PORTS:
         raise Refused("bad-request", {"field": "count"})
@@ -97,7 +97,7 @@ def alone(agent, params):
 def run(name):
     def call(agent, params):
         if name == "list" and not (agent.state and os.path.isdir(os.path.join(agent.state, "runs"))):
-            return []           # a new node: nothing need be loaded for that
+            return []           # a new node: no module is loaded for that
         result = getattr(importlib.import_module("gpush_agent.runs.requests"), name)(agent, params)
         if name == "start":
             agent.peers.failures.started(params.get("run"), params.get("spec"))

@@ -1,23 +1,28 @@
 # The loader: goes on the command line as `python -I -S -B -X utf8 -u -c <this text>` and gets the agent's source on stdin.
 # stdin: 8 hex digits (length of the header), the header (JSON), the source (zlib of JSON {"package/module": "text"}).
-# Run as a file by begin.sh, it has that and other Pythons as arguments, for the case that this Python is not fit.
+# begin.sh runs it as a file, with begin.sh and the other Pythons as arguments, for the case that this Python cannot be used.
 import os, sys
 
+is_old = sys.version_info < (3, 6)
 try:
     import importlib.machinery, json, zlib
     import fcntl, select, selectors, signal, socket, struct, termios     # what the agent cannot do without
-    is_fit = sys.version_info >= (3, 6)
+    is_usable = not is_old
 except ImportError:
-    is_fit = False
-if not is_fit:
+    is_usable = False
+if not is_usable:
+    version = ".".join(map(str, sys.version_info[:3]))
     if len(sys.argv) > 2:
-        os.environ["GPUSH_FOUND"] = "1"
+        os.environ["GPUSH_FOUND"] = version if is_old else "broken"
         os.execv("/bin/sh", ["/bin/sh"] + sys.argv[1:])
-    sys.stderr.write('{"code": "python-too-old", "facts": {"version": "%s"}}\n' % sys.version.split()[0])
+    if is_old:
+        sys.stderr.write('{"code": "python-too-old", "facts": {"found": "%s"}}\n' % version)
+    else:
+        sys.stderr.write('{"code": "python-broken", "facts": {}}\n')
     sys.stderr.flush()
-    os._exit(98)
+    os._exit(98 if is_old else 97)
 
-LARGEST = 16 << 20      # of the header, of the source packed and of the source
+LARGEST = 16 << 20      # of the header, of the packed source and of the source
 
 
 def bad(code, why):

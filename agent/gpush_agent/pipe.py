@@ -12,7 +12,7 @@ MAX_VECTORS = 512           # below every IOV_MAX
 
 
 class Pipe:
-    """One connection to our socket, or the streams of a command: somebody who speaks frames, or a control line."""
+    """One connection to our socket, or the streams of a command: a peer that sends frames, or a control line."""
 
     def __init__(self, agent, ends, preamble=None):
         """`preamble`: b"" where one comes first, which is given back."""
@@ -23,7 +23,7 @@ class Pipe:
         self.left = 0               # bytes of the frame that is being written, not yet written
         self.greeted = False
         self.closing = self.closed = False
-        self.lingers = False        # once all is written it is the peer who closes
+        self.lingers = False        # once everything is written the peer closes
         self.line = None            # bytes of a control line
         self.heard = self.pinged = agent.loop.clock()
         self.timer = self.loop.after(GREETING_SECONDS, self.late)
@@ -84,7 +84,7 @@ class Pipe:
         return rest if self.tell(head) else b""
 
     def tell(self, data):
-        """Says so much at once, before anything else was said; closes where there is no room for it."""
+        """Sends this at once, before anything else; closes if there is no room for it."""
         try:
             if self.ends.write([data]) == len(data):
                 return True
@@ -112,7 +112,7 @@ class Pipe:
         self.bye("protocol", {"reason": "no hello"})
 
     def become_link(self, answer):
-        """Answered, a line's pipe waits for HELLO after all: whoever asked whether we are there waits for other nodes now."""
+        """After the answer the pipe waits for HELLO: the gateway may still wait for other nodes."""
         if self.tell(answer):
             self.line = None
             self.timer = self.loop.after(WAITING_SECONDS, self.late)
@@ -123,7 +123,7 @@ class Pipe:
         self.out.extend(buffers)
 
     def flush(self):
-        """Writes what can be written without waiting; asks the link for more when all is out. At most one burst a turn,
+        """Writes what can be written without waiting; asks the link for more when everything is written. At most one burst a turn,
         so that writing never starves reading."""
         if self.closed:
             return
@@ -166,7 +166,7 @@ class Pipe:
     def bye(self, code, facts_=None):
         if self.closing or self.closed:
             return
-        # a frame that is partly written is finished first; nothing else that waited matters any more
+        # a frame that is partly written is finished first; everything else that waited is dropped
         keep, left = [], self.left
         while left > 0:
             keep.append(self.out.popleft())
@@ -199,7 +199,7 @@ class Pipe:
             self.hand_over().close()
 
     def hand_over(self):
-        """Its ends, which are no pipe any more."""
+        """Gives its descriptors away."""
         self.closed = True
         self.timer.cancel()
         for fd in (self.ends.fd_in, self.ends.fd_out, self.ends.fd_end):

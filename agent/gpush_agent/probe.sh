@@ -1,23 +1,36 @@
 # Picks the first usable Python and becomes the loader. Fixed text: nothing is ever substituted into it.
 # Called as:  sh -c '<this text>' sh '<text of loader.py>' python3 python /opt/conda/bin/python3 ...
-# The interpreters are positional parameters, so none of them is ever parsed by a shell again.
-# -X utf8: names and texts are UTF-8 whatever the locale (3.6 ignores it). GPUSH_AGENT tells agents apart, see
-# core/processes.py; the gateway sets it to any other value for itself, so that no node's release ever ends a gateway.
-# Exit 97: none was found; 98: all that were found are older than 3.6; the last line on stderr says it as JSON.
+# The interpreters are positional parameters, so a shell never parses them again.
+# -X utf8: names and texts are UTF-8 whatever the locale (3.6 ignores it). GPUSH_AGENT marks the processes of an agent, see
+# core/processes.py; the gateway sets it to another value for itself, so that releasing a node never ends a gateway.
+# Exit 97: none was found, or none works; 98: one was found that is older than 3.6. The last line on stderr is JSON.
 loader=$1
 shift
 found=
+old=
 for python in "$@"; do
-  # dash names a path whether it can be executed or not
+  # dash also names a path that cannot be executed.
   path=$(command -v "$python" 2>/dev/null) && [ -x "$path" ] && [ ! -d "$path" ] || continue
-  found=$python
-  "$python" -I -S -B -c 'import sys, fcntl, json, select, selectors, signal, socket, struct, termios, zlib
-sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1 || continue
-  GPUSH_AGENT=$$ exec "$python" -I -S -B -X utf8 -u -c "$loader"
+  found=1
+  if "$python" -I -S -B -c 'import sys, fcntl, json, select, selectors, signal, socket, struct, termios, zlib
+sys.exit(sys.version_info < (3, 6))' </dev/null >/dev/null 2>&1; then
+    GPUSH_AGENT=$$ exec "$python" -I -S -B -X utf8 -u -c "$loader"
+  fi
+  # Python 2 does not know -I. Only a version may get into the answer.
+  version=$("$python" -E -S -B -c 'import sys
+if sys.version_info < (3, 6): sys.stdout.write(".".join(map(str, sys.version_info[:3])))' </dev/null 2>/dev/null)
+  case $version in
+    '' | *[!0-9.]*) ;;
+    *) old=$version ;;
+  esac
 done
-if [ -n "$found" ]; then
-  echo '{"code": "python-too-old", "facts": {}}' >&2
+if [ -n "$old" ]; then
+  echo '{"code": "python-too-old", "facts": {"found": "'"$old"'"}}' >&2
   exit 98
 fi
-echo '{"code": "no-python", "facts": {}}' >&2
+if [ -n "$found" ]; then
+  echo '{"code": "python-broken", "facts": {}}' >&2
+else
+  echo '{"code": "no-python", "facts": {}}' >&2
+fi
 exit 97

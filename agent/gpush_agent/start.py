@@ -18,7 +18,7 @@ ALIVE = b"alive"
 
 
 def main(header):
-    """Never returns. What others print on 1 from here on goes nowhere: the pipe belongs to the protocol."""
+    """Never returns. From here on output to descriptor 1 is dropped, because the pipe belongs to the protocol."""
     try:
         origin, fd_in, fd_out = prepare()
         code = modes(header, origin, fd_in, fd_out)
@@ -35,7 +35,7 @@ def main(header):
 
 
 def prepare():
-    """Whoever started us may have closed, ignored and blocked what we need."""
+    """Undoes closed descriptors and ignored or blocked signals that the agent's parent may have left."""
     null = os.open(os.devnull, os.O_RDWR)
     while null <= 2:
         null = os.dup(null)     # the closed ones among 0, 1, 2 are /dev/null now
@@ -81,13 +81,13 @@ def modes(header, origin, fd_in, fd_out):
         if answer is None:
             return fail(NOT_FOUND, Refused("no-agent", {"gang": config["gang"], "node": config["node"]}))
         put(fd_out, preamble + line(answer))
-        sock.close()        # an agent that lets go ends then, and in a container this process with it
+        sock.close()        # an agent that releases ends then, and in a container this process with it
         return 0
     raise Refused("bad-request", {"mode": str(mode)})
 
 
 def settle(config, variable):
-    """One header for all nodes of a gang: which of them this is, a variable of the scheduler says."""
+    """For one header for all nodes of a gang: a variable of the scheduler has the number of this node."""
     number = os.environ.get(str(variable), "")
     if not number.isdigit():
         raise Refused("bad-request", {"node_from": str(variable)})
@@ -137,7 +137,7 @@ class Launch:
         try:
             self.lock_fds = locks.take_all(config.get("locks") or [], label)
             if config.get("foreground"):
-                self.take_streams()     # before there is a socket: who waits for that finds this, too
+                self.take_streams()     # before the socket exists: a client that waits for the socket finds this, too
             self.listener = folder.bind()
             self.beacon = folder.bind_beacon()
             self.log_fd = self.open_log()
@@ -154,11 +154,11 @@ class Launch:
         path = os.path.join(self.folder.path, "log")
         try:
             return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        except OSError:         # a full disk: it goes without
+        except OSError:         # a full disk: the agent runs without the file
             return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
 
     def fork(self):
-        """Twice, with a new session between: the agent has no terminal and no parent that could take it along."""
+        """Forks twice, with a new session between: so no terminal and no parent can end the agent."""
         ready, told = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -200,14 +200,14 @@ class Launch:
         try:
             agent = Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon)
             agent.run()
-            code = 143 if agent.ending == "terminated" else 0       # a scheduler's script is to know the difference
+            code = 143 if agent.ending == "terminated" else 0       # so that a scheduler's script sees the difference
         except BaseException:           # the top of the agent
             import traceback
             traceback.print_exc()
         os._exit(code)
 
     def connect(self):
-        """Lets go of what the agent has inherited, and connects to it."""
+        """Closes what the agent has inherited, and connects to it."""
         self.listener.close()
         if self.beacon is not None:
             self.beacon.close()
@@ -221,7 +221,7 @@ class Launch:
 
 
 def ask(sock, value, seconds):
-    """One JSON line there, one back; None when nobody answers. The socket is the caller's."""
+    """One JSON line there, one back; None without an answer. The caller owns the socket."""
     try:
         sock.settimeout(seconds)
         sock.sendall(line(value))

@@ -129,11 +129,13 @@ class StartTest(NodeTest):
         self.assertEqual(process.wait(20), 0)
         for file in (process.stdout, process.stderr):
             file.close()
-        for pythons, code, word in ((["no-such-python"], 97, "no-python"), ([no_python], 98, "python-too-old"),
+        for pythons, code, word in ((["no-such-python"], 97, "no-python"), ([no_python], 97, "python-broken"),
                                     ([unfit], 98, "python-too-old"), ([unfit, "no-such-python"], 98, "python-too-old")):
             process = self.begun(pythons)
             _, error = process.communicate()
-            self.assertEqual((process.returncode, json.loads(error.decode().splitlines()[-1])["code"]), (code, word), pythons)
+            value = json.loads(error.decode().splitlines()[-1])
+            self.assertEqual((process.returncode, value["code"]), (code, word), pythons)
+            self.assertEqual(value["facts"], {"found": "3.5"} if code == 98 else {}, pythons)
 
     def test_noise_of_a_login_shell_is_no_harm(self):
         blob = testclient.sources()
@@ -148,7 +150,7 @@ class StartTest(NodeTest):
         self.clients.append(client)
         self.assertEqual(client.connect(process).run("echo hi")[0], b"hi\n")
 
-    def test_no_python_and_too_old(self):
+    def test_no_python_a_broken_one_and_one_that_is_too_old(self):
         _, code, error = after_preamble(spawn(self.header(), interpreters=["no-such-python"]))
         self.assertEqual((code, json.loads(error)["code"]), (97, "no-python"))
         old = os.path.join(self.base, "old")
@@ -160,7 +162,12 @@ class StartTest(NodeTest):
             self.assertEqual((code, json.loads(error)["code"]), (97, "no-python"), there)
         os.chmod(old, 0o755)
         _, code, error = after_preamble(spawn(self.header(), interpreters=[old]))
-        self.assertEqual((code, json.loads(error)["code"]), (98, "python-too-old"))
+        self.assertEqual((code, json.loads(error)["code"]), (97, "python-broken"))
+        with open(old, "w") as file:
+            # As Python 2: it does not know -I, and says its version when it is asked without.
+            file.write("#!/bin/sh\n[ \"$1\" != -I ] || exit 2\nprintf 2.7.18\n")
+        _, code, error = after_preamble(spawn(self.header(), interpreters=[old]))
+        self.assertEqual((code, json.loads(error)), (98, {"code": "python-too-old", "facts": {"found": "2.7.18"}}))
         self.assertEqual(self.client(interpreters=[old, sys.executable]).run("echo hi")[0], b"hi\n")
 
     def test_read_only_and_foreign_folders(self):

@@ -1,5 +1,5 @@
-"""The one clock that leases, timers and heartbeats go by. Monotonic: nobody sets it, and it means nothing elsewhere. A module of
-its own, so that a test can send another one along."""
+"""The clock of leases, timers and heartbeats. Monotonic: it cannot be set, and has no meaning on other machines. It has its
+own module, so that a test can send another one."""
 import time
 
 now = time.monotonic

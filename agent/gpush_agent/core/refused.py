@@ -1,4 +1,4 @@
-"""The one exception by which any part of the agent says no: a code and facts, never prose."""
+"""The one exception by which any part of the agent refuses: a code and facts, never prose."""
 
 
 class Refused(Exception):

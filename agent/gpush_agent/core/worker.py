@@ -52,14 +52,14 @@ class Worker:
         self.done(value)
 
     def late(self):
-        """First told, then killed: a login shell may hold a lock, as pyenv's does, and would leave it behind for ever."""
+        """First SIGTERM, then SIGKILL: a login shell may hold a lock, as pyenv's does, and would leave it behind."""
         processes.kill(processes.members(self.pid) or [self.pid], signal.SIGTERM)
         self.loop.after(LATE_SECONDS, lambda: self.kill(LATE_ROUNDS))
         self.done({"code": "timeout", "facts": {}})
 
     def kill(self, rounds):
-        """Ends what is left of its process session, and what was started while we looked. The number of a session that has
-        ended may be another's by now: ours descend from us."""
+        """Ends what is left of its process session, and what was started meanwhile. The number of a session that has
+        ended may be reused: only descendants count."""
         below = set(processes.descendants(os.getpid()))
         left = [pid for pid in processes.members(self.pid) if pid in below]
         processes.kill(left, signal.SIGKILL)
@@ -91,7 +91,7 @@ def _work(origin, function, out):
     except OSError as error:
         refused = of_os_error(error)
         value = {"code": refused.code, "facts": refused.facts}
-    except BaseException as error:      # the top of a process: the reason goes to the one who asked
+    except BaseException as error:      # the top of a process: the caller gets the reason
         value, code = {"code": "failed", "facts": {"reason": type(error).__name__ + ": " + str(error)[:200]}}, 1
     try:
         view = memoryview(json.dumps(value).encode())

@@ -17,7 +17,7 @@ FREE_PER_FOLDER = 4096
 
 
 def require_content(kind, content):
-    """A hash becomes a file name in the stage, a target becomes a link: both are looked at first."""
+    """A hash becomes a file name in the stage, a target becomes a link: both are checked first."""
     if kind == FILE and re.match(r"[0-9a-f]{64}\Z", content):
         return
     if kind == LINK and 0 < len(content.encode("utf-8")) <= MAX_PATH and "\0" not in content:
@@ -33,11 +33,11 @@ class Commit:
         self.state = state
         self.held = held
         self.stage = stage
-        self.own = own              # where stage and trash lie: on the tree's file system
+        self.own = own              # the folder of stage and trash, on the tree's file system
         self.trash = Trash(own)
-        self.surplus = []           # of the trash: goes once the commit is done
+        self.surplus = []           # of the trash: removed once the commit is done
         self.plan = None
-        self.is_unfinished = False  # a journal is on disk whose work failed half way
+        self.is_unfinished = False  # a journal is on disk whose commit failed half way
 
     # ---- PREPARE
 
@@ -81,7 +81,7 @@ class Commit:
         return {"ok": True}
 
     def _require_untouched(self, named):
-        """The gateway planned from memory: if anything it did not name is not as it remembers, it must look again."""
+        """The gateway's plan relies on its last state: if a path that it did not name differs, it must check again."""
         for path, state, _ in self.held.survey(self.tree):
             if path not in named and state != OURS:
                 raise Refused("moved", {"path": path})
@@ -183,7 +183,7 @@ class Commit:
         return make
 
     def _require_writable(self, paths):
-        """The folders that names will be made in or removed from let us: found out before anything changes."""
+        """Checks that the folders of all changed names are writable, before anything changes."""
         seen = set()
         for path in paths:
             parts = path.encode("utf-8").split(b"/")[:-1]
@@ -221,7 +221,7 @@ class Commit:
         answer = self._apply(plan)
         self.is_unfinished = False
         try:
-            self.held.tell()        # before the answer: a gateway that comes next must not be told the generation before
+            self.held.tell()        # before the answer: the next gateway must not get the former generation
         except OSError:
             pass                    # `finish` tries again
         return answer
@@ -242,7 +242,7 @@ class Commit:
         return os.path.exists(self.state.of(b"txn")) or os.path.exists(self.state.of(b"txn.prepared"))
 
     def roll_forward(self):
-        """Finishes what a crash interrupted: every step looks whether it was done already."""
+        """Finishes what a crash interrupted: every step checks whether it was done already."""
         self._remove(b"txn.prepared")
         plan = self.state.read(b"txn")
         if plan is not None:
@@ -298,7 +298,7 @@ class Commit:
                 self.held.folders.discard(folder)
 
     def _to_trash(self, path, inode, generation):
-        """Moves what is not ours out of the way; after a crash it is in the trash already, and another inode is in its place."""
+        """Moves files that gpush did not write out of the way; after a crash it is in the trash already, and another inode is in its place."""
         parts = path.encode("utf-8").split(b"/")
         try:
             if self._inode(path) != inode:
@@ -324,7 +324,7 @@ class Commit:
         self.tree.forget()
 
     def _write_all(self, writes):
-        """Returns the paths that somebody changed between PREPARE and now: theirs stays."""
+        """Returns the paths that were changed between PREPARE and now; these files stay."""
         uses = {}
         for write in writes:
             uses[write[4]] = uses.get(write[4], 0) + 1
@@ -379,7 +379,7 @@ class Commit:
         self._move(source, folder, parts[-1], kind, content)
         after = os.stat(parts[-1], dir_fd=folder, follow_symlinks=False)
         if (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
-            return [0, 0, 0, 0]  # somebody was at it within a moment: no stamp vouches for it
+            return [0, 0, 0, 0]  # it was changed just now, so no stamp proves its content
         return stamp_of(after)
 
     def _source(self, content, x, is_used_again):

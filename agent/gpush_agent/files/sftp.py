@@ -44,7 +44,7 @@ class Failed(Exception):
 
 
 class End(Exception):
-    """The client is gone or speaks nonsense."""
+    """The client is gone or broke the protocol."""
 
 
 class Fields:
@@ -156,7 +156,7 @@ class Server:
     # ---- packets
 
     def run(self):
-        """Reads into one buffer for good: new memory for every megabyte costs more than copying it."""
+        """Always reads into one buffer: new memory for every megabyte costs more than copying it."""
         buffer = bytearray(4 * MAX_PACKET)
         view = memoryview(buffer)
         start = end = 0

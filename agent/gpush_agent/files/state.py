@@ -1,4 +1,4 @@
-"""What this node remembers about a synced folder: the manifest of what we wrote, and the staged contents that wait to be used."""
+"""The state of a synced folder on this node: the manifest of what we wrote, and the staged contents that wait to be used."""
 import errno
 import fcntl
 import hashlib
@@ -11,7 +11,7 @@ import zlib
 from ..core.refused import Refused
 from .tree import Blocked, READ_PIECE, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
-LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit in this time, or somebody else holds it
+LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
 LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
@@ -20,7 +20,7 @@ OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
 def code_of(error):
-    """The word for what an OSError says about this folder."""
+    """The code for an OSError of this folder."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return "no-space"
     if error.errno == errno.EROFS:
@@ -115,7 +115,7 @@ class State:
         self.lock_fd = -1
 
     def write(self, name, text):
-        """Replaces a file of ours whole; returns its modification time, which is the file system's clock."""
+        """Replaces a file of gpush whole; returns its modification time, which is the file system's clock."""
         fresh = self.of(name + b".new-%d" % os.getpid())
         fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         try:
@@ -127,7 +127,7 @@ class State:
         return moment
 
     def read(self, name):
-        """A JSON file of ours; None when there is none or it is torn."""
+        """A JSON file of gpush; None when it is missing or incomplete."""
         try:
             with open(self.of(name), "rb") as file:
                 return json.loads(file.read().decode("utf-8"))
@@ -156,7 +156,7 @@ class Held:
         self.changed = {}       # path → (stamp, hash): large files that differ are read once
 
     def load(self):
-        """Reads the file again if somebody else wrote it since."""
+        """Reads the file again if another process wrote it since."""
         try:
             found = stamp_of(os.stat(self.state.of(b"manifest.json")))
         except FileNotFoundError:
@@ -183,11 +183,11 @@ class Held:
         self.has_new_stamps = False
 
     def tell(self):
-        """For who asks which generation is here without reading the manifest."""
+        """Reports the generation without reading the manifest."""
         self.state.write(b"generation", "%d %s\n" % (self.generation, self.root))
 
     def live(self, tree, path, parts, size=None):
-        """What is at the path. A content is read only when its stamp does not vouch for it and its size may be right: ours, or `size`."""
+        """What is at the path. A content is read only when its stamp does not prove it and its size may be right: ours, or `size`."""
         try:
             status = tree.look(parts)
             if status is None:
@@ -215,7 +215,7 @@ class Held:
             return Live(FILE, x, known[1], stamp)
         sizes = (size, entry[2] if entry and entry[0] == FILE else None)
         if stamp[0] not in sizes and (size is not None or stamp[0] > MAX_READ):
-            return Live(FILE, x, None, stamp)  # it differs; from what is nobody's question
+            return Live(FILE, x, None, stamp)  # it differs; its hash is not needed
         try:
             content, stamp = tree.hash_file(parts)
         except OSError as error:
@@ -249,7 +249,7 @@ class Stage:
         self.folder = folder
         os.makedirs(folder, 0o700, exist_ok=True)
         self.verified = set()
-        self.failure = None     # (code, facts) of the first thing that went wrong; told at PREPARE
+        self.failure = None     # (code, facts) of the first failure; reported at PREPARE
         self.hash = None
         self.fd = -1
         self.part = "part-%d" % os.getpid()
@@ -262,7 +262,7 @@ class Stage:
         return [name for name in names if len(name) == 64][:MAX_STAGED]
 
     def receive(self, hash_hex, is_last, data):
-        """One piece; a file system that takes no more is remembered, and later pieces are let go."""
+        """One piece; after a failed write later pieces are dropped."""
         if self.failure:
             return
         try:
@@ -329,7 +329,7 @@ class Stage:
         return True
 
     def drop(self):
-        """Forgets everything staged: room for the user."""
+        """Removes everything staged, to free space."""
         if self.fd >= 0:
             os.close(self.fd)
         self.fd = -1

@@ -29,7 +29,7 @@ def main(args, stdin_fd, stdout_fd):
         conversation.run()
         return 0
     except (EOFError, BrokenPipeError):
-        return 0  # the gateway went: what was prepared is not committed, what was committed is done
+        return 0  # the gateway is gone: a prepared plan is not committed, a committed one is done
     finally:
         conversation.close()
 
@@ -135,7 +135,7 @@ class Conversation:
         self.send_bytes(INDEX, zlib.compress(text.encode("ascii"), 1))
 
     def seen(self):
-        """The tokens of the nodes that have this very folder: who sees another's shares a file system with it."""
+        """The tokens of the nodes that share this folder: a node that sees another's token shares a file system with it."""
         try:
             return sorted(os.fsdecode(name) for name in os.listdir(self.state.of(b"tokens")))
         except OSError:
@@ -220,7 +220,7 @@ class Conversation:
         if "ok" not in answer:
             self.state.unlock()
         if answer.get("code") == "no-space":
-            self.stage.drop()  # a node that is full must at least get back what we took
+            self.stage.drop()  # frees the space of the stage on a full node
         self.send(PREPARED, answer)
 
     def on_commit(self, payload):
@@ -229,7 +229,7 @@ class Conversation:
         try:
             self.commit.finish()
         except OSError:
-            pass  # the journal stays until the manifest can be saved: the next PREPARE or TREE sees to it
+            pass  # the journal stays until the manifest can be saved: the next PREPARE or TREE tries again
         self.state.unlock()
 
     def on_abort(self, payload):
@@ -278,7 +278,7 @@ class Conversation:
 
 
 def own_folder(root, state):
-    """Where stage and trash lie: the state folder, or a folder at the root when the two are on different file systems."""
+    """The folder of stage and trash: the state folder, or a folder at the root when the two are on different file systems."""
     if os.stat(root).st_dev == os.stat(state).st_dev:
         return state
     own = os.path.join(root, OWN)
@@ -307,7 +307,7 @@ def release(root, state):
 
 
 class Release:
-    """Done step by step: what cannot be removed is kept and named, the rest goes on."""
+    """Done step by step: what cannot be removed is kept and named."""
 
     def __init__(self, root, state, kept):
         self.root = os.fsencode(root)
@@ -335,7 +335,7 @@ class Release:
             try:
                 os.rmdir(folder)
             except OSError:
-                pass  # it holds what is not ours
+                pass  # it holds files that gpush did not write
 
     def remove_ours(self):
         tree = Tree(self.root)
@@ -354,7 +354,7 @@ class Release:
             tree.close()
 
     def adopt_journal(self):
-        """A commit that was cut short: what it was to write is ours where it was written."""
+        """After a commit that was cut short, the files that it had written are gpush's."""
         plan = self.state.read(b"txn") or {}
         self.held.folders.update(plan.get("make", []))
         for path, kind, x, size, content in plan.get("write", []):
@@ -396,7 +396,7 @@ class Release:
                 self.kept.append(path)
 
     def remove_own(self, folder):
-        """Our state goes; what people had and we moved to the trash stays, and what runs have put out."""
+        """Removes the state; the user's files in the trash stay, and so do results of runs."""
         stays = []
         for name in (b"trash", b"outputs"):
             self.keep_full(os.path.join(folder, name))

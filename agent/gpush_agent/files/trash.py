@@ -1,18 +1,18 @@
-"""What was in the way of a commit and is not ours, one folder G<generation> for each commit. It is kept for its owner, up to a limit:
+"""Files that a commit replaced and gpush did not write, one folder G<generation> for each commit. It is kept for its owner, up to a limit:
 a node whose files are overwritten every day must not fill its disk."""
 import os
 import re
 import shutil
 
 MOST_BYTES = 1 << 30        # of all generations but the newest: as much as a workspace may be before gpush asks
-MOST_GENERATIONS = 100      # beside the newest; more are looked through by nobody
+MOST_GENERATIONS = 100      # beside the newest; more are of no use
 MOST_FILES = 200000         # that are counted; what has more is too large
 BLOCK = 512                 # bytes in one unit of st_blocks
 GENERATION = re.compile(rb"G([0-9]{1,18})\Z")
 
 
 class Trash:
-    """In a folder of ours on the file system of the tree. Only folders with the name of a generation are ever removed."""
+    """In a folder of gpush on the file system of the tree. Only folders with the name of a generation are ever removed."""
 
     def __init__(self, own):
         self.path = os.path.join(own, b"trash")
@@ -33,11 +33,11 @@ class Trash:
         return names[:len(names) - kept]
 
     def generations(self):
-        """The oldest first: by time, because a workspace that begins again counts from 1."""
+        """The oldest first: by time, because a new workspace counts from 1."""
         found = []
         try:
             if os.path.islink(self.path):
-                return []       # somebody's: nothing behind it is ours to remove
+                return []       # not gpush's, so nothing below it is removed
             for name in os.listdir(self.path):
                 match = GENERATION.match(name)
                 path = os.path.join(self.path, name)

@@ -15,7 +15,7 @@ COARSE_NS = 2 * 1000 * 1000 * 1000  # the same where time stamps have no fractio
 
 
 class Blocked(Exception):
-    """A parent of a path is there and is no folder: `depth` components down."""
+    """A parent of a path exists and is not a folder: `depth` components down."""
 
     def __init__(self, depth):
         Exception.__init__(self)
@@ -94,11 +94,11 @@ class Tree:
         try:
             os.mkdir(name, 0o777, dir_fd=fd)
         except FileExistsError:
-            pass  # somebody else made it this moment
+            pass  # another process made it at the same moment
         return self._enter(fd, name, depth, False)
 
     def look(self, parts):
-        """What lies at a path, not following a link; None when nothing does. Blocked when a parent is no folder."""
+        """What is at a path, not following a link; None when nothing does. Blocked when a parent is no folder."""
         try:
             return os.stat(parts[-1], dir_fd=self.folder(parts[:-1]), follow_symlinks=False)
         except FileNotFoundError:
@@ -108,14 +108,14 @@ class Tree:
         return os.open(parts[-1], flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.folder(parts[:-1]))
 
     def read_link(self, parts):
-        """The target as text, or None when it is none that we could have written."""
+        """The target as text, or None when gpush cannot have written it."""
         try:
             return os.readlink(parts[-1], dir_fd=self.folder(parts[:-1])).decode("utf-8")
         except UnicodeDecodeError:
             return None
 
     def hash_file(self, parts):
-        """SHA-256 (hex) of a regular file and the stamp it had all the while; None for the hash when it never held still."""
+        """SHA-256 (hex) of a regular file and the stamp it had all the while; None for the hash when it kept changing."""
         fd = self.open_file(parts)
         try:
             for _ in range(READ_TRIES):

@@ -1,5 +1,5 @@
-"""What exists on this node alone: files of the workspace that nobody sent, or that differ from what was sent, and results of
-runs. Asked for before a node goes whose disk goes with it. Only looks; what changes meanwhile is changed meanwhile."""
+"""What exists only on this node: files of the workspace that were not sent, or that differ from what was sent, and results of
+runs. Needed before a node is released whose disk ends with it. Reads only; changes during the walk may be missed."""
 import os
 import time
 
@@ -14,7 +14,7 @@ MADE_AGAIN = frozenset((b"__pycache__", OWN))
 
 
 def look(workspace, state):
-    """{"files": n, "bytes": n, "paths": [...], "whole": bool}; `whole` is false when it was too much to look at."""
+    """{"files": n, "bytes": n, "paths": [...], "whole": bool}; `whole` is false when there was too much to read."""
     found = Found()
     if state and os.path.isdir(state):
         found.outputs(os.path.join(os.fsencode(state), b"outputs"))
@@ -25,7 +25,7 @@ def look(workspace, state):
 
 def held(state):
     if not state or not os.path.isdir(state):
-        return None         # looking makes nothing
+        return None         # reading creates nothing
     try:
         sent = Held(State(state))
         sent.load()

@@ -5,8 +5,8 @@ A node lets go when node 0 says so; or at the hard end that node 0 told last; or
 idle time and the node's own idle time is over. A run or command on a node keeps that node in any case but the hard end."""
 from .peerline import plain
 
-ASK_SECONDS = 5.0           # before an end the others are asked; who does not answer by then is not waited for
-MOST = 10 * 365 * 86400.0   # a longer duration is none
+ASK_SECONDS = 5.0           # before an end the others are asked, and have this time to answer
+MOST = 10 * 365 * 86400.0   # a longer duration counts as none
 WORDS = ("idle", "unclaimed", "hard")
 
 
@@ -42,7 +42,7 @@ class Decides:
         self.member(node).there = True
 
     def left(self, node):
-        """Nothing more is known of it. What it said last stays true until then, no longer."""
+        """Its line is gone. Its last report counts until its time, no longer."""
         self.member(node).there = False
 
     def report(self, node, value):
@@ -102,7 +102,7 @@ class Decides:
         return value
 
     def told(self):
-        """What is told to the others."""
+        """The message for the others."""
         value = self.status()
         value.update(idle_s=self.lease.idle, claimed=self.lease.claimed)
         return value
@@ -112,13 +112,13 @@ class Asks:
     """Every other node."""
 
     def __init__(self, lease, ask, ask_seconds=ASK_SECONDS):
-        """`ask()` wants word from node 0; whether it can be asked."""
+        """`ask()` requests a message of node 0; returns whether it can be asked."""
         self.lease, self.ask, self.ask_seconds = lease, ask, ask_seconds
-        self.heard = lease.clock()      # node 0's last sign of life; at first the time that it had to give one
+        self.heard = lease.clock()      # when node 0 was last heard; initially the time of the start
         self.lines = 0
         self.word = None
         self.asked = None
-        self.gang = None                # what node 0 told, and when
+        self.gang = None                # what node 0 sent, and when
 
     def report(self):
         lease = self.lease
@@ -127,7 +127,7 @@ class Asks:
                 "claimed": lease.claimed}
 
     def tell(self, value):
-        """Node 0's numbers are ours from now on."""
+        """Takes over node 0's numbers."""
         lease, now = self.lease, self.lease.clock()
         self.heard = now
         hard, idle = duration(value.get("hard_left_s")), duration(value.get("idle_s"))
@@ -152,7 +152,7 @@ class Asks:
             return "hard"
         own = lease.own_over()
         if own == "hard":
-            # it may have been moved at node 0 and we have not heard yet
+            # it may have been moved at node 0, and the message has not arrived yet
             if self.asked is None:
                 self.asked = now
                 if not self.ask():
@@ -161,7 +161,7 @@ class Asks:
             return None if self.asked is None or now < self.asked + self.ask_seconds else own
         self.asked = None
         if lease.look() or (self.word == "unclaimed" and lease.claimed):
-            self.word = None            # who decided did not know of this
+            self.word = None            # node 0 did not know of this when it decided
             return None
         if self.word is not None:
             return self.word
@@ -183,7 +183,7 @@ class Asks:
         return min(ends) if ends else 0.0
 
     def status(self):
-        """The gang's numbers while node 0 is heard, else our own."""
+        """The gang's numbers while node 0 is heard, else this node's own."""
         value, now = self.lease.own_status(), self.lease.clock()
         if self.gang is not None and self.lease.idle is not None and now < self.heard + self.lease.idle:
             at, left, why = self.gang

@@ -11,10 +11,10 @@ from ..core.digest import hmac_sha256, same_bytes
 from ..link import frames
 
 VERSION = 1
-GREETING_SECONDS = 10.0     # a stranger has so long to prove who it is
-MAX_GREETING = 1024         # bytes of a line from somebody who has proved nothing
+GREETING_SECONDS = 10.0     # how long a peer may take to prove itself
+MAX_GREETING = 1024         # bytes of a line from a peer that has not proved itself
 MAX_LINE = 16384
-MAX_OUT = 65536             # what waits for a peer that does not read; it is cut beyond
+MAX_OUT = 65536             # the most bytes that wait for a peer that does not read; then its line is closed
 MAX_A_SECOND = 200          # messages; a gang says a few
 READ = 16384
 DIGEST = 64                 # hex digits of a proof
@@ -32,7 +32,7 @@ class Line:
 
     def __init__(self, loop, sock, secret, gang, owner, node=None, hello=None, binding=""):
         """`node`: who we are, when we dial; without it we answer, and learn who calls. `hello`: the caller's first line,
-        when somebody else has read it already."""
+        when it was read already."""
         self.loop, self.sock, self.secret, self.gang, self.owner, self.node = loop, sock, secret, gang, owner, node
         self.binding = binding
         self.dials = node is not None
@@ -93,7 +93,7 @@ class Line:
             self.proved(value)
 
     def greeted(self, value):
-        """We answer: who calls says its number and a nonce; we prove ourselves first, which helps nobody to guess."""
+        """We answer: the caller sends its number and a nonce; this end proves itself first, which does not help to guess."""
         node, nonce = value.get("node"), value.get("nonce")
         if value.get("do") == "tunnel":
             self.owner.tunnel(self, value)
@@ -197,7 +197,7 @@ class Line:
         self.owner.left(self)
 
     def hand_over(self):
-        """The socket, which is no line any more."""
+        """Gives the socket away; it is no longer a line."""
         self.closed = True
         self.timer.cancel()
         self.loop.forget(self.sock.fileno())
@@ -217,12 +217,12 @@ def is_nonce(value):
 
 
 def plain(value, size):
-    """Text of another machine, fit for a log and a status."""
+    """Text of another machine, safe for a log and a status."""
     return "".join(char for char in str(value)[:size] if char.isprintable())
 
 
 def dial(family, address):
-    """A socket on its way to that address; OSError when that is hopeless now."""
+    """A socket that connects to that address; OSError when that fails at once."""
     sock = socket.socket(family, socket.SOCK_STREAM)
     sock.setblocking(False)
     try:

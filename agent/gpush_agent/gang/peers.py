@@ -13,7 +13,7 @@ from ..runs.failures import Failures
 from . import idle, peerline, tunnels
 
 REPORT_SECONDS = 5.0        # between two reports of a node; at most a quarter of the idle time
-SILENT_SECONDS = 15.0       # and three reports: a line on which nothing is heard so long is dialled anew
+SILENT_SECONDS = 15.0       # and three reports: a line that is silent for so long is dialled again
 RETRY_SECONDS = (0.5, 20.0)     # between two tries; doubles from the first to the second
 MAX_STRANGERS = 32          # connections that have not proved themselves, beside one of each node; the oldest goes
 MAX_PROBLEMS = 50           # lines in the log about lines
@@ -45,7 +45,7 @@ class Peers:
     # ---- what is known from start, or by the call `peers`
 
     def configure(self, params):
-        """All of it is checked before any of it counts. Returns where this node listens for the others."""
+        """Everything is checked before anything is used. Returns where this node listens for the others."""
         key, where, listen = params.get("key"), params.get("node0"), params.get("listen")
         if key is not None and not is_key(key):
             raise Refused("bad-request", {"field": "key"})
@@ -68,7 +68,7 @@ class Peers:
         if moved:
             self.problem, self.pause = "", RETRY_SECONDS[0]
             for line in list(self.lines.values()) + list(self.strangers):
-                line.close("configured anew")
+                line.close("configured again")
         if self.judge is None:
             lease = self.agent.lease
             self.judge = idle.Decides(lease, self.ask) if self.agent.node == 0 else idle.Asks(lease, self.report)
@@ -104,7 +104,7 @@ class Peers:
         self.admit(sock, None)
 
     def answer(self, sock, hello):
-        """Somebody came to the agent's own socket and has said that it is a peer."""
+        """A peer has connected to the agent's own socket."""
         self.admit(sock, hello)
 
     def admit(self, sock, hello):
@@ -116,7 +116,7 @@ class Peers:
             sock.close()
             return
         if len(self.strangers) >= MAX_STRANGERS + self.agent.nodes:
-            self.strangers[0].close("too many strangers")
+            self.strangers[0].close("too many connections without a proof")
         self.take(sock, hello=hello)
 
     def take(self, sock, **how):
@@ -147,7 +147,7 @@ class Peers:
                 line.send({"failed": self.failures.message(failure)})
 
     def tunnel(self, line, greeting):
-        """Somebody dialled us for a tunnel, not for a line."""
+        """A peer has connected for a tunnel, not for a line."""
         if line in self.strangers:
             self.strangers.remove(line)
         self.tunnels.arrived(line, greeting)
@@ -182,7 +182,7 @@ class Peers:
         try:
             self.try_found(socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST))
         except socket.gaierror:
-            # a name: asking for it may take long
+            # a host name: resolving it may take long
             self.dialling = True
             Worker(self.loop, self.agent.origin, lambda: lookup(host, port), self.looked_up, RESOLVE_SECONDS)
 
@@ -229,7 +229,7 @@ class Peers:
         self.timer = self.loop.after(seconds, self.turn)
 
     def turn(self):
-        """Of node k: reports, or dials. Of node 0: lets go of lines on which nothing is heard."""
+        """Of node k: reports, or dials. Of node 0: closes lines that are silent."""
         self.timer = None
         if self.agent.ending:
             return
@@ -242,7 +242,7 @@ class Peers:
             self.dial()
 
     def report(self, **more):
-        """Whether there is somebody to report to."""
+        """Whether there is a line to report on."""
         line = self.lines.get(0)
         if line is None or self.agent.node == 0:
             return False
@@ -259,14 +259,14 @@ class Peers:
                 line.send(value if plain else {"failed": value})
 
     def renewed(self):
-        """The numbers of the lease have changed: the others need not wait for their next report to hear it."""
+        """The numbers of the lease have changed: sends them to the others at once."""
         if self.agent.node == 0 and self.lines:
             self.tell({"lease": self.judge.told()}, None, plain=True)
         else:
             self.report()
 
     def ends(self, why):
-        """This agent is going. What node 0's own judgement was is told to the others."""
+        """This agent ends. Node 0 sends its decision to the others."""
         if self.agent.node == 0 and why in idle.WORDS:
             self.tell({"let_go": why}, None, plain=True)
 

@@ -15,7 +15,7 @@ from ..streams.connections import Connection
 from . import peerline
 
 WAIT_SECONDS = 10.0         # node 0 waits so long for the line to node k and then for its connection
-LINGER_SECONDS = 5.0        # what is left in our buffers has so long to get out once one side has ended
+LINGER_SECONDS = 5.0        # how long buffered bytes may take to be written once one side has ended
 MAX_ENDS = 16               # tunnels of one node; a gateway needs one, and another while it replaces the first
 MAX_ANSWER = 1024           # bytes of node 0's answer to our greeting
 READ = 131072
@@ -38,7 +38,7 @@ class Tunnels:
         self.ask(tunnel)
 
     def ask(self, tunnel):
-        """Node k is asked once, as soon as there is a line to it."""
+        """Asks node k once, as soon as there is a line to it."""
         line = self.peers.lines.get(tunnel.node)
         if line is not None and not tunnel.asked:
             tunnel.asked = True
@@ -50,7 +50,7 @@ class Tunnels:
                 self.ask(tunnel)
 
     def arrived(self, line, value):
-        """Somebody dialled us and says that it is a tunnel's far end."""
+        """A peer has connected as the far end of a tunnel."""
         name = value.get("id")
         tunnel = self.waiting.get(name) if isinstance(name, str) else None
         if (tunnel is None or line.buffer or value.get("version") != peerline.VERSION or value.get("node") != tunnel.node
@@ -69,7 +69,7 @@ class Tunnels:
         tunnel.connected(sock, sha256(word.encode()).hexdigest())
 
     def abandoned(self, tunnel):
-        """The gateway that had this tunnel will not come back: what it ran on node k is hung up."""
+        """The gateway of this tunnel will not come back: node k hangs up what it ran."""
         line = self.peers.lines.get(tunnel.node)
         if line is not None:
             line.send({"tunnel": {"id": tunnel.id, "over": True}})
@@ -77,7 +77,7 @@ class Tunnels:
     # ---- both
 
     def busy(self):
-        """Whether last words are on their way out."""
+        """Whether the last bytes are still being written."""
         return any(end.out for end in self.ends.values())
 
     def heard(self, line, value):
@@ -197,7 +197,7 @@ class End:
         except OSError:
             chunk = b""
         if not chunk:
-            self.out.clear()            # nobody reads it any more
+            self.out.clear()            # it is no longer read
             self.end()
         elif self.answered:
             self.tls.incoming.write(chunk)
@@ -206,7 +206,7 @@ class End:
             self.hear(chunk)
 
     def hear(self, chunk):
-        """Node 0's one line; all that follows is TLS."""
+        """Node 0's one line; everything after it is TLS."""
         self.answer += chunk
         line, end, rest = bytes(self.answer).partition(b"\n")
         if not end and len(line) <= MAX_ANSWER:
@@ -255,7 +255,7 @@ class End:
         self.deliver()
 
     def begin(self):
-        """The handshake is done. Whether the gateway is the one that was announced; then it hears the word."""
+        """The handshake is done. If the gateway is the announced one, sends the proof to it."""
         if not peerline.same(self.pin, sha256(self.tls.certificate()).hexdigest()):
             self.close("another certificate")
             return False
@@ -267,7 +267,7 @@ class End:
         return True
 
     def speak(self):
-        """What TLS has to say goes to node 0."""
+        """Sends the output of TLS to node 0."""
         self.out += self.tls.outgoing.read()
         self.writable()
 
@@ -302,13 +302,13 @@ class End:
     # ---- the end
 
     def abandoned(self):
-        """That gateway will not resume: as if it had said so itself."""
+        """That gateway will not resume: treated as if it had sent that itself."""
         if self.pipe is not None:
             self.agent.left(self.pipe)
         self.close()
 
     def end(self):
-        """One side has ended: what is in our buffers still gets out."""
+        """One side has ended: buffered bytes are still written."""
         if not self.ending:
             self.ending = True
             self.timer.cancel()
@@ -330,7 +330,7 @@ class End:
 
 
 class Tls:
-    """The few things that we want of Python's ssl module, between two buffers."""
+    """The few functions of Python's ssl module that are needed, between two buffers."""
 
     def __init__(self, ssl):
         settings = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -128,7 +128,7 @@ class Folder:
 
     def find_or_create(self, create):
         """(connection, None) of the agent found, or (None, create()) made under the start lock. Never both, never two:
-        whoever else starts the same agent meanwhile waits for the lock and then finds ours."""
+        another process that starts the same agent waits for the lock and then finds this one."""
         sock = self.find()
         if sock is not None:
             return sock, None
@@ -184,7 +184,7 @@ class Folder:
             sock.bind(self.abstract)
             sock.listen(4)
             return sock
-        except OSError:         # no Linux, or a stranger took the name: the folder's lock must do
+        except OSError:         # not Linux, or another process has the name: only the folder's lock is used
             sock.close()
             return None
 
@@ -196,7 +196,7 @@ class Folder:
             return False
 
     def rebuild(self):
-        """The folder again after someone removed it or something in it; OSError if it cannot be ours."""
+        """Makes the folder again after it or its files were removed; OSError if it cannot be private."""
         if not own_folder(os.path.dirname(self.path), True) or not own_folder(self.path, True):
             raise OSError(errno.EACCES, "folder", self.path)
         lock = os.path.join(self.path, "lock")

@@ -16,13 +16,13 @@ INPUT, OUTPUT = 3, 4        # descriptors of the command
 KNOWN_BY = 5                # the descriptor of the command that is its reply's FIFO
 MOST_READ = 4096
 MOST_DIGITS = 10
-PIPE_SIZE = 131072          # as the relay's: what lies in the pipe nothing urgent can overtake any more
+PIPE_SIZE = 131072          # as the relay's: urgent frames cannot overtake bytes that are in the pipe
 F_SETPIPE_SZ = 1031
 YES, NO = b"yes\n", b"no\n"
 
 
 def make(folder, pid, lock_fd):
-    """The FIFO that the agent with this pid reads, open; -1 where there can be none. Removes those of an agent that was killed."""
+    """The FIFO that the agent with this pid reads, open; -1 where there can be none. Removes those of killed agents."""
     try:
         for name in os.listdir(folder):
             if name.startswith((PREFIX, REPLY)):
@@ -44,7 +44,7 @@ def callers(fd):
 
 
 def take(folder, pid, has_room=True):
-    """Ends, or None when these streams cannot be taken; the command is told either way."""
+    """Ends, or None when these streams cannot be taken; the command gets an answer in either case."""
     path = os.path.join(folder, "%s%d" % (REPLY, pid))
     opened = []
     try:

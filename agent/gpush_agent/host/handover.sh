@@ -2,7 +2,7 @@
 # started, and nothing copies. Where the agent cannot take them this becomes relay.py.
 # Fixed text, as probe.sh. Called as:
 #   sh -c '<this text>' sh '<text of relay.py>' '<name of the agent's folder>' <seconds> python3 python ...
-# An agent that does not run yet is waited for that long. Exit 94: no agent runs; 97: there is no Python for relay.py.
+# It waits this long for an agent that does not run yet. Exit 94: no agent runs; 97: there is no Python for relay.py.
 # The other side of this is handover.py. This process stays until the agent has closed the streams, because the end of the
 # command is the end of the pipe.
 relay=$1
@@ -20,7 +20,7 @@ find_agent() {
       [ -S "$folder/agent.sock" ] && there=1
       for fifo in "$folder"/handover.*; do
         owner=${fifo##*/handover.}
-        # The process that made it still has the agent's lock open: it is the agent, and it lives.
+        # The process that made it still has the agent's lock open, so it is the living agent.
         [ -p "$fifo" ] && [ "/proc/${owner%.*}/fd/${owner#*.}" -ef "$folder/lock" ] && return 0
       done
     done
@@ -32,7 +32,7 @@ runs() {
   find_agent || [ -n "$there" ]
 }
 
-# A fraction of a second, where sleep knows fractions.
+# A fraction of a second, if sleep accepts fractions.
 pause() {
   sleep "$1" 2>/dev/null || sleep 1
 }
@@ -42,7 +42,7 @@ hand_over() {
   reply=$folder/reply.$$
   mkfifo -m 600 "$reply" 2>/dev/null || return
   # Opening for both never waits. The agent knows this process by descriptor 5. 3 and 4 are the streams, because `read`
-  # puts something else in the place of 0. 6 is for the end: the agent may have closed everything when its answer is read.
+  # replaces 0. 6 is for the end: the agent may have closed everything when its answer is read.
   exec 3<&0 4>&1 5<>"$reply" 6<"$reply"
   echo "$$" 1<>"$fifo"
   read -r answer <&5

@@ -9,14 +9,14 @@ from ..core.filelock import same
 from ..core.refused import Refused, of_os_error
 
 FOLDER_MODE, FILE_MODE = 0o1777, 0o666
-PATIENCE = 0.3              # seconds: who only looks at a lock has it for a moment
+PATIENCE = 0.3              # seconds: a process that only reads a lock holds it for a moment
 STEP = 0.02
 TOUCH_SECONDS = 600         # cleaners of /tmp count in days
 
 
 def take_all(wanted, label):
     """Descriptors of the locks in `wanted` ([{"path", "label"}]), in order; Refused("held") with none taken.
-    `label` is a dict that says who we are; it is written into each file for whoever meets it."""
+    `label` is a dict that identifies the holder; it is written into each file for others."""
     taken = []
     try:
         for lock in wanted:
@@ -29,7 +29,7 @@ def take_all(wanted, label):
 
 
 def take(path, label, patience=PATIENCE):
-    """Asks again for so many seconds: a lock is also busy while somebody looks at it, and its label is then an old one."""
+    """Tries again for so many seconds: a lock is also busy while it is read, and its label is then an old one."""
     until = time.monotonic() + patience
     try:
         fd, locked = attempt(path)
@@ -44,12 +44,12 @@ def take(path, label, patience=PATIENCE):
                 if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     os.close(fd)
                     raise
-                # on a full disk a lock that does not say whose it is still locks
+                # on a full disk a lock without a label still works
             return fd
     except OSError as error:
         raise of_os_error(error, path)
     holder = read(fd)
-    # the run of a dead agent of this very node still holds it: ours already, and never two agents of one node
+    # a run of a dead agent of this node still holds it, so it belongs to this node already
     if is_of(holder, label):
         return fd
     os.close(fd)
@@ -81,7 +81,7 @@ def is_of(holder, label):
 
 
 class Keeper:
-    """Looks after locks that are held, for as long as the agent lives. Never waits."""
+    """Watches the held locks as long as the agent lives. Never waits."""
 
     def __init__(self, wanted, fds, log):
         self.paths = [lock["path"] for lock in wanted]
@@ -89,7 +89,7 @@ class Keeper:
         self.told = set()
 
     def sign(self, pid):
-        """Who took them was only the starter: now they name the process that holds them."""
+        """The starter took them; now they name the agent's process."""
         for path, fd in zip(self.paths, self.fds):
             label = read(fd)
             try:
@@ -111,21 +111,21 @@ class Keeper:
                 self.tell(path, "another file than we have locked: %s %s" % (refused.code, refused.facts))
 
     def restore(self, path, fd):
-        """Nobody sees our lock any more: it is taken again, under the same number, if nobody else was faster."""
+        """The file was replaced, so the lock is invisible: takes it again, under the same descriptor number, if it is free."""
         new = take(path, read(fd), 0)
         os.dup2(new, fd, False)
         os.close(new)
         self.log("lock %s: another file than we had locked; locked again" % path)
 
     def tell(self, path, problem):
-        """Once, until it is well again."""
+        """Logs it once, until it works again."""
         if path not in self.told:
             self.told.add(path)
             self.log("lock %s: %s" % (path, problem))
 
 
 def touch(fd):
-    """A file that nobody writes to looks forgotten."""
+    """Updates its time, because cleaners remove old files."""
     if abs(time.time() - os.fstat(fd).st_mtime) > TOUCH_SECONDS:
         os.utime(fd)
 

@@ -9,13 +9,13 @@ import os
 import sys
 import time
 
-SIZE = 131072     # small on purpose: what lies in buffers here, nothing urgent can overtake any more
+SIZE = 131072     # small on purpose: urgent frames cannot overtake bytes in these buffers
 F_SETPIPE_SZ = 1031
 BASES = ("/tmp", "/var/tmp", "/dev/shm")
 NOT_FOUND = 94
 PREAMBLE_SIZE = 33      # of hex digits and the end of their line
 FOLDER, KINDS, OTHERS = 0o040000, 0o170000, 0o077      # of st_mode
-FIRST_PAUSE, LAST_PAUSE = 0.05, 0.25    # between two looks for an agent that is starting
+FIRST_PAUSE, LAST_PAUSE = 0.05, 0.25    # between two checks for an agent that is starting
 SECONDS = "wait="
 
 
@@ -105,7 +105,7 @@ def wait(name, bases, seconds):
 
 
 def main(name, bases, seconds=0.0):
-    """The preamble comes on stdin. What is unusual here is left to the loader, which can say what it is."""
+    """The preamble comes on stdin. Unusual cases are left to the loader, which reports them."""
     preamble = b""
     while len(preamble) < PREAMBLE_SIZE:
         part = os.read(0, PREAMBLE_SIZE - len(preamble))

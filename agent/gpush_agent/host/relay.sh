@@ -1,5 +1,5 @@
-# Becomes the relay, with the first Python that there is. Fixed text, as probe.sh; whether that Python is any good was
-# found out when the agent started, and if it is none any more the loader says so.
+# Becomes the relay, with the first Python found. Fixed text, as probe.sh. That this Python works was checked when the agent
+# started; if it no longer does, the loader reports that.
 # Called as:  sh -c '<this text>' sh '<text of relay.py>' '<name of the agent's folder>' python3 python ...
 relay=$1
 name=$2

@@ -12,9 +12,9 @@ import time
 from ..core.filelock import same, take
 from . import folder
 
-FIRST_SECONDS = 60.0        # not while everybody starts
+FIRST_SECONDS = 60.0        # not while all agents start
 EVERY_SECONDS = 3600.0
-SECONDS = 30.0              # of one time; the rest is for the next
+SECONDS = 30.0              # for one sweep; the rest waits for the next
 AGE_SECONDS = 1200.0        # twice as long as a living agent leaves its lock untouched
 NAME = re.compile(r"[0-9a-f]{12}\Z")
 START = ".start"
@@ -34,13 +34,13 @@ def dead(bases, age=AGE_SECONDS):
             try:
                 if is_old(path, age) and (remove_start(path) if entry != name else remove(path, bases, age)):
                     gone.append(path)
-            except OSError:     # it goes away by itself, or cannot be removed by us
+            except OSError:     # it is being removed, or cannot be removed
                 pass
     return {"gone": gone}
 
 
 def is_old(path, age):
-    """Whether nobody has touched it, or what is in it, for so long."""
+    """Whether it and its files were not touched for so long."""
     newest = os.lstat(path).st_mtime
     for name in ("lock", "agent.json", "agent.sock"):
         try:
@@ -94,7 +94,7 @@ def answers(path, bases):
             sock.settimeout(2.0)
             sock.connect(address)
             return True
-        except socket.timeout:      # a full backlog is one that somebody has
+        except socket.timeout:      # a full backlog belongs to a living process
             return True
         except OSError:
             pass

@@ -1,5 +1,5 @@
-"""The end of an agent, without waiting in the loop: runs are stopped, then everything that descends from us, then files
-are let go, then our own folder; then the answer is given and the process ends."""
+"""The end of an agent, without waiting in the loop: runs are stopped, then all descendants, then files
+are released, then the agent's own folder; then the answer is sent and the process ends."""
 import os
 import shutil
 import signal
@@ -33,7 +33,7 @@ class Ending:
         if self.agent.runs_alive() and self.loop.clock() < self.until:
             self.loop.after(POLL, self.wait_for_runs)
             return
-        # a terminal is hung up, as its user leaving would do; all others are asked to end
+        # a terminal is hung up, as when its user leaves; other processes get SIGTERM
         for owner in list(self.agent.execs):
             if owner.master >= 0:
                 owner.hang_up()
@@ -87,7 +87,7 @@ class Ending:
         self.leave()
 
     def leave(self):
-        """The last words are written, if someone still listens; then we are gone. BYE comes after what was still to be said."""
+        """Writes the last frames, if a gateway is connected, with BYE last; then the process ends."""
         pipe, is_late = self.agent.pipe, self.loop.clock() >= self.until
         if pipe is not None and not pipe.closing:
             pipe.flush()
@@ -127,5 +127,5 @@ def remove_empty(state, gang, node):
             if os.lstat(folder).st_uid != os.geteuid():
                 return
             os.rmdir(folder)
-        except OSError:     # not empty: then it is not ours to remove
+        except OSError:     # not empty: then it stays
             return

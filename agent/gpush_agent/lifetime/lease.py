@@ -1,7 +1,7 @@
 """How long the agent holds its node: a hard end, idle time, and the time it waits to be claimed at all.
 Pure: the clock is given, runs are asked for through a function."""
 
-LOOK_SECONDS = 5.0      # between two looks while something is in progress: its end is found by looking, and starts the idle time
+LOOK_SECONDS = 5.0      # between two checks while something is in progress: its end is found by a check, and starts the idle time
 
 
 class Lease:
@@ -15,7 +15,7 @@ class Lease:
         self.idle = limits.get("idle_s")
         self.unclaimed = limits.get("unclaimed_s")
         self.claimed = False
-        self.judge = None           # of a gang: what gang.idle has for this node; alone: nobody
+        self.judge = None           # in a gang: the decision of gang.idle for this node; else None
         self.last = now
         self.busy = False           # at the last look
         self.why = "started"
@@ -55,7 +55,7 @@ class Lease:
         return self.own_over() if self.judge is None else self.judge.over()
 
     def next(self):
-        """Seconds until `over` may change its mind, or None for never."""
+        """Seconds until `over` may change, or None for never."""
         return self.own_next() if self.judge is None else self.judge.next()
 
     def status(self):

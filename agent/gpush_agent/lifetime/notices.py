@@ -1,4 +1,4 @@
-"""Word of an end before it comes. Ends and Warned are pure: what is left is given in seconds of the agent's own monotonic clock.
+"""Warnings before an end. Ends and Warned are pure: the time left is given in seconds of the agent's own monotonic clock.
 Notices tells: a line into every terminal of this node, a signal to the ranks of runs that want one. No gateway is needed."""
 from ..runs import rundir, warning
 
@@ -9,22 +9,22 @@ EARLY = 0.02                        # timers are no more exact than that
 
 
 def lengths(value):
-    """The lengths of a lease's `warn_s`; the standard ones when it says nothing that can be meant."""
+    """The lengths of a lease's `warn_s`; the default ones when it is not usable."""
     good = isinstance(value, list) and len(value) <= MOST_LENGTHS and all(
         not isinstance(item, bool) and isinstance(item, (int, float)) and 0 < item <= LONGEST for item in value)
     return tuple(sorted((float(item) for item in value), reverse=True)) if good else LENGTHS
 
 
 class Ends:
-    """One end that comes nearer, and may move away again. Each length is told once when it is passed; an end that moved away
-    is told again. A lease that was never longer than a length says nothing of it."""
+    """One end that comes nearer, and may move away again. Each length is reported once when it is passed; an end that moved away
+    is reported again. A lease that was never longer than a length does not report it."""
 
     def __init__(self, lengths):
         self.lengths = lengths
         self.armed = set()
 
     def look(self, left):
-        """Whether there is something to tell: a length was passed since the last look."""
+        """Whether a length was passed since the last call."""
         if left is None:
             self.armed.clear()
             return False
@@ -45,16 +45,16 @@ class Notices:
         self.ends = {"hard": Ends(lengths), "idle": Ends(lengths)}
         self.wanted = {}            # run -> (signal, seconds before the end), or None where it wants none
         self.warned = set()
-        self.taken = False          # the scheduler has said that it takes the node back
+        self.taken = False          # the scheduler has announced that it takes the node back
         self.now = {"hard": None, "idle": None}
 
     def look(self, left):
-        """`left`: {"hard": seconds or None, "idle": the same}. Tells what there is to tell."""
+        """`left`: {"hard": seconds or None, "idle": the same}. Sends the warnings that are due."""
         hard, idle = left["hard"], left["idle"]
         if hard is not None and idle is not None and idle >= hard:
-            idle = None             # it will not come to that
+            idle = None             # the hard end comes first
         self.now = {"hard": hard, "idle": idle}
-        # both look, also where only one is told
+        # updates both, even if only one is reported
         told = [what for what in ("hard", "idle") if self.ends[what].look(self.now[what])]
         if told:
             self.line(told[0], self.now[told[0]])
@@ -108,7 +108,7 @@ class Notices:
     def warn(self, run, signal, left):
         try:
             warning.leave_word(self.agent, run, {"signal": signal, "why": "taken" if self.taken else "end", "left_s": int(left + 0.5)})
-        except Exception as error:      # whatever is wrong with one run must not keep the others from hearing of it
+        except Exception as error:      # a failure with one run must not prevent the warnings of the others
             self.agent.log("warning run %s: %r" % (run, error))
 
 
@@ -126,5 +126,5 @@ def words(seconds):
 
 
 def plain(text):
-    """Fit for a terminal."""
+    """Safe for a terminal."""
     return "".join(sign if sign.isprintable() else "?" for sign in str(text))[:100]

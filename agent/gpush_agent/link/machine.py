@@ -13,12 +13,12 @@ MAX_STREAMS = 4096
 DEFAULT_WINDOW = 64 * 1024      # what a stream may have under way before it has shown that it is fast
 LANE_IN_A_ROW = 64              # after so many small and urgent frames one piece of bulk goes
 FRAME_COST = 256                # what a kept frame costs beside its payload: a flood of tiny ones fills the pool, too
-MAX_UNACKNOWLEDGED = 32768      # frames that are no DATA; a peer that makes us answer and takes no answer ends its pipe
+MAX_UNACKNOWLEDGED = 32768      # frames other than DATA; the pipe of a peer that causes answers and reads none is closed
 ACK_FRAMES, ACK_BYTES, ACK_SECONDS = 64, 256 * 1024, 0.05
 
 
 class Link:
-    """One conversation, over as many pipes as it takes."""
+    """One link, over as many pipes as needed."""
 
     def __init__(self, clock, accept, last_own=0):
         """`accept(stream, value)` is called for every OPEN; it sets stream.owner and answers at once or later."""
@@ -44,7 +44,7 @@ class Link:
         self.next_own = 2
         self.was_full = False
         self.relieved = []          # starved streams whose queue has drained
-        self.bug = _raise           # called in an except clause, with the stream: an owner raised what it should not
+        self.bug = _raise           # called in an except clause, with the stream, when an owner raised an unexpected exception
 
     # ---- sending
 
@@ -248,7 +248,7 @@ class Link:
                     if stream.owner is not None and not stream.own_close:
                         stream.owner.room()
         elif kind == PING:
-            # the last one is enough: a peer that sends PING and does not read must not fill our memory
+            # the last one is enough: a peer that sends PING and does not read must not fill the memory
             self.control = deque(entry for entry in self.control if entry[0] != PONG)
             self.control.append((PONG, 0, payload))
         elif kind != PONG:

@@ -17,7 +17,7 @@ class Owner:
     """What a stream belongs to; the base class ignores everything."""
 
     def data(self, channel, payload):
-        """Bytes came; call stream.consumed(n) when they have gone where they belong."""
+        """Bytes came; call stream.consumed(n) when they were delivered."""
 
     def end(self, channel):
         """No more DATA on this channel."""
@@ -60,7 +60,7 @@ class Stream:
         self.in_lane = False        # one frame of DATA of ours waits in the fast lane
         self.ahead = 0              # all frames of ours in the fast lane; until they are out the queue waits
         self.waiting = False        # we are in the round robin
-        self.starved = False        # the owner was told to stop reading; it is owed a call of `room`
+        self.starved = False        # the owner was told to stop reading; `room` must be called
         self.kept = 0               # DATA bytes queued or not acknowledged, with their frames' cost
         self.accepted = False       # it is ours, and the peer has said OPENED
         self.peer_ended = 0         # one bit per channel

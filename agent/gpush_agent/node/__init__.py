@@ -1,1 +1,1 @@
-"""What this node is and gives to what runs on it: facts, environment, TMPDIR."""
+"""The node: its facts, and the environment and TMPDIR of what runs on it."""

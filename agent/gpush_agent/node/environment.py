@@ -18,13 +18,13 @@ SCHEDULER = ("SLURM_", "SLURMD_", "SRUN_", "SBATCH_", "PMI_")
 
 
 def cleaned(env):
-    """Without what is stale; of Slurm's only the job's number stays (else srun in a shell believes itself a step)."""
+    """Without what is stale; of Slurm's only the job's number stays (else srun in a shell would assume that it is in a step)."""
     return {name: value for name, value in env.items()
             if name not in STALE and (not name.startswith(SCHEDULER) or name == "SLURM_JOB_ID")}
 
 
 def visible_devices(env):
-    """The GPUs that a scheduler gave us, as its variable names them; None where it gave no such variable."""
+    """The GPUs in the scheduler's variable; None if there is no such variable."""
     for name in ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"):
         if name in env:
             return [word for word in env[name].split(",") if word and word != "NoDevFiles"]
@@ -69,7 +69,7 @@ def capture(account):
 class Environment:
     def __init__(self, agent, given, over=None, own=False):
         """`given`: the whole base; `own`: the agent's own, as a container's image and pod have made it (profiles of the
-        image would take its PATH away again); else it is captured. `over` is laid over what was found."""
+        image would take its PATH away again); else it is captured. `over` takes precedence."""
         self.agent = agent
         self.base = None
         self.over = dict(over or {})

@@ -1,4 +1,4 @@
-"""What a node is and has. A pure function of a root folder (tests give their own tree); runs in a worker."""
+"""Facts about a node. A pure function of a root folder (tests give their own tree); runs in a worker."""
 import os
 import socket
 import struct
@@ -101,7 +101,7 @@ def space(folder):
 
 
 def gpus(root):
-    """[{index, uuid, name, memory, driver}], from nvidia-smi, else the little that /proc tells."""
+    """[{index, uuid, name, memory, driver}], from nvidia-smi, else the few facts in /proc."""
     if root == "/":
         import subprocess
         try:

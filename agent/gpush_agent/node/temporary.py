@@ -31,8 +31,8 @@ def try_socket(folder):
 
 
 def of_node(state, folder):
-    """The TMPDIR of all that is no run; made where it is not there. `folder` is the agent's own, whose path is short.
-    OSError where the state folder takes no files."""
+    """The TMPDIR of everything but runs; made if it does not exist. `folder` is the agent's own, whose path is short.
+    OSError if the state folder accepts no files."""
     own = below(state)
     os.makedirs(own, mode=0o700, exist_ok=True)
     try:

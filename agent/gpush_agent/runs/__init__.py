@@ -1,1 +1,1 @@
-"""Runs: what is asked of them, the supervisor of each, its folder and journal, and failures told to other nodes."""
+"""Runs: requests about them, the supervisor of each, its folder and journal, and failures told to other nodes."""

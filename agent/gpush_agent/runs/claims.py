@@ -1,4 +1,4 @@
-"""What a run has of its node, from before its start until after its end: folder, lock, slots, rendezvous port."""
+"""What a run holds of its node, from before its start until after its end: folder, lock, slots, rendezvous port."""
 import errno
 import json
 import os
@@ -12,7 +12,7 @@ from . import ranks, rundir
 
 
 class Claims:
-    """All that a run takes on a node before it starts; given back as a whole when any of it cannot be had."""
+    """All that a run takes on a node before it starts; given back as a whole when a part is not available."""
 
     def __init__(self, state, run, folder, spec):
         self.state, self.run, self.folder, self.spec = state, run, folder, spec
@@ -61,7 +61,7 @@ class Claims:
 
     def reserve(self):
         """The rendezvous port must be free. For torchrun it is also kept: bound and not listening, it is never given to
-        anybody who asks for just any port, and torch, which reuses addresses, can still listen on it."""
+        programs that ask for any port, and torch, which reuses addresses, can still listen on it."""
         if self.spec["node_rank"] != 0:
             return
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

@@ -1,4 +1,4 @@
-"""Runs that failed, told from node to node: a rank that fails on one node stops the run's ranks on all, with or without a
+"""Runs that failed, reported from node to node: a rank that fails on one node stops the run's ranks on all, with or without a
 gateway. This module watches the runs that this agent started and keeps, for each, the earliest failure of any node."""
 import collections
 import os
@@ -71,13 +71,13 @@ class Failures:
     # ---- between nodes
 
     def message(self, failure):
-        """As it is told: how long ago, not when."""
+        """The message: how long ago, not when."""
         value = {name: failure[name] for name in ("run", "port", "node", "rank", "exit", "signal", "lost")}
         value["ago_ms"] = max(0, int((self.clock() - failure["at"]) * 1000))
         return value
 
     def heard(self, value, line):
-        """From a peer. Node 0 hears each from its own node; the others hear from node 0 of any."""
+        """From a peer. Node 0 gets each from its own node; the others get all from node 0."""
         node = line.node if self.agent.node == 0 else value.get("node")
         good = (whole(value.get("run"), 1, rundir.MAX_RUN) and whole(value.get("port"), 1, 65535)
                 and whole(value.get("ago_ms"), 0, WIDEST) and whole(node, 0, self.agent.nodes - 1)
@@ -88,7 +88,7 @@ class Failures:
                        "at": self.clock() - value["ago_ms"] / 1000.0}, line)
 
     def note(self, failure, line):
-        """The earliest counts; each that is earlier than what was known is told on, never back."""
+        """The earliest counts; each that is earlier than the known one is passed on, but not back."""
         key = (failure["run"], failure["port"])
         known = self.first.get(key)
         if known is not None and (known["node"] == failure["node"] or known["at"] <= failure["at"]):

@@ -7,8 +7,8 @@ import select
 from . import journal, rundir
 
 CHUNK = 1 << 20
-LOOK = 0.25         # seconds: a killed supervisor leaves no word, so we look whether it lives
-POLL = 0.02         # seconds between two looks where the kernel does not tell of changes
+LOOK = 0.25         # seconds: a killed supervisor writes nothing, so this checks whether it lives
+POLL = 0.02         # seconds between two checks if the kernel does not report changes
 IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_CREATE = 0x2, 0x8, 0x80, 0x100
 IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -26,7 +26,7 @@ def main(args, stdin_fd, stdout_fd):
     watch = Watch(folder) if args.get("follow", True) else None
     try:
         copy(folder, source, stdout_fd, watch)
-    except BrokenPipeError:         # nobody reads it any more
+    except BrokenPipeError:         # it is no longer read
         pass
     finally:
         source.tail.close()
@@ -37,7 +37,7 @@ def main(args, stdin_fd, stdout_fd):
 
 def copy(folder, source, out, watch):
     while True:
-        # Asked before reading: what is written before the end is read before we believe in it.
+        # Checked before reading, so that everything written before the end is read.
         over = watch is None or rundir.is_over(folder)
         data = source.read()
         if data:
@@ -60,7 +60,7 @@ def jump(offset):
 
 
 class Whole:
-    """All bytes as they are."""
+    """All bytes unchanged."""
 
     def __init__(self, folder, offset):
         self.tail = journal.Tail(folder, offset)

@@ -5,7 +5,7 @@ import os
 import struct
 
 HEADER = struct.Struct(">IHBBQ")
-LAUNCHER = 65535            # the rank of what is nobody's
+LAUNCHER = 65535            # the rank of output of no rank
 OUT, ERR, EVENT = 0, 1, 2
 PAYLOAD = 65536
 SEGMENT = 64 << 20
@@ -44,7 +44,7 @@ def end(folder):
 
 
 class Journal:
-    """Writes. Never raises and never waits: what the disk does not take is counted, and a `gap` says so later."""
+    """Writes. Never raises and never waits: output that the disk does not accept is counted, and a `gap` records it later."""
 
     def __init__(self, folder, elapsed, segment=SEGMENT, kept=KEPT):
         """`elapsed()` is the time since the start in milliseconds."""
@@ -67,7 +67,7 @@ class Journal:
         return self._settle(ms) and self._put(event(value, ms))
 
     def _settle(self, ms):
-        """What is owed goes first: the rest of a record, then the word about what was lost."""
+        """Writes first what is due: the rest of a record, then the gap."""
         if self.rest:
             self.rest = self.rest[self._out(self.rest):]
             if self.rest:

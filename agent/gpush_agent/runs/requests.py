@@ -1,4 +1,4 @@
-"""What is asked of the runs of this node: start, stop, list, status. Quick: nothing here waits. Each run has a process of its own
+"""Requests about the runs of this node: start, stop, list, status. Nothing here waits. Each run has its own process
 (supervisor)."""
 import json
 import os
@@ -46,7 +46,7 @@ def start(agent, params):
 
 
 def stop(agent, params):
-    """Leaves word and wakes the supervisor; does not wait for the end."""
+    """Writes stop.json and wakes the supervisor; does not wait for the end."""
     folder = _known(agent, params)
     name, grace = params.get("signal", "INT"), params.get("grace_s", 10)
     if name not in ranks.SIGNALS:
@@ -60,7 +60,7 @@ def stop(agent, params):
         return {}
     word = {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]}
     if word["why"] != "asked" and rundir.read(folder, "stop.json") == word:
-        return {}               # a failure elsewhere is told by the gateway and by the other nodes
+        return {}               # the gateway and the other nodes report the same failure elsewhere
     try:
         rundir.write(folder, "stop.json", word)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The folder of a run, <state>/runs/<run> (docs/technical/runs.md): whoever finds it knows the run. It is alive as long as
+"""The folder of a run, <state>/runs/<run> (docs/technical/runs.md): it holds everything about the run. The run is alive as long as
 `lock` is held, over when there is exit.json, and lost when there is neither."""
 import json
 import os
@@ -71,7 +71,7 @@ def reserve_exit(folder):
 
 
 def write_exit(folder, value):
-    """Into the room that was reserved; blanks at the end are JSON, too. Where the folder was removed nobody is left to ask."""
+    """Into the room that was reserved; blanks at the end are JSON, too. If the folder was removed, nothing is written."""
     path = os.path.join(folder, "exit.json")
     try:
         fd = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -86,7 +86,7 @@ def write_exit(folder, value):
 
 def clean_lost(state):
     """Supervisors that were killed: what they left is ended and removed. Their ranks were killed with them by the kernel;
-    what those had started is known by a variable in its environment."""
+    what those had started is found by a variable in its environment."""
     for run in numbers(state):
         folder = folder_of(state, run)
         if not is_over(folder) or has_ended(folder):

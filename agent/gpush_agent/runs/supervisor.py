@@ -43,11 +43,11 @@ class Supervisor:
         self.torchrun = self.spec["mode"] == "torchrun"
         self.ranks = ranks.processes_of(self.spec, common, claims.tmp)
         self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms", "asked"}
-        self.asked = None           # the signal that somebody asked to stop with
+        self.asked = None           # the signal of the request to stop
         self.timers = []
         self.said = b""             # the end of what torchrun said on stderr
         self.quiet = {}             # torchrun: local rank -> when its output ended
-        self.in_use = False         # somebody complained early of an address in use
+        self.in_use = False         # a process reported early that an address is in use
         self.fifos = {}
 
     def run(self):
@@ -60,7 +60,7 @@ class Supervisor:
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
-        # From here on a stop reaches us by signal; one that came earlier lies there already.
+        # From here on a signal announces a stop; an earlier request is in stop.json already.
         self.claims.sign({"pid": os.getpid(), "started": self.claims.started, "mark": self.mark, "tmp": self.claims.tmp})
         self.begin()
         if os.path.exists(os.path.join(self.folder, "stop.json")):
@@ -111,8 +111,8 @@ class Supervisor:
         self.loop.read(fd, lambda: self.ready(fd, number, channel) or on_end())
 
     def fifo(self, path, local, number, channel):
-        """Its writers come and go. At the end of one it is opened anew before it is closed, because one that has had a
-        writer would tell of its end without end."""
+        """Its writers come and go. At the end of one it is opened again before it is closed, because one that has had a
+        writer would report its end again and again."""
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
 
         def at_end():
@@ -184,7 +184,7 @@ class Supervisor:
             self.sweep()
 
     def torchrun_ended(self, launcher):
-        """torchrun's own exit status says little; which rank it was and how it ended is in its report."""
+        """torchrun's own exit status has no details; its report has the rank and how it ended."""
         first = self.spec["first_rank"]
         if launcher.ended == ("exit", 0):
             for local in range(self.spec["procs"]):
@@ -208,7 +208,7 @@ class Supervisor:
                 self.order("rank %d failed" % number, signal.SIGTERM, self.spec.get("stop_grace_s", 10))
 
     def tell_failure(self):
-        """For the agent, which tells the other nodes; what the disk does not take now is in exit.json at the end."""
+        """For the agent, which reports it to the other nodes; if it cannot be written now, exit.json has it at the end."""
         if self.asked is None:
             try:
                 rundir.write(self.folder, "failed.json", self.first)
@@ -218,7 +218,7 @@ class Supervisor:
     # ---- stopping
 
     def look(self):
-        """Somebody signalled us: stop.json says what is wanted."""
+        """A signal came: stop.json has the request."""
         word = rundir.read(self.folder, "stop.json")
         if not word and self.taken_s is not None:
             self.taken()
@@ -229,7 +229,7 @@ class Supervisor:
         self.order(str(word.get("why")), number, word.get("grace_s", 10))
 
     def taken(self):
-        """A scheduler's TERM: the ranks have had it too, so they get no second one before their time is over."""
+        """A scheduler's TERM: the ranks got it too, so they get no second one before the time is over."""
         if self.asked is None:
             self.asked, self.is_taken = int(signal.SIGTERM), True
             self.journal.event({"event": "stopping", "why": "the scheduler takes the node back"})
@@ -297,7 +297,7 @@ class Supervisor:
         self.loop.running = False
 
     def port_taken(self):
-        """Whether the run failed because somebody else has the rendezvous port: an early complaint about an address in
+        """Whether the run failed because another program has the rendezvous port: an early report of an address in
         use, and the port is in use now although all of ours have ended."""
         if not (self.first and self.asked is None and self.in_use and self.spec["node_rank"] == 0):
             return False

@@ -1,11 +1,11 @@
-"""Warnings to the ranks of a run: an end comes. They end nothing. A warning goes to those processes of the ranks that catch its
-signal, now or later; a program that does not wait for it never hears of it, and is not killed by it."""
+"""Warnings to the ranks of a run before an end. They end no process. A warning goes to those processes of the ranks that catch its
+signal, now or later; a program that does not handle it never gets it, and is not killed by it."""
 import signal
 
 from ..core import processes
 from . import rundir
 
-AGAIN = 0.5                 # between two looks for ranks that can take it by now
+AGAIN = 0.5                 # between two checks for ranks that handle it now
 
 
 def leave_word(agent, run, word):
@@ -24,10 +24,10 @@ class Warnings:
     def __init__(self, supervisor):
         self.supervisor = supervisor
         self.told = set()           # the ranks, by their first process, that have had the last one
-        self.count = 0              # a later warning takes the place of an earlier one
+        self.count = 0              # a later warning replaces an earlier one
 
     def look(self):
-        """Somebody woke us: warn.json says what is to be passed on."""
+        """A signal came: warn.json has the warning to pass on."""
         word = rundir.read(self.supervisor.folder, "warn.json")
         number = getattr(signal, "SIG" + str(word.get("signal")), None)
         if not isinstance(number, signal.Signals):

@@ -57,7 +57,7 @@ def load(builtin):
 
 
 def words(value, shell, logs_in=True):
-    """(file to execute, argv). `logs_in`: shells may read profiles, which know nothing of a container's environment."""
+    """(file to execute, argv). `logs_in`: shells may read profiles, which would change a container's environment."""
     base = os.path.basename(shell)
     login = ("-" if logs_in else "") + base
     if value.get("argv") is not None:
@@ -68,7 +68,7 @@ def words(value, shell, logs_in=True):
 
 
 def environment_of(agent, value, tty):
-    """The base, then what sshd adds, then what was asked for."""
+    """The base, then what sshd adds, then the requested variables."""
     env = dict(agent.environment.base, GPUSH_MARK=agent.mark)
     if agent.tmp is not None:
         env["TMPDIR"] = agent.tmp
@@ -95,7 +95,7 @@ class Exec(Owner):
         self.tty = None             # the path of its terminal
         self.error_fd = -1
         self.errors = b""
-        self.early = []             # what came before the process could take it
+        self.early = []             # what came before the process could read it
         self.timer = None
         self.over = False
         self.is_shell = value.get("argv") is None and value.get("command") is None and value.get("builtin") is None
@@ -342,13 +342,13 @@ class Exec(Owner):
         if self.over:
             self.agent.execs.discard(self)
         if self.sink is not None and self.master < 0:
-            self.sink.drop()        # as sshd: what has the pipe's other end is not who was spoken to
+            self.sink.drop()        # as sshd: the remaining reader of the pipe is not the program that was addressed
         if not self.over:
             self.check()
 
     def check(self):
-        """Is it over? The process has ended and so have its pipes: whoever has inherited them may still write. A terminal is
-        hung up by the kernel with its session's leader, and waits for nobody."""
+        """Ends when the process has ended and its pipes are closed: processes that inherited them may still write. A terminal is
+        hung up by the kernel with its session's leader, and waits for no one else."""
         if self.over or self.status is None or self.error_fd >= 0:
             return
         if all(source.over for source in self.sources):
@@ -419,13 +419,13 @@ class Exec(Owner):
                     pass
 
     def notice(self, text):
-        """A line for whoever looks at this terminal. What has none gets none: its bytes mean something to a program."""
+        """A line for the user of this terminal. A stream without a terminal gets none, because a program reads it."""
         if self.tty is None or self.status is not None or self.over:
             return
         try:
             terminal.write_line(self.tty, text)
         except OSError:
-            pass            # closed, or its reader takes nothing
+            pass            # closed, or its reader does not read
 
     def stop(self):
         """Ends the whole process session: TERM (a terminal's shell heeds only HUP), and KILL after 5 s."""
@@ -433,8 +433,8 @@ class Exec(Owner):
         self.loop.after(KILL_AFTER, lambda: processes.kill(self.left(), signal.SIGKILL))
 
     def left(self):
-        """The living processes of its process session. When its leader has ended the number may be another's by now: ours
-        descend from us."""
+        """The living processes of its process session. When its leader has ended, the number may be reused: only
+        descendants count."""
         found = processes.members(self.pid)
         if self.status is None or not found:
             return found

@@ -111,7 +111,7 @@ class Listen(Owner):
 
 
 def remove_stale(path):
-    """Removes a socket of ours that nobody listens on."""
+    """Removes a socket of this user without a listener."""
     try:
         found = os.lstat(path)
     except OSError:

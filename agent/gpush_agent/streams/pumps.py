@@ -19,7 +19,7 @@ class Source:
         self.bytes = 0
 
     def room(self):
-        """Starts or goes on reading."""
+        """Starts or continues reading."""
         if not self.over and self.stream.room() > 0:
             self.loop.read(self.fd, self.ready)
 
@@ -59,7 +59,7 @@ class Source:
 
 class Sink:
     def __init__(self, loop, fd, stream, on_end):
-        """`on_end()` is called once: when all was written after end(), or when the far side takes no more."""
+        """`on_end()` is called once: when all was written after end(), or when the other side accepts no more."""
         self.loop, self.fd, self.stream, self.on_end = loop, fd, stream, on_end
         self.waiting = deque()
         self.ending = self.over = False
@@ -95,7 +95,7 @@ class Sink:
             except BlockingIOError:
                 self.loop.write(self.fd, self.ready)
                 return
-            except OSError:         # nobody reads it any more; what still comes is dropped
+            except OSError:         # it is no longer read; what still comes is dropped
                 self.drop()
                 return
             if count == len(view):

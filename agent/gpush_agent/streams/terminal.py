@@ -72,7 +72,7 @@ def foreground(master):
 
 
 def write_line(path, text):
-    """Into a terminal as wall(1) does it: what its reader does not take at once is left out."""
+    """Writes into a terminal as wall(1) does: what does not fit at once is left out."""
     fd = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         os.write(fd, ("\r\n" + text + "\r\n").encode("utf-8", "replace"))

@@ -331,7 +331,7 @@ final class BadDaysIT {
       Waiting second = Waiting.in(world);
       Path agent = world.agents().getFirst();
       kill(Json.parse(Files.readString(agent.resolve("agent.json"))).number("pid").orElseThrow());
-      says(second.ended(), 255, "devbox is gone", "no agent any more on node 0");
+      says(second.ended(), 255, "devbox is gone", "no agent on node 0");
       World.until("the rank is gone", () -> !isAlive(second.rank()));
       world.gpush("up", "--nodes", "1").succeeded();
       assertEquals(1, world.json("ps", "--json").items().size());
@@ -394,7 +394,7 @@ final class BadDaysIT {
       says(blocked, 255, "a.txt was changed there", "gpush run --overwrite cat a.txt");
       assertEquals("theirs\n", kept.out());
       assertTrue(forced.out().contains("two"), forced::toString);
-      assertTrue(forced.err().contains("what was overwritten is in "), forced::toString);
+      assertTrue(forced.err().contains("overwritten files are in "), forced::toString);
       assertEquals("theirs\n", Files.readString(find(world, "trash").resolve("a.txt")));
 
       Result down = world.gpush("down").succeeded();

@@ -316,7 +316,7 @@ final class KubernetesIT {
       world.example("examples/hello/train.py");
 
       Result up = world.gpush("up", "--attach", "job/train").succeeded();
-      assertTrue(up.err().contains("they stay when it is given back"), up::toString);
+      assertTrue(up.err().contains("gpush down leaves them running"), up::toString);
       assertTrue(up.err().contains("2×1 H100 on k8s"), up::toString);
       world.gpush("up", "--attach", "job/train").succeeded();
       Result other = world.gpush("up", "--attach", "job/other").exits(1);
@@ -360,7 +360,7 @@ final class KubernetesIT {
 
       World.until(
           "why is said",
-          () -> detail(world).equals("node 0 began anew: its container ended with 143"));
+          () -> detail(world).equals("node 0 restarted: its container ended with 143"));
       assertEquals("7", world.gpush("exec", "cat step").succeeded().out().strip());
       world.gpush("down", "--discard").succeeded();
       cluster.isEmpty();

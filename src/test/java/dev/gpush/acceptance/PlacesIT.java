@@ -120,7 +120,7 @@ final class PlacesIT {
       Result rackToo =
           world.gpush("up", "job.sbatch", "--nodes", "1", "--backend", "rack", "--dry-run");
       assertTrue(
-          rackToo.err().contains("rack has no use for --partition=urgent, which Slurm alone knows"),
+          rackToo.err().contains("rack does not use --partition=urgent, which only Slurm knows"),
           rackToo::toString);
       world.file("bad.sbatch", "#!/bin/sh\n#SBATCH --nodes=many\n");
       Result bad = world.gpush("up", "bad.sbatch").exits(2);

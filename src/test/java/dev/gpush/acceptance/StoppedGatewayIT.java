@@ -53,7 +53,7 @@ final class StoppedGatewayIT {
       refused.exits(3);
       assertEquals("", refused.out());
       assertTrue(refused.err().startsWith("gpush: the gateway does not answer\n"), refused::err);
-      assertTrue(refused.err().contains("hangs or is stopped (host="), refused::err);
+      assertTrue(refused.err().contains("hangs or is suspended (host="), refused::err);
       assertTrue(refused.err().contains("try: kill -CONT " + gateway + ";"), refused::err);
       assertEquals(gateway, world.gatewayPid());
       assertEquals(List.of(gateway), gateways(world));

@@ -186,8 +186,8 @@ class LauncherIT {
     assertEquals(
         """
         gpush: cannot start
-          because GPUSH_JAVA_HOME is no JDK 25: %s
-          try: unset it, or set it to one
+          because GPUSH_JAVA_HOME is not a JDK 25: %s
+          try: unset it, or set it to the folder of a JDK 25
         """
             .formatted(temporary),
         answer.err());
@@ -219,7 +219,7 @@ class LauncherIT {
             "",
             """
             gpush: cannot use %s
-              because ssh_config cannot hold a path with "
+              because ssh_config cannot contain a path with "
               try: ls -ld '%s'
             """
                 .formatted(home, home)),

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What changes when this machine restarts; empty where the system does not tell. */
+/** An id that changes when this machine restarts; empty if the system has none. */
 final class BootId {
   private static final Path LINUX = Path.of("/proc/sys/kernel/random/boot_id");
 

@@ -1,9 +1,9 @@
 package dev.gpush.app;
 
 /**
- * Which build this is: the version that people read, and the content hash of all jars by which two
- * processes tell whether they are the same. The launcher computes the hash when it installs the
- * jars and hands it on; a process started without it is nobody's build.
+ * The version for users, and the content hash of all jars, by which processes compare their builds.
+ * The launcher computes the hash when it installs the jars and passes it on; a process started
+ * without it matches no build.
  */
 public record BuildId(String version, String hash) {
   /** Of this process. */

@@ -29,7 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Makes the adapter of each configured backend; the one place that knows the kinds. Thread-safe.
+ * Makes the adapter of each configured backend; the only class that knows the kinds. Thread-safe.
  */
 final class ConfiguredBackends implements Backends {
   private final Configs configs;
@@ -41,7 +41,7 @@ final class ConfiguredBackends implements Backends {
   private final SecureRandom random;
   private final Tasks tasks;
 
-  /** By what the configuration says, so that an edited block is another backend. */
+  /** By configuration block, so that an edited block is another backend. */
   private final ConcurrentHashMap<BackendConfig, Backend> made = new ConcurrentHashMap<>();
 
   ConfiguredBackends(
@@ -109,7 +109,7 @@ final class ConfiguredBackends implements Backends {
     return made.computeIfAbsent(block, this::make);
   }
 
-  /** With a login node all goes through a hub on it; without one gpush runs there. */
+  /** With a login node all commands go through a hub on it; without one gpush itself runs there. */
   private Backend slurm(BackendConfig block) {
     Optional<RemoteMachine> remote =
         block

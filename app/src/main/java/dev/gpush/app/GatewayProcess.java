@@ -10,7 +10,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** This process as commands see it: what it is, and its end. Main waits in {@link #awaitEnd}. */
+/**
+ * This process as commands see it: its status, and stopping it. Main waits in {@link #awaitEnd}.
+ */
 final class GatewayProcess implements GatewayControl, Handover {
   private static final long MEBIBYTE = 1024 * 1024;
 
@@ -35,7 +37,9 @@ final class GatewayProcess implements GatewayControl, Handover {
     parts = Optional.of(fields);
   }
 
-  /** Says when somebody other than control clients needs this process: open ssh connections. */
+  /**
+   * Sets the check whether something besides control clients uses this process: ssh connections.
+   */
   void isUsedWhen(BooleanSupplier inUse) {
     use = Optional.of(inUse);
   }
@@ -77,7 +81,7 @@ final class GatewayProcess implements GatewayControl, Handover {
     end.countDown();
   }
 
-  /** Waits until somebody ends it. */
+  /** Waits until it is asked to end. */
   void awaitEnd() throws InterruptedException {
     end.await();
   }

@@ -16,13 +16,13 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * Which holder this home is on this machine: a random id, in a file of the home for each machine
- * that has it. The file is locked while its gateway lives, over the network too where the file
- * system can: of two machines that were cloned with one machine id the second one gets a file of
- * its own.
+ * The id of this home on this machine as a holder: a random id, in a file of the home for each
+ * machine that has it. The file is locked while its gateway lives, over the network too where the
+ * file system can: of two machines that were cloned with one machine id the second one gets a file
+ * of its own.
  */
 final class HolderFile implements AutoCloseable {
-  /** So many cloned machines at work in one home at once have not been seen. */
+  /** More cloned machines in one home at a time are not expected. */
   private static final int MOST = 64;
 
   private static final int BYTES = 6;
@@ -40,13 +40,13 @@ final class HolderFile implements AutoCloseable {
   }
 
   /**
-   * @param words for people, such as {@code ann@laptop:/home/ann/.gpush}
+   * @param text for users, such as {@code ann@laptop:/home/ann/.gpush}
    * @param machine as {@link MachineId} has it
    */
   static HolderFile take(Home home, String words, String machine, RandomGenerator random)
       throws IOException {
     Path folder = Files.createDirectories(home.path().resolve("holders"));
-    // A home that was copied elsewhere brings its files along and is another one.
+    // A home that was copied has the same files but is another home.
     String name = machine + "-" + MachineId.hash(home.path().toString());
     for (int number = 1; number <= MOST; number++) {
       Path path = folder.resolve(number == 1 ? name : name + "-" + number);
@@ -69,7 +69,7 @@ final class HolderFile implements AutoCloseable {
     throw new IOException("all holders of " + folder + " are in use");
   }
 
-  /** A file system without locks has nothing to say. */
+  /** A file system without locks cannot tell. */
   private static boolean isFree(FileChannel file) {
     try {
       return file.tryLock() != null;
@@ -101,8 +101,8 @@ final class HolderFile implements AutoCloseable {
   }
 
   /**
-   * Whether the home was removed, or is another folder now. The inode of the home alone would not
-   * tell: a folder that is made again may get it.
+   * Whether the home was removed, or is another folder now. The home's inode alone is not enough,
+   * because a new folder may get the same.
    */
   boolean isGone() {
     try {
@@ -118,7 +118,7 @@ final class HolderFile implements AutoCloseable {
     return Optional.ofNullable(Files.readAttributes(path, BasicFileAttributes.class).fileKey());
   }
 
-  /** Another gateway of this machine may have it then. */
+  /** After that, another gateway of this machine may have it. */
   @Override
   public void close() throws IOException {
     file.close();

@@ -26,7 +26,7 @@ public record Home(Path path) {
     return path.resolve("logs");
   }
 
-  /** Where this process's log is written, by itself and by the JVM under it. */
+  /** Where this process's log is written, by itself and by the JVM. */
   public Path log() {
     return logs().resolve("gateway.log");
   }

@@ -3,7 +3,7 @@ package dev.gpush.app;
 import dev.gpush.app.log.Log;
 import dev.gpush.control.server.Incidents;
 
-/** What goes wrong in the control server, into the log. */
+/** Writes failures of the control server to the log. */
 record LoggedIncidents(Log to, Home home) implements Incidents {
   @Override
   public void bug(String during, Throwable bug) {

@@ -15,9 +15,9 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * What tells this machine from others that may share a home with it: twelve hex digits that stay
- * when its name changes. Made from the system's own id where it has one, else kept in a file that
- * is local to the machine. The system's id itself is not for others to see, so only a hash leaves.
+ * Distinguishes this machine from others that may share a home with it: twelve hex digits that do
+ * not change with its name. Made from the system's own id if it has one, else kept in a file that
+ * is local to the machine. The system's id itself is confidential, so only a hash is used.
  */
 final class MachineId {
   private static final List<Path> SYSTEM =

@@ -40,14 +40,14 @@ final class Machines implements AutoCloseable {
     this.random = random;
   }
 
-  /** All commands there share one connection and one channel of it. */
+  /** All commands on it share one connection and one channel. */
   Machine hub(Machine remote) {
     return hubs.computeIfAbsent(
         remote,
         _ -> new HubMachine(remote, agent, holder, HubMachine.LEAVE, timing, tasks, clock, random));
   }
 
-  /** This one, as the gateway's own environment has it. */
+  /** This machine, with the gateway's own environment. */
   Machine here() {
     return host.machine(host.environment());
   }

@@ -25,23 +25,23 @@ import java.util.concurrent.TimeUnit;
 /**
  * The gateway's process: one per home and host, from the first command that needs it until {@code
  * gpush gateway stop}, a signal, or a gateway of another build. Standard output and error are the
- * log file's; whoever started it reads there why it could not.
+ * log file's; the client that started it reads there why it failed.
  */
 public final class Main {
   /**
-   * A gateway that just ends keeps its lock for five seconds at most; the rest is for a busy
+   * A gateway that ends keeps its lock for at most five seconds; the rest is a margin for a busy
    * machine.
    */
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private static final Duration POLL = Duration.ofMillis(20);
 
-  /** How long the end may take before it is made short. */
+  /** How long shutdown may take before it is cut short. */
   private static final Duration FAREWELL = Duration.ofSeconds(5);
 
   private static final Duration REFRESH = Duration.ofSeconds(5);
 
-  /** A home that is missing once may be on a disk that comes back at once. */
+  /** A home that is missing once may be on a disk that returns immediately. */
   private static final int MOST_MISSES = 1;
 
   private static final int UNUSABLE = 3;
@@ -62,7 +62,7 @@ public final class Main {
     System.exit(status);
   }
 
-  /** Last words, for the client that started us: it reads them in the log. */
+  /** Writes the failure to the log, where the client that started this gateway reads it. */
   private static int tell(Failure failure) {
     System.err.print(new FailureText(List.of()).of(failure).text(Look.plain()));
     return UNUSABLE;
@@ -134,8 +134,8 @@ public final class Main {
   }
 
   /**
-   * Whether the holder of the lock takes clients: one that ends has closed its door before it lets
-   * go.
+   * Whether the holder of the lock accepts clients: one that ends closes its socket before it
+   * releases the lock.
    */
   private static boolean answers(RunFolder folder) {
     try (var channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
@@ -146,9 +146,9 @@ public final class Main {
   }
 
   /**
-   * Keeps socket and lock where clients look for them; a gateway that lost its lock's file to
-   * another one goes, and so does one whose home was removed. Sessions are on the nodes, and end
-   * with their lease if nobody comes back to them.
+   * Keeps socket and lock where clients look for them; a gateway whose lock file was replaced ends,
+   * and so does one whose home was removed. Sessions are on the nodes, and end with their lease if
+   * no gateway claims them again.
    */
   private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process, Log log) {
     int misses = 0;
@@ -192,10 +192,7 @@ public final class Main {
     }
   }
 
-  /**
-   * The end must come: what still hangs after the farewell is left to the system, which takes back
-   * locks and sockets.
-   */
+  /** Forces the end after the time limit; the system then releases locks and sockets. */
   private static void haltLater(Log log) {
     var thread =
         new Thread(

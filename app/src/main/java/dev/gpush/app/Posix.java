@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** The two calls of the C library that the JDK has no word for. */
+/** Two calls of the C library that the JDK lacks. */
 @SuppressWarnings("restricted")
 final class Posix {
   /** POSIX allows 255. */
@@ -20,7 +20,7 @@ final class Posix {
   /**
    * Takes this process out of the terminal's session, so that neither Ctrl-C nor Ctrl-Z nor a
    * closed window reaches it. Called from inside, because macOS has no setsid program. Does nothing
-   * when the process leads its group: then it is out of reach anyway.
+   * when the process leads its group, because then the terminal does not reach it anyway.
    */
   static void ownSession() {
     MethodHandle setsid =

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Ties the knot between sessions, which tell the ssh server of their coming and going, and the ssh
- * server, which asks them for routes: each is built with something of the other.
+ * Connects the sessions and the ssh server, which need each other: sessions report changes to the
+ * server, and the server asks them for routes.
  */
 final class SshBox {
   private record Pair(SshGateway ssh, SessionService sessions) {}

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The ways out by ssh that backends name: one for each configuration and reason. Thread-safe. */
+/** The ssh transports that backends name: one for each configuration and reason. Thread-safe. */
 final class Transports implements AutoCloseable {
   private static final String BUILTIN = "builtin";
 
@@ -44,7 +44,7 @@ final class Transports implements AutoCloseable {
   }
 
   /**
-   * What makes one differ from another.
+   * The key of a transport.
    *
    * @param reason for the builtin one
    */

@@ -35,7 +35,7 @@ import java.util.Optional;
 
 /**
  * All objects of a gateway, built by hand, each given what it needs, and closed in reverse order.
- * The control server is built last: who can connect finds everything there.
+ * The control server is built last, so that clients can connect only when everything is ready.
  */
 final class Wiring implements AutoCloseable {
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
@@ -159,7 +159,7 @@ final class Wiring implements AutoCloseable {
         home.path());
   }
 
-  /** A configuration that cannot be read is said by the first command that needs it. */
+  /** The first command that needs a configuration reports why it cannot be read. */
   private static Optional<String> owner(Configs configs, Home home) {
     try {
       return configs.load(home.path()).text("owner");
@@ -175,14 +175,14 @@ final class Wiring implements AutoCloseable {
         Path.of(System.getProperty("user.home"), ".ssh", "config"));
   }
 
-  /** Takes over what the last gateway left, then opens the door. */
+  /** Recovers the last gateway's sessions, then accepts clients. */
   void start() {
     sessions.recover();
     ssh.publish(sessions.published());
     server.start();
   }
 
-  /** Called every few seconds: puts back what cleaners of temporary folders took away. */
+  /** Called every few seconds: restores files that cleaners of temporary folders removed. */
   void refresh() throws IOException {
     server.ensureBound();
   }

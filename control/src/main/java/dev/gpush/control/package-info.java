@@ -1,9 +1,9 @@
 /**
  * The control socket: how a command on the user's terminal is carried out inside the gateway.
  *
- * <p>{@code wire} is the protocol, {@code place} where the socket lies, {@code client} the user's
- * end (JDK only, quick to start) and {@code server} the gateway's end. The protocol is written down
- * in docs/technical/control.md.
+ * <p>{@code wire} is the protocol, {@code place} says where the socket is, {@code client} the
+ * user's end (JDK only, quick to start) and {@code server} the gateway's end. The protocol is
+ * specified in docs/technical/control.md.
  */
 @NullMarked
 package dev.gpush.control;

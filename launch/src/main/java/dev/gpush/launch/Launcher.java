@@ -41,17 +41,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The runs of one session. Thread-safe; one launch at a time claims slots, all else goes on at
- * once.
+ * The runs of one session. Thread-safe; one launch at a time claims slots, everything else runs
+ * concurrently.
  *
- * <p>What runs does so without us: a run's truth is on its nodes, and this class only starts,
- * watches and remembers. After a restart, {@link #attach} finds all of it again.
+ * <p>A run does not need the gateway: its state is on its nodes, and this class only starts,
+ * watches and records it. After a restart, {@link #attach} finds all runs again.
  */
 public final class Launcher implements AutoCloseable {
-  /** How often a queued launch looks at the slots itself, for runs that others started. */
+  /** How often a queued launch checks the slots, for runs that other gateways started. */
   private static final Duration LOOK_AGAIN = Duration.ofSeconds(2);
 
-  /** Numbers that other gateways gave away in the meantime. */
+  /** How many numbers may be in use by runs of other gateways. */
   private static final int NUMBERS = 100;
 
   private final LaunchSite site;
@@ -62,13 +62,13 @@ public final class Launcher implements AutoCloseable {
   private final RunFollower follower;
   private final Map<Integer, RunWatch> watches = new ConcurrentHashMap<>();
 
-  /** One launch at a time: two would choose the same slots. Fair: who waits longest is next. */
+  /** One launch at a time: two would choose the same slots. Fair: the longest wait is next. */
   private final ReentrantLock launching = new ReentrantLock(true);
 
   private final Object ends = new Object();
 
   /**
-   * @param tasks its watchers are a group in it and end with {@link #close}; the runs go on
+   * @param tasks its watchers are a group in it and end with {@link #close}; the runs continue
    */
   public Launcher(LaunchSite site, Clock clock, Tasks tasks) {
     this.site = site;
@@ -81,10 +81,10 @@ public final class Launcher implements AutoCloseable {
   }
 
   /**
-   * Refuses words that can never be launched: a script that is not there.
+   * Refuses a command that can never be launched, because its script does not exist.
    *
    * @param root the workspace's
-   * @param folder where the client stands
+   * @param folder the client's current folder
    */
   public static void check(List<String> words, Path root, Path folder) {
     Path inside = folder.startsWith(root) ? folder : root;
@@ -93,8 +93,8 @@ public final class Launcher implements AutoCloseable {
   }
 
   /**
-   * Finds the runs that are on the nodes, whoever started them, and watches those in progress.
-   * Called when the links are up; again, when a link was over and is another one now.
+   * Finds the runs on the nodes, also those of other gateways, and watches those in progress.
+   * Called when the links are up, and again when a link was replaced.
    */
   public void attach() throws InterruptedException {
     launching.lockInterruptibly();
@@ -124,7 +124,7 @@ public final class Launcher implements AutoCloseable {
    * Starts a run on all its nodes or on none; returns as soon as all have started. The code is on
    * the nodes already.
    *
-   * @throws GpushException with a {@link LaunchFailure}, or what a node's link says
+   * @throws GpushException with a {@link LaunchFailure}, or the failure of a node's link
    */
   public RunView launch(RunRequest request, LaunchInput input, Talk talk)
       throws InterruptedException {
@@ -181,7 +181,7 @@ public final class Launcher implements AutoCloseable {
                 () -> new GpushException(new LaunchFailure.NothingToRepeat(site.name().text()))));
   }
 
-  /** Node → slot → run, as the nodes themselves say. */
+  /** Node → slot → run, as the nodes report it. */
   private Map<Integer, Map<String, Integer>> busy() throws InterruptedException {
     var busy = new TreeMap<Integer, Map<String, Integer>>();
     List<List<Json>> listed = listed(Json.object("alive", true));
@@ -317,7 +317,7 @@ public final class Launcher implements AutoCloseable {
 
   /**
    * Gives the output of a run from its beginning until it ends (or what is there now). Blocks; the
-   * output is called by one thread at a time, and may block as long as it likes.
+   * output is called by one thread at a time, and may block.
    *
    * @param ranks only these; empty: all
    * @return the run's exit status, empty while it has none
@@ -373,7 +373,7 @@ public final class Launcher implements AutoCloseable {
     }
   }
 
-  /** Stops watching. The runs go on. */
+  /** Stops watching. The runs continue. */
   @Override
   public void close() {
     tasks.close();

@@ -3,11 +3,11 @@
  * nodes' journals back to lines on a terminal.
  *
  * <p>{@link Launcher} is what the gateway uses, one for each session. {@link RunWords}, {@link
- * PythonChoice}, {@link SlotPlan} and {@link LaunchPlan} decide without asking anybody; {@link
- * RunJournal} and {@link RunMerge} read what the nodes' supervisors write (docs/technical/runs.md).
- * {@link NodeCalls} is all that is known of a node's link.
+ * PythonChoice}, {@link SlotPlan} and {@link LaunchPlan} decide without I/O; {@link RunJournal} and
+ * {@link RunMerge} read what the nodes' supervisors write (docs/technical/runs.md). {@link
+ * NodeCalls} is the only use of a node's link.
  *
- * <p>Threads: a {@code Launcher} is thread-safe and watches each run on threads of its own; all
+ * <p>Threads: a {@code Launcher} is thread-safe and watches each run on its own threads; everything
  * else belongs to the thread that made it.
  */
 @NullMarked

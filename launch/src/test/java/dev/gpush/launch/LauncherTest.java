@@ -358,7 +358,7 @@ final class LauncherTest {
     follow(1).get();
     nodes.get(1).user("", "ann");
     assertEquals(
-        new LaunchFailure.Refused(1, "broken", "it does not say where $HOME is"),
+        new LaunchFailure.Refused(1, "broken", "it did not report $HOME"),
         refused("sh", "-c", "ls"));
   }
 

@@ -21,14 +21,16 @@ import java.util.concurrent.locks.ReentrantLock;
  * A stream for code that may block: {@link InputStream}s, an {@link OutputStream}, and waiting for
  * answers. Thread-safe.
  *
- * <p>Both channels share the stream's credit: who reads only one of them calls {@link #discard} for
- * the other, or the agent stops when the unread one has filled the window.
+ * <p>Both channels share the stream's credit: a caller that reads only one of them calls {@link
+ * #discard} for the other, or the agent stops when the unread one has filled the window.
  */
 public final class BlockingStream implements AutoCloseable {
-  /** Messages that nobody has asked for yet; a peer that sends more talks to nobody. */
+  /** Messages that were not read yet; a peer that sends more has no reader. */
   private static final int MAX_MESSAGES = 1_024;
 
-  /** Characters of theirs together; as values they may take twenty times as much memory. */
+  /**
+   * The characters of these messages together; as values they may take twenty times as much memory.
+   */
   private static final int MAX_MESSAGE_CHARACTERS = 256 << 10;
 
   private final int node;
@@ -57,7 +59,7 @@ public final class BlockingStream implements AutoCloseable {
     this.what = what;
   }
 
-  /** What feeds this stream. */
+  /** The receiver that fills this stream. */
   public StreamReceiver receiver() {
     return new Receiver(stream());
   }
@@ -76,7 +78,7 @@ public final class BlockingStream implements AutoCloseable {
     }
   }
 
-  /** The stream beneath: for messages, and for sending without blocking. */
+  /** The underlying stream: for messages, and for sending without blocking. */
   public LinkStream stream() {
     lock.lock();
     try {
@@ -147,7 +149,7 @@ public final class BlockingStream implements AutoCloseable {
     return new ChannelOutput(stream());
   }
 
-  /** Throws away what comes on this channel. */
+  /** Drops what arrives on this channel. */
   public void discard(int channel) {
     int dropped;
     lock.lock();
@@ -162,7 +164,7 @@ public final class BlockingStream implements AutoCloseable {
     stream().consumed(dropped);
   }
 
-  /** Closes our side; what was not read yet is lost, and whoever reads is told at once. */
+  /** Closes our side; what was not read yet is lost, and a reader gets the failure at once. */
   @Override
   public void close() {
     stream().close(Json.object());
@@ -336,7 +338,7 @@ public final class BlockingStream implements AutoCloseable {
       write(new byte[] {(byte) value}, 0, 1);
     }
 
-    /** Copies, piece by piece: the caller uses its array again. */
+    /** Copies piece by piece, because the caller may reuse its array. */
     @Override
     public void write(byte[] source, int offset, int length) throws IOException {
       Objects.checkFromIndexSize(offset, length, source.length);

@@ -13,7 +13,7 @@ record CallReceiver(int node, String what, CompletableFuture<Json> answer)
     implements StreamReceiver {
   @Override
   public void data(int channel, ByteBuffer bytes) {
-    // Calls have none, and our credit for it is all that can come.
+    // Calls have no data; the peer can send no more than the credit.
   }
 
   @Override

@@ -17,12 +17,12 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * The conversation with the agent of one node, over one pipe after the other. Thread-safe.
+ * The connection to the agent of one node, over one pipe after the other. Thread-safe.
  *
  * <p>{@link #connect} makes the first pipe; from then on the link keeps itself connected: when a
  * pipe ends, streams wait and a new pipe is tried until {@link #close}, until {@link #gone}, or
- * until the agent says that it is released or taken. No byte of a stream is lost or doubled by
- * that. Only when the agent itself is another one than before do streams end.
+ * until the agent reports that it is released or held by another gateway. No byte of a stream is
+ * lost or doubled. Streams end only when another agent has replaced the former one.
  *
  * <p>Inside: {@link LinkMachine} is the protocol, {@link LinkDriver} its lock, threads and pipes.
  * Users' code is never called with the lock held.
@@ -37,7 +37,7 @@ public final class Link implements AutoCloseable {
 
   /**
    * @param tasks the link's threads are a group in it and end with {@link #close}
-   * @param random for the pauses between pipes, so that a thousand links do not come back in the
+   * @param random for the pauses between pipes, so that a thousand links do not reconnect at the
    *     same moment
    */
   public Link(
@@ -58,7 +58,7 @@ public final class Link implements AutoCloseable {
   }
 
   /**
-   * Opens the first pipe and blocks until the agent has said WELCOME; its answer comes back. May be
+   * Opens the first pipe and blocks until the agent has sent WELCOME, and returns that. May be
    * called again after it failed.
    *
    * @throws GpushException what {@link PipeSource} threw, or that the agent refused
@@ -140,9 +140,9 @@ public final class Link implements AutoCloseable {
   }
 
   /**
-   * Asks the agent and waits for its answer, through a cut link if need be.
+   * Asks the agent and waits for its answer, also while the link is cut.
    *
-   * @return what the agent gave as {@code result}
+   * @return what the agent returned as {@code result}
    * @throws GpushException with {@link AgentFailure.Refused} (code and facts), or {@link
    *     AgentFailure.LinkOver}
    */
@@ -152,7 +152,7 @@ public final class Link implements AutoCloseable {
       call.awaitOpened();
       Optional<Json.Obj> answer = call.awaitMessage();
       if (answer.isPresent()) {
-        // It ends by itself: our CLOSE before its would be a write of its own.
+        // The stream ends by itself; closing it first would need an extra write.
         call.awaitClose();
         return answer.orElseThrow().entries().getOrDefault("result", new Json.Null());
       }
@@ -164,7 +164,7 @@ public final class Link implements AutoCloseable {
 
   /**
    * As {@link #call}, without waiting: for one question to many nodes. Cancelling the answer closes
-   * the stream; the agent may have done what it was asked all the same.
+   * the stream; the agent may still have carried out the request.
    *
    * @throws GpushException when the link is over or has too many streams
    */
@@ -197,7 +197,7 @@ public final class Link implements AutoCloseable {
     }
   }
 
-  /** Whether the pipe that is there now does: {@link dev.gpush.core.machine.Pipe#holdsBack}. */
+  /** Whether the present pipe does: {@link dev.gpush.core.machine.Pipe#holdsBack}. */
   public boolean holdsBack() {
     lock.lock();
     try {
@@ -208,8 +208,8 @@ public final class Link implements AutoCloseable {
   }
 
   /**
-   * How long nothing has come from the agent; over 15 s its state is unknown to people, whatever
-   * {@link #state} says.
+   * How long nothing has come from the agent; after 15 s its state is shown as unknown, whatever
+   * {@link #state} is.
    */
   public Duration silence() {
     lock.lock();
@@ -228,14 +228,12 @@ public final class Link implements AutoCloseable {
     driver.act(machine::renewPipe);
   }
 
-  /** The backend says that the node is gone: all streams end, and no pipe is tried any more. */
+  /** The backend says that the node is gone: all streams end, and no new pipe is tried. */
   public void gone(String reason) {
     driver.act(_ -> machine.finish(reason));
   }
 
-  /**
-   * Says good-bye, ends all streams on this side and all threads. The agent and what it runs stay.
-   */
+  /** Sends BYE, ends all streams on this side and all threads. The agent and its runs stay. */
   @Override
   public void close() {
     driver.close();

@@ -100,15 +100,14 @@ final class LinkDriver {
   }
 
   /**
-   * After a request that concerns streams only, which makes no events and no commands: what is to
-   * be written goes.
+   * After a request that concerns only streams and makes no events or commands: writes what is due.
    */
   void workIsDue() {
     assert lock.isHeldByCurrentThread();
     writer.ifPresent(PipeWriter::workIsDue);
   }
 
-  /** Calls the machine for something that may concern pipes, and does what it commands. */
+  /** Calls the machine for something that may concern pipes, and carries out its commands. */
   void act(LongConsumer call) {
     lock.lock();
     try {
@@ -145,7 +144,7 @@ final class LinkDriver {
     }
   }
 
-  /** Sends BYE, waits a moment until it was written, and ends everything. */
+  /** Sends BYE, waits a limited time until it was written, and ends everything. */
   void close() {
     act(nanos -> machine.leave("gateway-stopped", "closed", nanos));
     lock.lock();
@@ -165,7 +164,7 @@ final class LinkDriver {
 
   // ---- after each call of the machine
 
-  /** Takes the machine's events and commands, and sees that what is due is written. */
+  /** Takes the machine's events and commands, and writes what is due. */
   private void settle() {
     assert lock.isHeldByCurrentThread();
     while (machine.hasEvents()) {
@@ -373,8 +372,8 @@ final class LinkDriver {
   // ---- for the reading thread
 
   /**
-   * Until the end, or until connecting has failed: then all other threads are gone, and it may
-   * begin again.
+   * Until the end, or until connecting has failed: then all other threads have ended, and
+   * connecting may start again.
    */
   private boolean run(CompletableFuture<Json.Obj> answer) {
     running(true);
@@ -425,7 +424,7 @@ final class LinkDriver {
     }
   }
 
-  /** The pipe to read; 0 when events come first, none when nothing more is read. */
+  /** The pipe to read; 0 when events must be delivered first, none when nothing more is read. */
   OptionalInt awaitPipe() throws InterruptedException {
     lock.lockInterruptibly();
     try {

@@ -3,10 +3,10 @@ package dev.gpush.link;
 import dev.gpush.core.json.Json;
 
 /**
- * Who we are towards the agent.
+ * How this gateway identifies itself to the agent.
  *
  * @param node the node's number in its gang, for failures
- * @param holder who keeps the gang; the agent compares the whole text
+ * @param holder the gateway that holds the gang; the agent compares the whole text
  * @param incarnation 32 hex digits of this gateway process: the same one resumes
  * @param term a lower one than the agent has seen is refused
  */

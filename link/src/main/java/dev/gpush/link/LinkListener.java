@@ -1,8 +1,7 @@
 package dev.gpush.link;
 
 /**
- * Told of every change of a link's state, in order, on the link's own thread: hand over, do not
- * block.
+ * Called for every change of a link's state, in order, on the link's own thread; must not block.
  */
 @FunctionalInterface
 public interface LinkListener {

@@ -3,7 +3,7 @@ package dev.gpush.link;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.json.Json;
 
-/** Where a link stands; the picture is in docs/technical/link.md. */
+/** The states of a link; docs/technical/link.md has the diagram. */
 public sealed interface LinkState {
   /** Not connected yet. */
   record Idle() implements LinkState {}
@@ -19,12 +19,12 @@ public sealed interface LinkState {
   /** The pipe ended; streams wait, and a new pipe is tried. */
   record Cut(String reason) implements LinkState {
     /**
-     * The node answers and has no agent: what ran in it is lost. The link goes on trying, because
-     * only the backend knows whether the node is gone.
+     * The node answers and has no agent: its streams are lost. The link keeps trying, because only
+     * the backend knows whether the node is gone.
      */
-    public static final String NO_AGENT = "no agent there any more";
+    public static final String NO_AGENT = "no agent on the node";
 
-    /** Nothing is answered on the pipe; it is still there, and another one is tried beside it. */
+    /** Nothing is answered on the pipe; it stays open, and another one is tried beside it. */
     public static final String SILENCE = "silence";
   }
 
@@ -32,7 +32,8 @@ public sealed interface LinkState {
   record Over(String reason) implements LinkState {}
 
   /**
-   * The agent does not want us: another holder has taken the gang, or it speaks another version.
+   * The agent refuses this gateway: another holder has taken the gang, or it speaks another
+   * version.
    */
   record Refused(Failure failure) implements LinkState {}
 

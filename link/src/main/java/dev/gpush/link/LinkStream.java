@@ -109,7 +109,7 @@ public final class LinkStream {
   /**
    * Sends a message; an urgent one may overtake data. Does not block.
    *
-   * @throws StreamClosedException also when more messages wait than a peer that reads would leave
+   * @throws StreamClosedException also when so many messages wait that the peer cannot be reading
    */
   public void message(Json.Obj message, boolean urgent) throws StreamClosedException {
     Frame frame = Frame.ofJson(FrameKind.MESSAGE, urgent ? 1 : 0, number(), message);
@@ -143,7 +143,7 @@ public final class LinkStream {
   }
 
   /**
-   * Sends nothing more after what was sent already, and wants to hear nothing more but {@link
+   * Sends nothing more after what was sent already, and receives nothing more but {@link
    * StreamReceiver#closed}. Idempotent.
    *
    * @param reason {@code {}} or {@code {code, facts}}
@@ -162,7 +162,7 @@ public final class LinkStream {
     runWritable();
   }
 
-  /** This many received bytes are dealt with: the peer may send as many more. */
+  /** The user is done with this many received bytes: the peer may send as many more. */
   public void consumed(int bytes) {
     lock.lock();
     try {
@@ -203,7 +203,7 @@ public final class LinkStream {
         () -> new IllegalStateException("stream " + number() + " has no receiver"));
   }
 
-  /** Threads that wait in {@link #send} look again. */
+  /** Wakes threads that wait in {@link #send}. */
   void signal() {
     assert lock.isHeldByCurrentThread();
     changed.signalAll();

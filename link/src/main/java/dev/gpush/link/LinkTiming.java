@@ -6,8 +6,8 @@ import java.time.Duration;
 /**
  * The waits of a link, so that no test waits for a real minute.
  *
- * @param ping PING when the agent has answered nothing for so long
- * @param contact without an answer for so long, a new pipe is opened beside the silent one
+ * @param ping PING is sent after this time without an answer
+ * @param contact after this time without an answer a new pipe is opened beside the silent one
  * @param wake how long the pipe has to answer after this process did not run for a while
  * @param greeting HELLO must be answered within this time
  * @param opening a pipe that is not open after this is given up and tried again
@@ -22,30 +22,30 @@ public record LinkTiming(
     Duration opening,
     Duration firstPause,
     Duration lastPause) {
-  /** A source has limits of its own, and a node may have to be started for the first pipe. */
+  /** A source has its own limits, and a node may have to be started for the first pipe. */
   private static final Duration FIRST_OPENING = Duration.ofMinutes(15);
 
   private static final LinkTiming USUAL =
       new LinkTiming(
           Duration.ofSeconds(5),
-          // The network of a train comes back by itself within this more often than not.
+          // On a train, the network usually comes back by itself within this time.
           Duration.ofSeconds(30),
-          // A pipe that lives answers within a few round trips.
+          // A working pipe answers within a few round trips.
           Duration.ofSeconds(2),
-          // The agent gives up on us after the same.
+          // The agent waits for HELLO as long.
           Duration.ofSeconds(20),
-          // A slow login node with a loaded home takes half of this.
+          // A slow login node with a busy file server takes half of this.
           Duration.ofMinutes(1),
           // Most cuts are over at once.
           Duration.ofMillis(200),
-          // A person who waits looks again after five seconds.
+          // Users who wait look again after about five seconds.
           Duration.ofSeconds(5));
 
   public static LinkTiming usual() {
     return USUAL;
   }
 
-  /** The usual ones with another contact limit: the shorter waits follow it down. */
+  /** The usual ones with another contact limit, which also limits the shorter waits. */
   public LinkTiming withContact(Duration limit) {
     return new LinkTiming(
         shorter(ping, limit.dividedBy(3)),

@@ -14,7 +14,7 @@ final class Pieces {
 
   private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
 
-  /** The buffer is given away. */
+  /** Takes over the buffer. */
   void add(ByteBuffer piece) {
     int size = piece.remaining();
     if (size > SMALL || waiting.isEmpty()) {
@@ -30,7 +30,7 @@ final class Pieces {
     last.put(end, piece, piece.position(), size);
   }
 
-  /** What was received ends where its array ends; only what we allocated has room behind it. */
+  /** The array of a received piece has no room at its end; only arrays made here have. */
   private static boolean hasRoom(ByteBuffer last, int size) {
     return last.capacity() - last.limit() >= size;
   }

@@ -8,9 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * A pipe that is being opened on a thread of its own, because opening may hang for as long as the
- * network does. It may be abandoned: then a pipe that comes later is closed, and no result is
- * given.
+ * A pipe that is being opened on its own thread, because opening may hang as long as the network
+ * does. It may be abandoned: then a pipe that opens later is closed, and no result is reported.
  */
 final class PipeOpening {
   private static final System.Logger LOG = System.getLogger("gpush.link");

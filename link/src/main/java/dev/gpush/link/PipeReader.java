@@ -48,7 +48,7 @@ final class PipeReader {
     }
   }
 
-  /** One pipe until it ends; why it did. */
+  /** Reads one pipe until it ends, and returns why. */
   private String converse(int number, Pipe pipe) {
     try (Tasks threads = tasks.group("pipe")) {
       var writer = new PipeWriter(driver, number, pipe);
@@ -58,7 +58,7 @@ final class PipeReader {
         return read(number, pipe);
       } finally {
         driver.use(Optional.empty());
-        // The writer, which is waited for, may hang in it.
+        // The writer may hang in it, and is waited for below.
         PipeOpening.close(pipe);
       }
     }

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 
 /**
- * Writes the machine's frames to one pipe: a thread of its own for what may have to wait, and for a
- * small frame the thread that brings it.
+ * Writes the machine's frames to one pipe: its own thread writes what may have to wait, and a small
+ * frame is written by the thread that brings it.
  */
 final class PipeWriter {
   private final LinkDriver driver;
@@ -89,8 +89,8 @@ final class PipeWriter {
   /**
    * There may be something to write, now or later. A keystroke, credit and the like are written by
    * the thread that brings them, if the pipe takes them at once: waking the writer takes longer
-   * than all else that happens to them here. Meanwhile the writer cannot begin, because it needs
-   * the lock.
+   * than everything else that is done for such a frame. Meanwhile the writer cannot start, because
+   * it needs the lock.
    */
   void workIsDue() {
     assert driver.lock().isHeldByCurrentThread();
@@ -108,7 +108,7 @@ final class PipeWriter {
     }
   }
 
-  /** False when the writing thread has to go on, or to end. */
+  /** False when the writing thread must continue or end. */
   private boolean writeSmall(long now) {
     machine.take(number, left, now);
     small.clear();

@@ -2,7 +2,7 @@ package dev.gpush.link;
 
 import java.io.IOException;
 
-/** What was to be sent cannot be: the stream was closed by one side, or the link is over. */
+/** The data cannot be sent: the stream was closed by one side, or the link is over. */
 public final class StreamClosedException extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -5,17 +5,17 @@ import java.nio.ByteBuffer;
 import java.util.Optional;
 
 /**
- * What a stream tells its user. Called on the link's reading thread, one call at a time and in the
- * order of the stream: hand over, do not block; a slow receiver holds up every stream of the link.
+ * Receives the events of a stream. Called on the link's reading thread, one call at a time and in
+ * the order of the stream. It must not block: a slow receiver delays every stream of the link.
  */
 public interface StreamReceiver {
   /** The peer accepted; nothing else comes before this, except {@link #closed} when it refused. */
   default void opened(Json.Obj facts) {}
 
   /**
-   * Bytes on channel 0 (main) or 1 (stderr). The buffer is the receiver's to keep. Credit goes back
-   * to the sender only through {@link LinkStream#consumed}, so what is not consumed yet is bounded
-   * by the stream's window.
+   * Bytes on channel 0 (main) or 1 (stderr). The receiver may keep the buffer. Credit goes back to
+   * the sender only through {@link LinkStream#consumed}, so what is not consumed yet is bounded by
+   * the stream's window.
    */
   void data(int channel, ByteBuffer bytes);
 
@@ -35,9 +35,10 @@ public interface StreamReceiver {
   }
 
   /**
-   * Nothing more comes; called exactly once, and last. {@code {}}, {@code {exit}}, {@code {signal,
-   * core}}, or {@code {code, facts}}: what the peer refused or ended with, {@code agent-restarted}
-   * when the agent that had the stream is gone, {@code link-over} when the link is.
+   * The end of the stream; called exactly once, as the last call. {@code {}}, {@code {exit}},
+   * {@code {signal, core}}, or {@code {code, facts}}: what the peer refused or ended with, {@code
+   * agent-restarted} when the agent that had the stream is gone, {@code link-over} when the link
+   * is.
    */
   void closed(Json.Obj reason);
 }

@@ -5,16 +5,14 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * Notices that this process did not run for a while. A laptop that sleeps stops the monotonic clock
- * but not that of the day; a process that is stopped by SIGSTOP finds both late. Of one thread,
- * which looks at least every {@link #LOOK_NANOS}.
+ * Notices that this process did not run for a while. While a laptop sleeps, the monotonic clock
+ * stops but the time of day does not; after SIGSTOP both have advanced. Used by one thread, which
+ * checks at least every {@link #LOOK_NANOS}.
  */
 final class WakeWatch {
   static final long LOOK_NANOS = 1_000_000_000L;
 
-  /**
-   * A loaded machine is late by less; a pipe that was cut by a shorter sleep will say so itself.
-   */
+  /** A loaded machine is late by less; a pipe that a shorter sleep has cut fails by itself. */
   private static final Duration JUMP = Duration.ofSeconds(5);
 
   private final Clock clock;

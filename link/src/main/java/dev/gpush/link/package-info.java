@@ -1,6 +1,6 @@
 /**
- * The link: the framed, multiplexed, resumable conversation between a gateway and the agent on one
- * node, as docs/technical/link.md specifies it. {@link dev.gpush.link.Link} owns one conversation,
+ * The link: the framed, multiplexed, resumable connection between a gateway and the agent on one
+ * node, as docs/technical/link.md specifies it. {@link dev.gpush.link.Link} owns one connection,
  * {@link dev.gpush.link.LinkStream} one stream in it, {@link dev.gpush.link.agent.AgentImage}
  * starts the agent. The protocol itself is {@link dev.gpush.link.machine}, the format of frames
  * {@link dev.gpush.link.frame}.

@@ -331,8 +331,8 @@ class LinkTest {
     isThere.set(false);
     first.close();
 
-    states.await(2, new LinkState.Cut("no agent there any more")::equals);
-    assertEquals(new LinkState.Cut("no agent there any more"), link.state());
+    states.await(2, new LinkState.Cut("no agent on the node")::equals);
+    assertEquals(new LinkState.Cut("no agent on the node"), link.state());
     isThere.set(true);
     states.await(2, LinkState.Up.class::isInstance);
   }

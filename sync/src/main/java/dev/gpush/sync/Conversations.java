@@ -24,7 +24,7 @@ final class Conversations implements AutoCloseable {
   private final Tasks tasks;
   private final Map<SyncNode, NodeConversation> open = new HashMap<>();
 
-  /** What was written last: nodes that still hold it need not tell it. */
+  /** The manifest written last: nodes that still hold it need not send theirs. */
   private Manifest known = Manifest.empty();
 
   Conversations(String session, Tasks tasks) {
@@ -59,7 +59,7 @@ final class Conversations implements AutoCloseable {
     return fresh;
   }
 
-  /** They are not wanted for now; those that are open already are kept for the next time. */
+  /** They are not needed now; those that are open already are kept for the next push. */
   void abandon(OpeningConversations opening) {
     opening.abandon();
     keep(opening);
@@ -76,14 +76,14 @@ final class Conversations implements AutoCloseable {
     return nodes.stream().map(node -> Objects.requireNonNull(open.get(node))).toList();
   }
 
-  /** Nodes that are not among these are not kept in mind. */
+  /** Forgets the nodes that are not among these. */
   void retain(List<SyncNode> nodes) {
     List.copyOf(open.values()).stream()
         .filter(conversation -> !nodes.contains(conversation.node()))
         .forEach(this::drop);
   }
 
-  /** How it went with one node. */
+  /** The result of the work on one node. */
   private sealed interface Attempt<T> {
     record Done<T>(T result) implements Attempt<T> {}
 
@@ -100,7 +100,7 @@ final class Conversations implements AutoCloseable {
         nodes.stream()
             .<Work<Attempt<T>, RuntimeException>>map(node -> () -> attempt(node, work))
             .toList();
-    // Interrupted in the middle, a conversation is of no more use.
+    // Interrupted in the middle, a conversation cannot be used any longer.
     List<Attempt<T>> ended = tasks.all(what, attempts, () -> nodes.forEach(this::drop));
     var results = new ArrayList<T>();
     var failures = new ArrayList<Exception>();
@@ -135,7 +135,10 @@ final class Conversations implements AutoCloseable {
     }
   }
 
-  /** What the user can act on goes before a lost conversation, which is perhaps its consequence. */
+  /**
+   * A failure that the user can act on comes before a lost conversation, which may be its
+   * consequence.
+   */
   private static void throwFirst(List<Exception> failures) throws NodeLost {
     for (Exception failure : failures) {
       if (failure instanceof RuntimeException first) {

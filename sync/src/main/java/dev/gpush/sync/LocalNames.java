@@ -19,7 +19,7 @@ final class LocalNames {
   /** The names that NTFS makes up for .git, {@code GIT~1} and on, beside others of that kind. */
   private static final Pattern SHORT_GIT = Pattern.compile("git~[0-9]+");
 
-  /** The same for .gitmodules; {@code gi7eba} is what follows when the first four are taken. */
+  /** The same for .gitmodules; {@code gi7eba} follows when the first four are in use. */
   private static final Pattern SHORT_MODULES = Pattern.compile("(gitmod|gi7eba)~[0-9]+");
 
   /** Behind one of these NTFS sees a stream of the file, or what is in the folder. */
@@ -53,16 +53,16 @@ final class LocalNames {
   /** Why nothing may have this name, as a sentence; empty when it may. */
   static Optional<String> refusal(String name) {
     if (name.isEmpty() || name.equals(".") || name.equals("..")) {
-      return Optional.of("it is no name of a file");
+      return Optional.of("it is not a file name");
     }
     if (name.indexOf('/') >= 0 || name.indexOf('\0') >= 0) {
-      return Optional.of("it has a character that no name has");
+      return Optional.of("it has a character that file names cannot have");
     }
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(name)) {
       return Optional.of("it is not UTF-8");
     }
     return isGit(name)
-        ? Optional.of("some disks take it for .git, and what is written there may run here")
+        ? Optional.of("some disks treat it as .git, and files there may be executed here")
         : Optional.empty();
   }
 
@@ -73,7 +73,7 @@ final class LocalNames {
     return first.equals(".git") || SHORT_GIT.matcher(first).matches() || isBehind;
   }
 
-  /** A link of this name is followed by some git, to a file that was not looked at. */
+  /** Some versions of git follow a link of this name, to a file that was not checked. */
   static boolean isGitModules(String name) {
     String first = firstPart(name);
     return first.equals(".gitmodules") || SHORT_MODULES.matcher(first).matches();

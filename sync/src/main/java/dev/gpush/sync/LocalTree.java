@@ -17,9 +17,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The working tree, as far as a node may have something written into it. Folders are made one by
- * one and their real path is looked at: no link, whoever made it, leads out of the tree or into
- * {@code .git}. What the disk takes for another name's file is left alone. One thread, one pull.
+ * Decides where in the working tree a node's files may be written. Folders are made one by one and
+ * their real path is checked, so no link leads out of the tree or into {@code .git}. A file that
+ * the disk finds under another name is not touched. For one thread and one pull.
  */
 final class LocalTree {
   /** Nothing of this file is written; the message is a sentence that says why. */
@@ -50,7 +50,7 @@ final class LocalTree {
   }
 
   /**
-   * Where a file is to be, in a folder that is there and really in the tree.
+   * The path for a file, whose folder exists and is really in the tree.
    *
    * @param path relative to the root, with all names in it
    */
@@ -74,7 +74,7 @@ final class LocalTree {
     try {
       return path.resolve(name);
     } catch (InvalidPathException notHere) {
-      throw new Refused("'" + name + "' has characters that names here do not have");
+      throw new Refused("'" + name + "' has characters that file names here cannot have");
     }
   }
 
@@ -85,7 +85,7 @@ final class LocalTree {
     }
   }
 
-  /** How it is called in the tree, without links on the way. */
+  /** Its path in the tree, with links resolved. */
   String inTree(Path place) {
     return root.relativize(place).toString();
   }
@@ -100,11 +100,11 @@ final class LocalTree {
     try {
       real = folder.toRealPath();
     } catch (NoSuchFileException dangling) {
-      throw new Refused(inTree(folder) + " here is a link that leads nowhere");
+      throw new Refused(inTree(folder) + " here is a dangling link");
     }
     requireInside(folder, real);
     if (!Files.isDirectory(real)) {
-      throw new Refused(inTree(folder) + " is no folder here");
+      throw new Refused(inTree(folder) + " is not a folder here");
     }
     return real;
   }
@@ -127,7 +127,9 @@ final class LocalTree {
     return false;
   }
 
-  /** The disk may find a file under a name that it does not have: then it is another name's. */
+  /**
+   * The disk may find a file under a name that it does not have: then it belongs to another name.
+   */
   private void requireOwnName(Path file) throws IOException, Refused {
     if (!exists(file)) {
       return;
@@ -176,8 +178,8 @@ final class LocalTree {
   }
 
   /**
-   * Why a link is not made; empty when it may be. Only {@code ..} at the beginning is taken, where
-   * it means the folders that it says: behind the name of a link it would mean others.
+   * Why a link is not made; empty when it may be. {@code ..} is allowed only at the beginning,
+   * where it means the folders above: after the name of a link it would mean others.
    *
    * @param place as {@link #place} gave it
    */
@@ -205,7 +207,7 @@ final class LocalTree {
     return Optional.empty();
   }
 
-  /** What is said of a failure of this machine's disk. */
+  /** The refusal for a failure of this machine's disk. */
   static Refused refused(FileSystemException failed) {
     return switch (failed) {
       case AccessDeniedException _ -> new Refused("permission denied here");

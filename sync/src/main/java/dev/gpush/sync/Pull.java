@@ -97,7 +97,7 @@ final class Pull {
     }
   }
 
-  /** By name where each goes; looked at before anything of the folder is written. */
+  /** The place of each name; checked before anything of the folder is written. */
   private Map<String, Path> children(String path, Path local, List<String> names) {
     var children = new LinkedHashMap<String, Path>();
     var folded = new HashMap<String, String>();
@@ -114,7 +114,7 @@ final class Pull {
                   + other.get()
                   + "' and '"
                   + name
-                  + "' are one name on some disks; pull them alone");
+                  + "' are the same name on some disks; pull them one by one");
         }
       }
     } catch (LocalTree.Refused refused) {
@@ -196,7 +196,7 @@ final class Pull {
     }
   }
 
-  /** A full disk here is no failure of the conversation. */
+  /** A full disk on this machine is not a failure of the conversation. */
   private static void write(WritableByteChannel out, ByteBuffer data, Path part)
       throws FileSystemException {
     try {
@@ -219,8 +219,7 @@ final class Pull {
   }
 
   /**
-   * What was pushed from here and not touched since is on the node or was; anything else exists
-   * only here.
+   * A file that was pushed and not changed since is on the node too; any other exists only here.
    */
   private void askToReplace(Path target) throws IOException {
     if (!Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {

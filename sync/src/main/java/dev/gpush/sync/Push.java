@@ -30,16 +30,16 @@ import java.util.concurrent.atomic.AtomicInteger;
  * One attempt to move all nodes to one manifest. Either all commit, or nothing changes anywhere.
  */
 final class Push {
-  /** Contents that a node turns out not to have are sent at most so often. */
+  /** Contents that a node turns out not to have are sent at most this often. */
   private static final int MAX_SENDS = 3;
 
-  /** A shared file system may show its followers an old state for so many looks … */
+  /** A shared file system may show its followers an old state for this many checks … */
   private static final int MAX_LOOKS = 20;
 
   /** … this far apart: attribute caches of NFS live for some seconds. */
   private static final long LOOK_PAUSE_MILLIS = 200;
 
-  /** Fewer deleted files than this, or than a fifth, are everyday. */
+  /** Fewer deleted files than this, or than a fifth, are normal. */
   private static final int MANY_DELETES = 50;
 
   private static final int FIFTH = 5;
@@ -54,7 +54,7 @@ final class Push {
   private final boolean mayDelete;
   private final Talk talk;
 
-  /** The nodes do not hold what we remembered. Never leaves the module. */
+  /** The nodes do not hold the expected generation. Never leaves the module. */
   static final class Moved extends Exception {
     private static final long serialVersionUID = 1;
   }
@@ -131,7 +131,9 @@ final class Push {
         throw new GpushException(
             new SyncFailure.BadNames(
                 plan.clashes(),
-                "node " + node.index() + " takes names that differ in case for one"));
+                "node "
+                    + node.index()
+                    + "'s file system does not distinguish names that differ only in case"));
       }
       conflicts.addAll(plan.conflicts());
       plans.put(node, plan);
@@ -146,7 +148,7 @@ final class Push {
     }
   }
 
-  /** What somebody else has sent may be work that is nowhere else. */
+  /** Files that were sent from elsewhere may exist nowhere else. */
   private void askForReplaced(Map<NodeConversation, SyncPlan> plans) {
     for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
       Manifest held = entry.getKey().holds().manifest();
@@ -181,7 +183,7 @@ final class Push {
     return paths.size() <= NAMED ? first : first + ", …";
   }
 
-  /** A disk that is not mounted looks like a user who has deleted everything. */
+  /** An unmounted disk looks like a user who has deleted everything. */
   private void askForDeletes(Map<NodeConversation, SyncPlan> plans) {
     for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
       int held = entry.getKey().holds().manifest().size();
@@ -312,7 +314,7 @@ final class Push {
     }
   }
 
-  /** What people must know: theirs that stayed, theirs that went to the trash. */
+  /** Reports files of others that stayed, and those that went to the trash. */
   private void tell(Map<NodeConversation, Committed> committed) {
     var late = new ArrayList<Conflict>();
     committed.forEach(
@@ -321,7 +323,7 @@ final class Push {
               .trash()
               .ifPresent(
                   trash ->
-                      talk.say("node " + node.index() + ": what was overwritten is in " + trash));
+                      talk.say("node " + node.index() + ": overwritten files are in " + trash));
           if (!answer.emptied().isEmpty()) {
             talk.say(
                 "node "
@@ -333,7 +335,7 @@ final class Push {
             talk.say(
                 "node "
                     + node.index()
-                    + " keeps what was changed there: "
+                    + " keeps files that were changed there: "
                     + String.join(", ", answer.kept()));
           }
           answer.late().forEach(path -> late.add(new Conflict(node.index(), path, "changed")));
@@ -360,7 +362,7 @@ final class Push {
                 behind.getFirst().index(),
                 "stale",
                 behind.getFirst().node().info().workspace(),
-                "the shared file system does not show it what was written"));
+                "the shared file system does not show it the new files"));
       }
       Thread.sleep(LOOK_PAUSE_MILLIS);
     }

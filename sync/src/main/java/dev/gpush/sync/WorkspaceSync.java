@@ -19,15 +19,15 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Keeps the copies of one workspace on the nodes of one session at the working tree.
+ * Keeps the copies of a workspace on the nodes of a session equal to the working tree.
  *
- * <p>The gateway side computes alone: it knows what each node holds, because it wrote it, and the
+ * <p>Only the gateway side decides: it knows what each node holds, because it wrote it, and the
  * node checks every path once more before anything is touched. That is why a push costs one round
  * trip for one node and two for many, and why a node never has to be trusted with a decision.
- * Thread-safe; one thing is done at a time.
+ * Thread-safe; one operation runs at a time.
  */
 public final class WorkspaceSync implements AutoCloseable {
-  /** A tree or a node that changes under every one of so many attempts is told to the user. */
+  /** If the tree or a node changes during each of this many attempts, the push fails. */
   private static final int MAX_ATTEMPTS = 4;
 
   private final TreeScan scan;
@@ -48,7 +48,7 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   /**
-   * Moves all nodes to what the working tree is now, or none.
+   * Moves all nodes to the present working tree, or none.
    *
    * @return the generation that every node holds: a new one, or the old one when nothing changed
    * @throws GpushException {@link SyncFailure}, {@link AgentFailure}, or that the user declined

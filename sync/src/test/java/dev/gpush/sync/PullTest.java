@@ -71,7 +71,7 @@ final class PullTest extends SyncFixture {
     there.write("d/" + name + "/hooks/post-checkout", "evil").write("d/a", "1");
     there.write(name + "/hooks/post-checkout", "evil");
 
-    String why = "'" + name + "' is refused: some disks take it for .git, and what is written";
+    String why = "'" + name + "' is refused: some disks treat it as .git, and files there may";
     assertTrue(refused("d").startsWith(why));
     assertTrue(refused(name).startsWith(why));
     assertTrue(refused("d/" + name + "/hooks/post-checkout").startsWith(why));
@@ -124,7 +124,7 @@ final class PullTest extends SyncFixture {
             List.of(Json.object("kind", "link", "target", "y")));
     restartGateway();
 
-    assertEquals("'x' and 'x' are one name on some disks; pull them alone", refused("d"));
+    assertEquals("'x' and 'x' are the same name on some disks; pull them one by one", refused("d"));
 
     assertHookIsMine();
     assertFalse(WorkFolder.exists(laptop.path().resolve("d")));
@@ -171,7 +171,7 @@ final class PullTest extends SyncFixture {
     there.link("d/.gitmodules", "x").link("d/.GITMODULES", "y");
 
     assertEquals(
-        "'.GITMODULES' and '.gitmodules' are one name on some disks; pull them alone",
+        "'.GITMODULES' and '.gitmodules' are the same name on some disks; pull them one by one",
         refused("d").replace("'.gitmodules' and '.GITMODULES'", "'.GITMODULES' and '.gitmodules'"));
     pull("d/.gitmodules");
 
@@ -186,7 +186,7 @@ final class PullTest extends SyncFixture {
 
     String why = refused("d");
 
-    assertTrue(why.endsWith("are one name on some disks; pull them alone"), why);
+    assertTrue(why.endsWith("are the same name on some disks; pull them one by one"), why);
     assertFalse(WorkFolder.exists(laptop.path().resolve("d")));
     pull("d/Makefile");
     assertEquals("1", laptop.read("d/Makefile"));
@@ -198,13 +198,13 @@ final class PullTest extends SyncFixture {
     there.write("a/b", "1").write("c/d", "1").write("..e", "2");
     laptop.write("a", "a file").link("c", "nowhere");
 
-    assertEquals("a is no folder here", refused("a"));
-    assertEquals("c here is a link that leads nowhere", refused("c"));
+    assertEquals("a is not a folder here", refused("a"));
+    assertEquals("c here is a dangling link", refused("c"));
     pull("..e");
     assertEquals("2", laptop.read("..e"));
   }
 
-  // ---- a disk that takes names that differ in case for one
+  // ---- a disk that ignores the case of names
 
   /** The laptop's folder is on such a disk from now on. */
   private void fold() throws IOException, InterruptedException {

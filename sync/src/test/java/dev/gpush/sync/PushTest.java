@@ -178,7 +178,7 @@ class PushTest extends SyncFixture {
     assertEquals(
         Map.of("a", "edited", "p", "a file now", "dir/x", "theirs"),
         contents(new WorkFolder(trash)));
-    assertEquals(List.of("node 1: what was overwritten is in " + trash), talk.said);
+    assertEquals(List.of("node 1: overwritten files are in " + trash), talk.said);
     assertAllHold(moved);
   }
 
@@ -199,7 +199,7 @@ class PushTest extends SyncFixture {
 
     assertEquals(
         List.of(
-            "node 0: what was overwritten is in " + trash.path().resolve("G2"),
+            "node 0: overwritten files are in " + trash.path().resolve("G2"),
             "node 0: its trash was over the limit; removed the oldest: G10, G11, G12, G13, G14, …"),
         talk.said);
     push(); // answered when the removal, which comes after the commit, is done
@@ -219,7 +219,7 @@ class PushTest extends SyncFixture {
     push();
 
     assertEquals(Map.of("a", "1", "b", "edited"), contents(nodes.getFirst().folder()));
-    assertEquals(List.of("node 0 keeps what was changed there: b"), talk.said);
+    assertEquals(List.of("node 0 keeps files that were changed there: b"), talk.said);
   }
 
   @Test

@@ -1,4 +1,4 @@
-"""A disk that takes names that differ in case for one, as those of macOS and Windows do: FUSE, spoken to the kernel.
+"""A disk that ignores the case of names, as those of macOS and Windows do: FUSE, spoken to the kernel.
 usage: folding_disk.py MOUNTPOINT FOLDER. What is written there lies in FOLDER, under the names that it was made with.
 Prints "ready" once it is mounted, and ends when it is unmounted. Needs root and /dev/fuse."""
 import ctypes

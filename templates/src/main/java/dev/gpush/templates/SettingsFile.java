@@ -4,6 +4,7 @@ import dev.gpush.core.config.Config.Unsupported;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.templates.schema.Checker;
@@ -17,7 +18,6 @@ import dev.gpush.templates.yaml.YamlReader;
 import dev.gpush.templates.yaml.YamlReader.Reading;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -25,13 +25,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * One file of settings: what it gives and what is wrong with it. A missing file gives nothing.
+ * One file of settings: its values and its mistakes. A missing file gives nothing.
  *
  * @param heir for a template: file and line that inherit it; else empty
  */
 record SettingsFile(
     String name, Place place, List<Found> found, List<Problem> problems, String heir) {
-  /** A key is shown as far as it may be a typing error. */
+  /** A key is shown up to this length; a longer one is no typing error. */
   private static final int MOST_KEY = 80;
 
   SettingsFile {
@@ -109,19 +109,15 @@ record SettingsFile(
         file, flaw.at().line(), flaw.at().column(), shown, flaw.what(), flaw.suggestion());
   }
 
-  /** One byte more than is allowed tells that it is too large. */
+  /** One byte more than is allowed shows that it is too large. */
   static byte[] bytes(Path file) {
     if (!Files.isRegularFile(file)) {
       throw new GpushException(new ConfigFailure.Unreadable(file.toString(), "it is not a file"));
     }
     try (InputStream input = Files.newInputStream(file)) {
       return input.readNBytes(YamlReader.MOST_BYTES + 1);
-    } catch (AccessDeniedException denied) {
-      var failure = new ConfigFailure.Unreadable(file.toString(), "permission denied");
-      throw new GpushException(failure, denied);
     } catch (IOException broken) {
-      var failure =
-          new ConfigFailure.Unreadable(file.toString(), String.valueOf(broken.getMessage()));
+      var failure = new ConfigFailure.Unreadable(file.toString(), FileReason.of(broken));
       throw new GpushException(failure, broken);
     }
   }

@@ -4,6 +4,7 @@ import dev.gpush.core.config.Configs.Template;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.schema.Found;
 import dev.gpush.templates.schema.Place;
@@ -23,7 +24,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The session templates: those in the jar, and a person's own, which win over the same name. */
+/** The session templates: those in the jar, and the user's own, which take precedence. */
 final class Templates {
   /** Each is a resource {@code NAME.yaml}; a jar cannot be listed. */
   private static final List<String> SHIPPED = List.of("ddp", "hello", "one-gpu");
@@ -31,7 +32,7 @@ final class Templates {
   /** More than this is a folder of something else. */
   private static final int MOST_OWN = 200;
 
-  /** A longer chain is hard to follow for people too. */
+  /** A longer chain is hard to understand. */
   private static final int MOST_INHERITED = 8;
 
   private static final Pattern FILE = Pattern.compile("[a-z][a-z0-9-]{0,31}\\.yaml");
@@ -58,8 +59,8 @@ final class Templates {
   }
 
   /**
-   * The files that lie under a project's: what it inherits, what that inherits, and so on. A name
-   * that leads nowhere or round in a circle is a problem of the file that says it.
+   * The files under a project's: what it inherits, what that inherits, and so on. An unknown name
+   * or a circle is a mistake of the file that has it.
    */
   List<SettingsFile> inherited(List<SettingsFile> project) {
     var chain = new ArrayList<SettingsFile>();
@@ -83,7 +84,7 @@ final class Templates {
       return broken(heir, found, "inherits in a circle, or more than " + MOST_INHERITED + " times");
     }
     Path file = own.resolve(name + ".yaml");
-    // The name of the project's line stays in front: it is there that the template was asked for.
+    // The name of the project's line stays in front, because it names the template.
     String origin = heir.origin(found).replaceFirst(" \\(.*", "");
     if (Files.exists(file)) {
       return SettingsFile.parse(name + ".yaml", Place.PROJECT, SettingsFile.bytes(file))
@@ -130,8 +131,7 @@ final class Templates {
           .limit(MOST_OWN)
           .toList();
     } catch (IOException denied) {
-      var failure =
-          new ConfigFailure.Unreadable(own.toString(), String.valueOf(denied.getMessage()));
+      var failure = new ConfigFailure.Unreadable(own.toString(), FileReason.of(denied));
       throw new GpushException(failure, denied);
     }
   }

@@ -31,7 +31,10 @@ record WorkspaceRoot(Path path, String reason) {
     return Optional.empty();
   }
 
-  /** A gpush.yaml that anybody can put into /tmp must not rule the folders of others below it. */
+  /**
+   * A gpush.yaml in /tmp, where any user can put one, must not apply to other users' folders below
+   * it.
+   */
   private static boolean isOpenToAll(Path folder) {
     try {
       return Files.getPosixFilePermissions(folder).contains(PosixFilePermission.OTHERS_WRITE);

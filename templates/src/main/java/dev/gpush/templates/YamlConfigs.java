@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
 
 /**
  * The configuration from YAML files: gpush.local.yaml over gpush.yaml over the template it inherits
- * over config.yaml over site.yaml over what is built in. Nothing is cached: a file that was edited
- * counts at the next command. Thread-safe.
+ * over config.yaml over site.yaml over the built-in values. Nothing is cached: an edited file
+ * applies to the next command. Thread-safe.
  */
 public final class YamlConfigs implements Configs {
   /** The backend that exists without configuration. */
@@ -44,7 +44,7 @@ public final class YamlConfigs implements Configs {
   private final Optional<String> login;
   private final Templates templates;
 
-  /** As {@link #YamlConfigs(Path, Path, String)}, where nobody is the owner without a file. */
+  /** As {@link #YamlConfigs(Path, Path, String)}, with no owner unless a file names one. */
   public YamlConfigs(Path home, Path site) {
     this(home, site, Optional.empty());
   }
@@ -53,7 +53,7 @@ public final class YamlConfigs implements Configs {
    * Reads the files of one home.
    *
    * @param home GPUSH_HOME
-   * @param site what lies under everybody's configuration: /etc/gpush/site.yaml
+   * @param site the file under every user's configuration: /etc/gpush/site.yaml
    * @param login the login name: the owner where no file names one
    */
   public YamlConfigs(Path home, Path site, String login) {
@@ -153,7 +153,7 @@ public final class YamlConfigs implements Configs {
     return new Setting(key.setting(), builtIn, ValueText.of(key.type(), builtIn), BUILT_IN);
   }
 
-  /** Variables add up; of one that several files give, the highest counts. */
+  /** Variables add up; if several files set the same one, the highest counts. */
   private static Setting variables(List<SettingsFile> layers) {
     var variables = new LinkedHashMap<String, Json>();
     var origins = new ArrayList<String>();
@@ -172,7 +172,7 @@ public final class YamlConfigs implements Configs {
         origins.isEmpty() ? BUILT_IN : String.join(", ", origins));
   }
 
-  /** All blocks, a person's over the site's of the same name, and the one that needs no block. */
+  /** All blocks, the user's over the site's of the same name, and the one that needs no block. */
   private static List<BackendConfig> backends(SettingsFile person, SettingsFile site) {
     Map<String, BackendConfig> backends = new LinkedHashMap<>();
     blocks(site).forEach(block -> backends.put(block.name(), block));
@@ -210,7 +210,7 @@ public final class YamlConfigs implements Configs {
     return configs;
   }
 
-  /** {@code time.default} lies in an object of its own, as in the file. */
+  /** {@code time.default} is in its own object, as in the file. */
   private static Json.Obj put(Json.Obj fields, String path, Json value) {
     int dot = path.indexOf('.');
     if (dot < 0) {

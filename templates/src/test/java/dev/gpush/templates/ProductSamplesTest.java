@@ -48,13 +48,13 @@ final class ProductSamplesTest {
     assertEquals("/scratch/$USER/runs", config.text("outputs").orElseThrow());
     assertEquals(
         List.of(
-            "gpush.yaml:5 python.conda: runs take the Python that the nodes have; python: PATH"
-                + " names another",
-            "gpush.yaml:5 python.modules: no module is loaded; module load in the script works",
+            "gpush.yaml:5 python.conda: conda is not activated; python: PATH names the"
+                + " Python of an environment",
+            "gpush.yaml:5 python.modules: no module is loaded; use module load in the script",
             "gpush.yaml:6 mounts: nothing is mounted, and $GPUSH_DATA is not set",
-            "gpush.yaml:8 lease.at-end: the session ends with its lease, and nothing is submitted"
-                + " in its place",
-            "gpush.yaml:9 run.resume: no run is started again when a lease has ended"),
+            "gpush.yaml:8 lease.at-end: the session ends with its lease, and no successor is"
+                + " submitted",
+            "gpush.yaml:9 run.resume: no run is resumed after a lease has ended"),
         lines(config.unsupported()));
   }
 
@@ -67,11 +67,11 @@ final class ProductSamplesTest {
     assertEquals("pvc/shared/runs/{user}", config.text("outputs").orElseThrow());
     assertEquals(
         List.of(
-            "gpush.yaml:5 setup.run: nothing is installed on the nodes; gpush exec --all -- COMMAND"
-                + " does it",
-            "gpush.yaml:5 setup.when: no file makes setup run again",
+            "gpush.yaml:5 setup.run: nothing is installed on the nodes; use gpush exec --all --"
+                + " COMMAND",
+            "gpush.yaml:5 setup.when: a change of these files does not run setup again",
             "gpush.yaml:6 mounts: nothing is mounted, and $GPUSH_DATA is not set",
-            "gpush.yaml:7 home: the home folder of a pod is on its own disk, and lost with the pod",
+            "gpush.yaml:7 home: the home folder of a pod is on the pod's disk and is lost with it",
             "gpush.yaml:9 secrets: no secret reaches the nodes"),
         lines(config.unsupported()));
   }

@@ -1,8 +1,8 @@
 package dev.gpush.app.log;
 
 /**
- * What the gateway writes down for whoever has to find out what happened: an event, then key=value.
- * Sparse, without secrets; debug explains decisions.
+ * The gateway's log, for diagnosis: an event, then key=value. Sparse, without secrets; debug
+ * explains decisions.
  */
 public final class Log {
   private final System.Logger logger;

@@ -26,11 +26,12 @@ public final class LogFile extends Handler implements AutoCloseable {
   /** Long enough for weeks; as {@link LogRotation} keeps them, all take 40 MiB at most. */
   static final long LIMIT_BYTES = 8 * 1024 * 1024;
 
-  /** A line longer than this says no more than its beginning. */
+  /** A longer line is cut. */
   private static final int LINE_CHARS = 4000;
 
   /**
-   * To it each connection that ends is an error, with a trace; failures say what there is to say.
+   * sshj logs each connection that ends as an error with a trace; the failures have all that is
+   * needed.
    */
   private static final String SSHJ = "net.schmizz.";
 
@@ -48,8 +49,8 @@ public final class LogFile extends Handler implements AutoCloseable {
   }
 
   /**
-   * From now on all goes to this file. Libraries are heard from warnings on, gpush from info or, if
-   * wanted, debug on.
+   * Sends all log records to this file: from libraries warnings and errors, from gpush info and, on
+   * request, debug too.
    */
   public static void install(Path path, boolean debug) throws IOException {
     Files.createDirectories(path.resolveSibling("."));
@@ -74,7 +75,7 @@ public final class LogFile extends Handler implements AutoCloseable {
       out.write(line);
       size += line.length;
     } catch (IOException full) {
-      // A full disk must not stop the gateway, and there is nobody to tell.
+      // A full disk must not stop the gateway, and there is no other place to report it.
     }
   }
 

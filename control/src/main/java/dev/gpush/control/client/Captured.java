@@ -1,4 +1,4 @@
 package dev.gpush.control.client;
 
-/** What a request gave that was made by a program: its status and all it printed. */
+/** The result of a request made by a program: its status and everything that it printed. */
 public record Captured(int status, String out, String err) {}

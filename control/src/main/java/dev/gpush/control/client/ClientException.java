@@ -1,12 +1,13 @@
 package dev.gpush.control.client;
 
 import dev.gpush.control.wire.Refusal;
+import dev.gpush.core.file.FileReason;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 
 /**
- * The client cannot go on: what failed, because of what, and what to try. The few failures that
- * happen with no gateway to render them.
+ * The client cannot continue: what failed, because, and what to try. These few failures happen
+ * before there is a gateway that could write their text.
  */
 final class ClientException extends Exception {
   private final String what;
@@ -31,16 +32,10 @@ final class ClientException extends Exception {
     return environment(refusal.what(), refusal.because(), refusal.attempt());
   }
 
-  /** What the system said, in as few words as it can be understood in. */
+  /** The system's reason, after the file that it is about. */
   static String reason(IOException failed) {
-    if (failed instanceof FileSystemException file) {
-      String why =
-          file.getReason() != null
-              ? file.getReason()
-              : file.getClass().getSimpleName().replace("Exception", "");
-      return file.getFile() + ": " + why;
-    }
-    return failed.getMessage() == null ? failed.toString() : failed.getMessage();
+    String why = FileReason.of(failed);
+    return failed instanceof FileSystemException file ? file.getFile() + ": " + why : why;
   }
 
   String text() {

@@ -11,7 +11,7 @@ import java.util.Optional;
 
 /**
  * Has commands carried out by the gateway of a home, which is started when there is none. Each
- * request is a connection of its own, so one client may be used by several threads.
+ * request has its own connection, so one client may be used by several threads.
  */
 public final class ControlClient {
   static final int DONE = 0;
@@ -29,7 +29,7 @@ public final class ControlClient {
     this(origin, GatewayDoor.GREETING_MILLIS);
   }
 
-  /** For tests: with less patience for a gateway that does not greet. */
+  /** For tests: with a shorter limit for a gateway that does not greet. */
   ControlClient(Origin origin, long greetingMillis) {
     this.origin = origin;
     this.door = new GatewayDoor(origin, greetingMillis);
@@ -113,7 +113,7 @@ public final class ControlClient {
       console.err().write(text.getBytes(StandardCharsets.UTF_8));
       console.err().flush();
     } catch (IOException nobodyReads) {
-      // There is nowhere left to say it.
+      // No stream is left to report it on.
     }
   }
 }

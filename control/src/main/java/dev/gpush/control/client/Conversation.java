@@ -10,14 +10,15 @@ import dev.gpush.control.wire.Payload;
 import dev.gpush.control.wire.Refusal;
 import dev.gpush.control.wire.Request;
 import dev.gpush.control.wire.Spawn;
+import dev.gpush.core.file.FileReason;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Optional;
 
 /**
- * One request, from REQUEST to EXIT. The calling thread reads frames and writes the streams; what
- * the gateway prints waits for whoever reads our output, and nothing that we send waits for
- * anything: input is sent only as far as it was wanted, so signals pass it by.
+ * One request, from REQUEST to EXIT. The calling thread reads frames and writes the streams; output
+ * of the gateway waits for the reader of this client's output, but sending never blocks: input is
+ * sent only as far as it was requested, so signals are not delayed by it.
  */
 final class Conversation {
   /** Ctrl-C this often within {@link #PATIENCE_NANOS} ends the client whatever the gateway does. */
@@ -50,7 +51,7 @@ final class Conversation {
       while (true) {
         Optional<ControlFrame> next = visit.reader().next();
         if (next.isEmpty()) {
-          throw lost("it ended without a word");
+          throw lost("it ended without an answer");
         }
         ControlFrame from = next.get();
         switch (from.kind()) {
@@ -89,7 +90,7 @@ final class Conversation {
       if (givenUp) {
         return ControlClient.INTERRUPTED;
       }
-      throw lost(cut.getMessage() == null ? cut.toString() : cut.getMessage());
+      throw lost(FileReason.of(cut));
     } finally {
       input.stop();
       if (raw) {
@@ -144,7 +145,7 @@ final class Conversation {
         visit.writer().write(new Payload().text(name).frame(Kind.SIGNAL));
       }
     } catch (IOException overAlready) {
-      // The reading thread finds out and says so.
+      // The reading thread notices and reports it.
     }
   }
 
@@ -158,8 +159,8 @@ final class Conversation {
 
   private static ClientException lost(String because) {
     return ClientException.environment(
-        "the gateway was lost while the command was under way",
+        "the gateway ended during the command",
         because,
-        "gpush ps    # starts it again; sessions and runs on the nodes go on without it");
+        "gpush ps    # starts it again; sessions and runs on the nodes continue");
   }
 }

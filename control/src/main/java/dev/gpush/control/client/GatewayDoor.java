@@ -28,11 +28,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The way to the gateway of a home: connects, starts it when there is none, and settles with one of
- * another build.
+ * Connects to the gateway of a home, starts it when there is none, and agrees with one of another
+ * build who runs.
  */
 final class GatewayDoor {
-  /** A JVM on a busy, cold machine takes seconds; one that took this long will not come. */
+  /** A JVM on a busy, cold machine takes seconds; one that takes longer will not start. */
   private static final long START_NANOS = 30_000_000_000L;
 
   /** A gateway that ends has five seconds, and the machine may be busy. */
@@ -43,7 +43,7 @@ final class GatewayDoor {
 
   private static final long POLL_MILLIS = 10;
 
-  /** More hand-overs than this within one command mean that two builds fight over the home. */
+  /** More hand-overs than this within one command mean that two builds replace each other. */
   private static final int HANDOVERS = 3;
 
   /** How its lock file names a process; see {@link GatewayLock}. */
@@ -57,7 +57,7 @@ final class GatewayDoor {
     this.greetingMillis = greetingMillis;
   }
 
-  /** Our way in: a running gateway that understands us, or one started now. */
+  /** A connection to a running gateway with the same protocol, or to one started now. */
   Visit enter(Console console) throws ClientException {
     var asked = new HashSet<Long>();
     long end = System.nanoTime() + END_NANOS;
@@ -73,7 +73,7 @@ final class GatewayDoor {
             console,
             "gpush: the gateway (pid "
                 + other.greeting().pid()
-                + ") is another build and in use; going on with it, until gpush gateway stop\n");
+                + ") is another build and in use; using it until gpush gateway stop\n");
         return other;
       }
       visit.close();
@@ -83,7 +83,7 @@ final class GatewayDoor {
     }
     throw ClientException.environment(
         "the gateway of " + origin.home() + " keeps changing its build",
-        "two installations of gpush take turns in starting it",
+        "two installations of gpush replace each other's gateway",
         "set GPUSH_HOME to another folder for one of them");
   }
 
@@ -96,7 +96,8 @@ final class GatewayDoor {
     } catch (IOException noSockets) {
       throw cannotReach(noSockets);
     }
-    // Also over connecting: a gateway that is stopped accepts nobody, and its queue has an end.
+    // Also limits connecting: a suspended gateway accepts no connection, and its backlog is
+    // limited.
     var watchdog = new Watchdog(channel, greetingMillis);
     try {
       channel.connect(UnixDomainSocketAddress.of(socket));
@@ -116,7 +117,7 @@ final class GatewayDoor {
     return visit.greeting().protocol() == Greeting.PROTOCOL;
   }
 
-  /** Goes on with this gateway, whatever its build, if it understands us. */
+  /** Uses this gateway, whatever its build, if its protocol is the same. */
   Visit understood(Visit visit) throws ClientException {
     if (speaksOurs(visit)) {
       return visit;
@@ -124,14 +125,16 @@ final class GatewayDoor {
     Greeting other = visit.greeting();
     visit.close();
     throw ClientException.environment(
-        "the gateway cannot understand this gpush",
+        "the gateway uses another protocol than this gpush",
         "process %d is another build (%s, protocol %d; this is %s, protocol %d) and in use"
             .formatted(
                 other.pid(), other.build(), other.protocol(), origin.build(), Greeting.PROTOCOL),
-        "gpush gateway stop    # sessions and runs on the nodes go on");
+        "gpush gateway stop    # sessions and runs on the nodes continue");
   }
 
-  /** Asks the gateway to end for us; it agrees when nobody else needs it, or when it must. */
+  /**
+   * Asks the gateway to end for this build; it agrees when it has no other client, or when it must.
+   */
   boolean handOver(Visit visit, boolean evenInUse) throws ClientException {
     try {
       visit.writer().write(new Payload().flag(evenInUse).frame(Kind.HANDOVER));
@@ -145,7 +148,7 @@ final class GatewayDoor {
     }
   }
 
-  /** Waits until the gateway's process has let go of its lock. */
+  /** Waits until the gateway's process has released its lock. */
   void awaitEnd() throws ClientException {
     Path lock = folder().lock();
     long end = System.nanoTime() + END_NANOS;
@@ -160,7 +163,7 @@ final class GatewayDoor {
     }
   }
 
-  /** Removes what a gateway that was killed left where it met its clients. */
+  /** Removes the files that a killed gateway left in the run folder. */
   void clear() throws ClientException {
     RunFolder folder = folder();
     if (!Files.isDirectory(folder.path())) {
@@ -198,7 +201,7 @@ final class GatewayDoor {
       try {
         return start(console, folder, end);
       } catch (NoSuchFileException removed) {
-        // A gateway that ends takes the folder with it; where that goes on, the disk is at fault.
+        // A gateway that ends removes the folder; if that repeats, the disk is the cause.
         if (System.nanoTime() > end) {
           throw unusable(folder, removed);
         }
@@ -305,7 +308,7 @@ final class GatewayDoor {
   private void checkHome(Greeting greeting) throws ClientException {
     if (!greeting.home().equals(origin.home().toString())) {
       throw ClientException.environment(
-          "the gateway found is another home's",
+          "the gateway found belongs to another home",
           "it serves " + greeting.home() + " and this is " + origin.home(),
           "move one of the two homes");
     }
@@ -341,15 +344,15 @@ final class GatewayDoor {
     String pid = named.find() ? named.group(1) : "PID";
     return ClientException.environment(
         "the gateway does not answer",
-        "its process hangs or is stopped (" + holder + ")",
-        "kill -CONT %s; gpush ps    # or kill -9 %s: sessions and runs go on without it"
+        "its process hangs or is suspended (" + holder + ")",
+        "kill -CONT %s; gpush ps    # or kill -9 %s: sessions and runs continue without it"
             .formatted(pid, pid));
   }
 
   private ClientException tooSlow() {
     return ClientException.environment(
-        "the gateway does not come up",
-        "it was waited for 30 s",
+        "the gateway did not start",
+        "it was not ready after 30 s",
         "less " + GatewayLaunch.log(origin.home()));
   }
 
@@ -362,7 +365,7 @@ final class GatewayDoor {
     if (!Files.exists(lock)) {
       return false;
     }
-    // Not made anew: a gateway that ends is just removing it, and its folder.
+    // Does not create the file: a gateway that ends is just removing it and its folder.
     try (FileChannel file = FileChannel.open(lock, StandardOpenOption.WRITE)) {
       return tryLock(file).isEmpty();
     } catch (IOException gone) {
@@ -396,7 +399,10 @@ final class GatewayDoor {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new ClientException(
-          "interrupted", "the wait for the gateway was", "again", ControlClient.INTERRUPTED);
+          "interrupted",
+          "you pressed Ctrl-C while gpush waited for the gateway",
+          "the same command again",
+          ControlClient.INTERRUPTED);
     }
   }
 
@@ -404,7 +410,7 @@ final class GatewayDoor {
     try {
       channel.close();
     } catch (IOException closedAnyway) {
-      // Nothing was sent over it that could be lost.
+      // Nothing was sent over it, so nothing is lost.
     }
   }
 }

@@ -15,20 +15,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A gateway process being started: it belongs to nobody, its output goes to the log, and it
+ * A gateway process being started: it belongs to no terminal, its output goes to the log, and it
  * inherits little.
  */
 final class GatewayLaunch {
   /**
-   * A log smaller than this is gone on with: a gateway that dies at once must not push the useful
-   * logs out.
+   * A log smaller than this is continued: a gateway that dies at once must not push the useful logs
+   * out.
    */
   private static final long ROTATE_BYTES = 256 * 1024;
 
   /** Enough for the reason of a failed start, little enough to print. */
   private static final int TAIL_BYTES = 2000;
 
-  /** A failure as people see it, at the end of the log. */
+  /** A failure in the three parts that users see, at the end of the log. */
   private static final Pattern OWN_WORDS =
       Pattern.compile("(?s)(?:^|\n)gpush: ([^\n]+)\n  because (.+)\n  try: ([^\n]+)$");
 
@@ -66,7 +66,7 @@ final class GatewayLaunch {
             .redirectErrorStream(true);
     keepOnly(builder.environment());
     builder.environment().put("GPUSH_HOME", origin.home().toString());
-    // An agent ends what detached from its terminals, unless it is marked as somebody else's.
+    // An agent ends what detached from its terminals, unless it has another mark.
     builder.environment().put("GPUSH_AGENT", "gateway");
     return new GatewayLaunch(builder.start(), log, logStart);
   }
@@ -81,7 +81,7 @@ final class GatewayLaunch {
     return !process.isAlive() && process.exitValue() != 0;
   }
 
-  /** Why the process ended: in its own three parts if it had them, else what it said last. */
+  /** Why the process ended: in its own three parts if it had them, else its last output. */
   ClientException failure() {
     String said = tail();
     Matcher own = OWN_WORDS.matcher(said);
@@ -97,8 +97,8 @@ final class GatewayLaunch {
 
   /**
    * The gateway outlives the terminal that started it, so nothing of that terminal, its virtual
-   * environment or its library paths may stick to it: commands bring their own environment along.
-   * What stays is what names the person, the place and the ways out.
+   * environment or its library paths may remain in it: commands bring their own environment. Kept
+   * are the variables that name the user, the locale and the proxies.
    */
   private static void keepOnly(Map<String, String> environment) {
     environment.keySet().removeIf(name -> !isKept(name));

@@ -5,7 +5,7 @@ import java.util.Set;
 
 /**
  * The exit status for a failure of gpush's own. Commands that give the status of what they run have
- * one number for all of them, as ssh has, so that it can be told from theirs.
+ * one number for all of them, as ssh has, so that it differs from theirs.
  */
 final class OwnStatus {
   private static final Set<String> PASSING_ON = Set.of("run", "exec", "ssh");

@@ -26,15 +26,15 @@ import sun.misc.SignalHandler;
 /**
  * This process's own streams and terminal.
  *
- * <p>Two ways to read: a process that is there for one request reads its standard input and may be
- * stuck in that read when it exits, which loses nothing. One that goes on (the interactive loop)
- * reads the terminal through a channel that an interrupt closes, so that the next key belongs to
- * whoever comes next.
+ * <p>There are two ways to read: a process that runs for one request reads its standard input and
+ * may be stuck in that read when it exits, which loses nothing. One that continues (the interactive
+ * loop) reads the terminal through a channel that an interrupt closes, so that the next key goes to
+ * the next reader.
  */
 public final class ProcessConsole implements Console {
   private static final List<String> SIGNALS = List.of("INT", "TERM", "HUP", "WINCH");
 
-  /** As a shell says that a program could not be started. */
+  /** The status that a shell gives when a program cannot be started. */
   private static final int NO_PROGRAM = 127;
 
   /** A line longer than this is no answer to a question. */
@@ -60,7 +60,8 @@ public final class ProcessConsole implements Console {
   }
 
   /**
-   * For a process that goes on after the request. Standard input must be the controlling terminal.
+   * For a process that continues after the request. Standard input must be the controlling
+   * terminal.
    */
   public static ProcessConsole continuing(Facts facts) {
     return new ProcessConsole(facts, false);
@@ -187,7 +188,7 @@ public final class ProcessConsole implements Console {
     listener.accept(name);
   }
 
-  /** The terminal is put back whichever way the process ends, short of kill -9. */
+  /** Restores the terminal however the process ends, except by kill -9. */
   private synchronized void hook() {
     if (!hooked) {
       hooked = true;

@@ -2,7 +2,7 @@ package dev.gpush.control.client;
 
 import dev.gpush.control.client.terminal.Console;
 
-/** Says what is waited for and since when, once it has taken half a second, on a terminal only. */
+/** Shows what the client waits for and since when, after half a second and only on a terminal. */
 final class Progress implements AutoCloseable {
   private static final long FIRST_NANOS = 500_000_000L;
   private static final long EVERY_NANOS = 100_000_000L;

@@ -15,7 +15,7 @@ record Visit(
     try {
       channel.close();
     } catch (IOException closedAnyway) {
-      // A socket that cannot be closed is of no more use either way.
+      // A socket that cannot be closed is not used again either.
     }
   }
 }

@@ -3,10 +3,7 @@ package dev.gpush.control.client;
 import java.io.IOException;
 import java.nio.channels.Channel;
 
-/**
- * Closes a channel when nobody calls it off in time: blocking channels know no time limit of their
- * own.
- */
+/** Closes a channel unless it is cancelled in time, because blocking channels have no timeouts. */
 final class Watchdog {
   private final Channel channel;
   private final long millis;
@@ -41,7 +38,7 @@ final class Watchdog {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (IOException closedAnyway) {
-      // Whoever reads from it finds out.
+      // Its reader notices.
     }
   }
 

@@ -1,6 +1,6 @@
 /**
  * The user's end of the control socket: finds or starts the gateway, sends one request, and relays
- * bytes, signals and the exit status. Uses the JDK, {@code wire} and {@code place} alone, and of
+ * bytes, signals and the exit status. Uses the JDK, only {@code wire} and {@code place}, and of
  * core what they use, because every command pays for what is loaded here.
  *
  * <p>{@link dev.gpush.control.client.Client} is the program, {@link

@@ -15,8 +15,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 
 /**
- * The right to be the gateway of a home: a lock on a file, held as long as the process lives and
- * gone with it however it ends. What the file says (host, process, home) is for people.
+ * The right to be the gateway of a home: a lock on a file, which ends with the process in any case.
+ * What the file says (host, process, home) is for people.
  *
  * <p>Nothing else in the gateway's process may open the file: on POSIX systems closing any
  * descriptor of a file drops the process's locks on it.
@@ -57,7 +57,7 @@ public final class GatewayLock implements AutoCloseable {
         return Optional.of(new GatewayLock(folder, file, lock));
       }
     } catch (OverlappingFileLockException heldByThisProcess) {
-      // As good as held by another.
+      // Treated as held by another process.
     } catch (IOException failed) {
       file.close();
       throw failed;
@@ -67,18 +67,18 @@ public final class GatewayLock implements AutoCloseable {
   }
 
   /**
-   * Whether the name still leads to the file that is locked: else others would lock another one.
+   * Whether the path still names the locked file; otherwise another process could lock a new one.
    */
   public boolean isIntact() {
     return key(path).equals(key);
   }
 
-  /** Keeps cleaners of temporary folders away: to them an old file is one that nobody needs. */
+  /** Updates its time, because cleaners of temporary folders remove old files. */
   public void touch() throws IOException {
     file.write(ByteBuffer.wrap(new byte[] {'\n'}), file.size() - 1);
   }
 
-  /** Gives the right back and leaves no file behind. The last thing a gateway does. */
+  /** Releases the lock and removes the file. The last thing a gateway does. */
   @Override
   public void close() throws IOException {
     try {
@@ -88,7 +88,7 @@ public final class GatewayLock implements AutoCloseable {
         Files.deleteIfExists(folder.path());
       }
     } catch (DirectoryNotEmptyException inUse) {
-      // The next gateway is on its way.
+      // The next gateway is starting.
     } finally {
       lock.release();
       file.close();
@@ -96,8 +96,8 @@ public final class GatewayLock implements AutoCloseable {
   }
 
   /**
-   * Device and inode; empty when there is no such file. Opening it a second time is out: closing
-   * that would drop the lock.
+   * Device and inode; empty when there is no such file. The file must not be opened a second time,
+   * because closing that would drop the lock.
    */
   private static String key(Path path) {
     try {

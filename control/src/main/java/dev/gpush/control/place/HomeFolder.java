@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The folder {@code GPUSH_HOME}, for this user alone: it holds the keys that let anybody into the
- * nodes, the ledger and the control over all of it.
+ * The folder {@code GPUSH_HOME}, for this user alone: it holds the keys to the nodes, the ledger
+ * and the control socket.
  */
 public final class HomeFolder {
   private static final Set<PosixFilePermission> OWNER_ONLY =
@@ -26,11 +26,11 @@ public final class HomeFolder {
   private HomeFolder() {}
 
   /**
-   * Makes it if it is not there, and closes one of ours that others can look into. A folder that
-   * also serves another purpose is refused and left as it is: closed to others, {@code /srv} or
-   * {@code /tmp} would serve it no more.
+   * Creates it if it does not exist, and closes the permissions of a gpush home that others can
+   * read. A folder that also serves another purpose is refused and left as it is: closed to others,
+   * {@code /srv} or {@code /tmp} would be unusable for that purpose.
    *
-   * @throws IOException with a reason that people understand
+   * @throws IOException with a reason for the user
    */
   public static void make(Path home) throws IOException {
     if (!Files.isDirectory(home)) {
@@ -41,7 +41,8 @@ public final class HomeFolder {
     }
     String mode = PosixFilePermissions.toString(Files.getPosixFilePermissions(home));
     if (owner(home) != RunFolder.userId()) {
-      throw new IOException(home + " is another user's, and open to others (" + mode + ")");
+      throw new IOException(
+          home + " belongs to another user, and others can read it (" + mode + ")");
     }
     if (!isOurs(home)) {
       throw new IOException(

@@ -13,17 +13,17 @@ import java.util.Map;
 
 /**
  * The short, private, per-host folder with the files that live as long as the gateway: socket,
- * locks, ports. The home itself may lie deep (a socket's path has to stay under 100 bytes) or on a
- * file system shared between hosts (where one host's socket means nothing to the next).
+ * locks, ports. The path of the home itself may be long (a socket's path has to stay under 100
+ * bytes) or on a file system shared between hosts (where a socket works on one host only).
  *
  * <p>Its path depends on nothing that differs between two terminals of one user. XDG_RUNTIME_DIR
- * was considered and left: it is unset in cron jobs and some ssh sessions, and what it names goes
- * away with the last login while the gateway stays.
+ * was considered and rejected: it is unset in cron jobs and some ssh sessions, and its folder is
+ * removed with the last login while the gateway stays.
  */
 public record RunFolder(Path path) {
   /**
-   * All are local to the host. A later one is used when somebody else sits on our name in an
-   * earlier one.
+   * All are local to the host. A later one is used when another user has the name in an earlier
+   * one.
    */
   private static final List<Path> ROOTS =
       List.of(Path.of("/tmp"), Path.of("/var/tmp"), Path.of("/dev/shm"));
@@ -53,8 +53,8 @@ public record RunFolder(Path path) {
   }
 
   /**
-   * The path of a home in its one true form, the same before and after it is made: of a home that
-   * is not there yet the nearest folder above it that is there is followed through its links.
+   * The real path of a home, the same before and after it is made: if the home does not exist yet,
+   * the links of the nearest existing folder above it are followed.
    */
   public static Path realHome(Path home) {
     return real(home.toAbsolutePath(), MOST_LINKS);
@@ -76,7 +76,7 @@ public record RunFolder(Path path) {
     }
   }
 
-  /** Where a link to what is not there yet leads; else the path itself. */
+  /** The target of a dangling link; otherwise the path itself. */
   private static Path target(Path path) {
     try {
       return Files.isSymbolicLink(path) ? path.resolveSibling(Files.readSymbolicLink(path)) : path;
@@ -122,8 +122,8 @@ public record RunFolder(Path path) {
   }
 
   /**
-   * This process's user. The JDK has no quick word for it; on Linux the owner of our own process
-   * entry tells.
+   * This process's user. The JDK has no quick call for it; on Linux the owner of this process's
+   * entry in /proc is read.
    */
   static long userId() throws IOException {
     Path self = Path.of("/proc/self");
@@ -165,9 +165,9 @@ public record RunFolder(Path path) {
   }
 
   /**
-   * Twelve hex digits of a 64-bit FNV-1a hash. Homes that meet by accident are found out by the
-   * greeting, which carries the home; a cryptographic hash would cost the client a security
-   * provider at every start.
+   * Twelve hex digits of a 64-bit FNV-1a hash. A collision of two homes is detected by the
+   * greeting, which has the home; a cryptographic hash would cost the client a security provider at
+   * every start.
    */
   private static String nameFor(Path home) {
     long hash = 0xcbf29ce484222325L;

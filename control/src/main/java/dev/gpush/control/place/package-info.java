@@ -1,6 +1,6 @@
 /**
- * Where the gateway of a home and its clients meet: the runtime folder, a function of the home, the
- * user and the host alone. JDK only.
+ * Where the gateway of a home and its clients meet: the runtime folder, a function of only the
+ * home, the user and the host. JDK only.
  */
 @NullMarked
 package dev.gpush.control.place;

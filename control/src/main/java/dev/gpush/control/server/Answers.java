@@ -31,7 +31,7 @@ final class Answers {
     }
   }
 
-  /** On the reading thread. An answer that nobody waits for any more is dropped. */
+  /** On the reading thread. An answer that is no longer waited for is dropped. */
   void receive(ControlFrame frame) throws ControlProtocolException, InterruptedException {
     while (waiting) {
       if (answer.offer(frame, 100, java.util.concurrent.TimeUnit.MILLISECONDS)) {

@@ -10,7 +10,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The client's standard input, wanted when somebody reads and not before. */
+/** The client's standard input, requested only when the handler reads. */
 final class ClientInput extends InputStream {
   /** How much may be on its way or unread. */
   private static final int WINDOW = 256 * 1024;
@@ -59,7 +59,7 @@ final class ClientInput extends InputStream {
     }
   }
 
-  /** The client vanished: that is not the end of its input. */
+  /** The client is gone, which is not the end of its input. */
   void breakOff() {
     lock.lock();
     try {
@@ -125,7 +125,8 @@ final class ClientInput extends InputStream {
   }
 
   /**
-   * How much more to want now: nothing until half of the window is free, so that few frames do it.
+   * How much more to request now: nothing until half of the window is free, so that few frames are
+   * needed.
    */
   private int askFor() {
     lock.lock();

@@ -141,7 +141,7 @@ final class ClientInvocation implements Invocation {
     facts = facts.withSize(columns, rows);
   }
 
-  /** Tells the listener, or stops the handler where there is none. */
+  /** Calls the listener, or stops the handler if there is none. */
   void signal(String name) {
     boolean stops = name.equals("INT") || name.equals("TERM") || name.equals("HUP");
     told |= stops;

@@ -17,7 +17,7 @@ final class ClientOutput extends OutputStream {
     this.kind = kind;
   }
 
-  /** Whoever read this stream does so no more. */
+  /** The stream is no longer read. */
   void breakOff() {
     closedByReader = true;
   }

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
 /**
- * One client: greets, reads its request, has it handled and tells the end. Runs on the thread that
- * reads from the client.
+ * One client: greets, reads its request, has it handled and reports the end. Runs on the thread
+ * that reads from the client.
  */
 final class Connection {
   private static final int BUG = 4;
@@ -33,7 +33,7 @@ final class Connection {
 
   private static final List<String> SIGNAL_NAMES = List.of("INT", "TERM", "HUP");
 
-  /** Signals under way to a slow listener; more would only say the same again. */
+  /** Signals that wait for a slow listener; more would only repeat them. */
   private static final int SIGNALS = 16;
 
   private final SocketChannel channel;
@@ -61,18 +61,18 @@ final class Connection {
     try (channel) {
       converse();
     } catch (IOException cut) {
-      // The client is gone; its handler was told.
+      // The client is gone; its handler was interrupted.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** How long it has been connected without saying what it wants; nothing once it has. */
+  /** How long it has been connected without a request; nothing after the request. */
   long silentNanos() {
     return asked ? 0 : System.nanoTime() - born;
   }
 
-  /** The gateway ends: the handler is told to stop. */
+  /** The gateway ends: stops the handler. */
   void end() {
     worker.interrupt();
   }
@@ -81,7 +81,7 @@ final class Connection {
     try {
       channel.close();
     } catch (IOException closedAnyway) {
-      // It is of no more use either way.
+      // The connection is not used again either.
     }
   }
 
@@ -178,21 +178,21 @@ final class Connection {
     try {
       outbox.finish(new Payload().number(status).frame(Kind.EXIT));
     } catch (IOException gone) {
-      // Nobody is there to be told.
+      // The client is gone.
     }
   }
 
   private int stopped(ClientInvocation invocation) {
     if (server.isEnding() && !invocation.wasTold()) {
-      say("gpush: the gateway was told to end; the next command starts it again\n");
+      say("gpush: the gateway was asked to stop; the next command starts it again\n");
       return ENVIRONMENT;
     }
     return INTERRUPTED;
   }
 
   /**
-   * A handler whose stream or wait broke because the client left, or because it was told to stop,
-   * is no bug.
+   * A handler whose stream or wait broke because the client left, or because it was stopped, is not
+   * a bug.
    */
   private int stopOrBug(ClientInvocation invocation, Throwable thrown) {
     boolean brokeOff = hasCause(thrown, IOException.class) && !invocation.isConnected();
@@ -208,7 +208,7 @@ final class Connection {
     try {
       outbox.put(new ControlFrame(Kind.ERROR, line.getBytes(StandardCharsets.UTF_8)));
     } catch (IOException gone) {
-      // Nobody is there to be told.
+      // The client is gone.
     }
   }
 
@@ -261,10 +261,7 @@ final class Connection {
     return name;
   }
 
-  /**
-   * On a thread of its own: a listener that waits must not keep input and other signals from coming
-   * in.
-   */
+  /** On its own thread: a listener that waits must not delay input and other signals. */
   private void signal(ClientInvocation invocation, String name) {
     if (signals.tryAcquire()) {
       tasks.start(
@@ -286,8 +283,8 @@ final class Connection {
       return Optional.of(
           new Refusal(
               "the command line is too long",
-              "its words have " + arguments + " bytes; the limit is " + limits.argumentBytes(),
-              "put the words into a file"));
+              "its arguments have " + arguments + " bytes; the limit is " + limits.argumentBytes(),
+              "put the arguments into a file"));
     }
     Map<String, String> environment = request.environment();
     long variables =

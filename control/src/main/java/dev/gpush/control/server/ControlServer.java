@@ -21,9 +21,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Listens on the control socket and serves each connection on threads of its own. The socket's
- * folder must be this user's alone; who connects is checked again where the system tells (Linux,
- * macOS).
+ * Listens on the control socket and serves each connection on its own threads. Only this user may
+ * have access to the socket's folder; the peer's user is checked too where the system provides it
+ * (Linux, macOS).
  */
 public final class ControlServer implements AutoCloseable {
   /** Connections that wait to be accepted: a burst of scripted commands. */
@@ -35,11 +35,11 @@ public final class ControlServer implements AutoCloseable {
    */
   private static final Duration GRACE = Duration.ofMillis(300);
 
-  /** Handlers that were interrupted have this long to say goodbye. */
+  /** Handlers that were interrupted have this long to end. */
   private static final Duration FAREWELL = Duration.ofSeconds(2);
 
   /**
-   * So many more may come in to be told that there is no room; those after them find a closed door.
+   * This many more are accepted to be told that there is no room; further ones are closed at once.
    */
   private static final int TURNED_AWAY = 16;
 
@@ -82,8 +82,8 @@ public final class ControlServer implements AutoCloseable {
   }
 
   /**
-   * Begins to accept. What lay at the socket's path before is a dead gateway's: the caller holds
-   * the gateway's lock.
+   * Starts to accept. A file that is already at the socket's path is left by a dead gateway: the
+   * caller holds the gateway's lock.
    */
   public void start() {
     startToAccept(listening);
@@ -122,15 +122,15 @@ public final class ControlServer implements AutoCloseable {
     }
   }
 
-  /** What one connection too many is told. */
+  /** The refusal for one connection too many. */
   Optional<Refusal> isFull() {
     return connections() <= limits.connections()
         ? Optional.empty()
         : Optional.of(
             new Refusal(
-                "the gateway takes no more commands",
-                limits.connections() + " are under way",
-                "again when some have ended"));
+                "the gateway accepts no more commands",
+                limits.connections() + " are in progress",
+                "the same command, when some have ended"));
   }
 
   /** Stops accepting, lets commands end, stops those that do not, and waits for them. */
@@ -148,7 +148,7 @@ public final class ControlServer implements AutoCloseable {
     Files.deleteIfExists(socket);
     // Closing ends accept(). The thread in it must not be interrupted as well: JDK 25 then
     // sometimes
-    // loses a connection that just came in, and its client waits for ever.
+    // loses a connection that just came in, and its client would wait for ever.
     listening.close();
     try {
       if (!awaitNone(GRACE)) {
@@ -303,7 +303,7 @@ public final class ControlServer implements AutoCloseable {
         .equals(Files.getOwner(socket));
   }
 
-  /** Closes connections that say nothing. */
+  /** Closes connections that send no request. */
   private void lookAround() {
     try {
       while (true) {

@@ -1,11 +1,8 @@
 package dev.gpush.control.server;
 
-/** How this gateway makes room for another build's. */
+/** How this gateway is replaced by that of another build. */
 public interface Handover {
-  /**
-   * Whether somebody other than control clients needs this gateway now, such as an open ssh
-   * connection.
-   */
+  /** Whether something besides control clients uses this gateway now, such as an ssh connection. */
   boolean isInUse();
 
   /** Ends the gateway; returns at once. */

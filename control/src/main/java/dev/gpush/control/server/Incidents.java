@@ -1,8 +1,8 @@
 package dev.gpush.control.server;
 
-/** Where the server puts what went wrong inside it. */
+/** Receives the server's internal failures. */
 public interface Incidents {
-  /** A bug, with what was under way. */
+  /** A bug, with what the server was doing. */
   void bug(String during, Throwable bug);
 
   /**
@@ -10,6 +10,6 @@ public interface Incidents {
    */
   void refused(String why);
 
-  /** What to tell the user who wants to read more: the log's path. */
+  /** The path of the log, for the user. */
   String log();
 }

@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A command that a client asked for, and the client's streams, terminal and person. {@link #out},
- * {@link #err} and {@link #in} throw {@link java.io.IOException} once the client is gone. Signals
- * without a listener interrupt the handler's thread (INT, TERM, HUP).
+ * A command that a client asked for, and the client's streams and terminal. {@link #out}, {@link
+ * #err} and {@link #in} throw {@link java.io.IOException} once the client is gone. Signals without
+ * a listener interrupt the handler's thread (INT, TERM, HUP).
  */
 public interface Invocation extends Streams {
   /** The words after {@code gpush}. */
@@ -19,15 +19,15 @@ public interface Invocation extends Streams {
   /** The client's current folder. */
   Path folder();
 
-  /** All of the client's variables: whoever uses them picks. */
+  /** All of the client's variables; the caller selects. */
   Map<String, String> environment();
 
   /** What each stream is, the terminal's size now, and its colours. */
   Facts facts();
 
   /**
-   * Asks the person and waits for the line; empty when there is nobody to ask: standard input or
-   * error is no terminal, or it ended.
+   * Asks the user and waits for the line; empty when there is no terminal to ask on: standard input
+   * or error is none, or it ended.
    *
    * @param hidden what is typed is not shown
    */
@@ -43,8 +43,8 @@ public interface Invocation extends Streams {
   int spawn(List<String> command, Map<String, String> environment) throws InterruptedException;
 
   /**
-   * Whether the user has pressed Ctrl-C. TERM, HUP and a lost connection interrupt a handler too
-   * and cancel nothing: a closed terminal is no word of its user.
+   * Whether the user has pressed Ctrl-C. TERM, HUP and a lost connection also interrupt a handler
+   * but cancel nothing: closing a terminal does not mean that the user cancels.
    */
   boolean isCancelled();
 

@@ -10,9 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is on its way to the client. Handlers put, one thread writes: a handler that is interrupted
- * while it prints must not take the channel down with it, which is what the JDK's channels do to
- * interrupted writers.
+ * Frames that wait to be sent to the client. Handlers add them, one thread writes: the JDK closes a
+ * channel whose writer is interrupted, so handlers, which may be interrupted, must not write.
  */
 final class Outbox {
   /** How far a handler may be ahead of its client. */
@@ -59,7 +58,7 @@ final class Outbox {
     }
   }
 
-  /** The client is gone: nobody waits any more. */
+  /** The client is gone: wakes all who wait. */
   void close() {
     lock.lock();
     try {

@@ -22,7 +22,7 @@ final class Worker {
     }
   }
 
-  /** On the handler's thread, after the handler: what is left of an interrupt is taken off. */
+  /** On the handler's thread, after the handler: clears a remaining interrupt. */
   void end() {
     synchronized (this) {
       running = false;

@@ -2,8 +2,8 @@ package dev.gpush.control.wire;
 
 /**
  * One frame: its kind and its payload, within the kind's limit. The bytes are not copied on the way
- * in or out: whoever makes a frame gives them away. A class and no record, because two frames of
- * equal bytes are still two frames.
+ * in or out: the maker of a frame must not change them. A class and not a record, because two
+ * frames of equal bytes are still two frames.
  */
 public final class ControlFrame {
   private final Kind kind;

@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * Takes frames off a channel. A length is checked against its kind's limit, and is only a promise:
- * memory is set aside as bytes come.
+ * Takes frames off a channel. A length is checked against its kind's limit, and memory is allocated
+ * only as bytes arrive.
  */
 public final class ControlFrameReader {
   /** Length and kind. */
@@ -58,7 +58,7 @@ public final class ControlFrameReader {
     return payload;
   }
 
-  /** What was read ahead first. */
+  /** Takes what was read ahead first. */
   private int take(Kind kind, ByteBuffer target) throws IOException {
     if (buffer.hasRemaining()) {
       int count = Math.min(target.remaining(), buffer.remaining());

@@ -84,7 +84,7 @@ public final class Fields {
     return map;
   }
 
-  /** Says that all was read; more bytes are an error, because nobody would have looked at them. */
+  /** Checks that everything was read; bytes that are left are an error. */
   public void end() throws ControlProtocolException {
     if (bytes.hasRemaining()) {
       throw new ControlProtocolException(bytes.remaining() + " bytes too many");

@@ -1,8 +1,8 @@
 package dev.gpush.control.wire;
 
 /**
- * What each end says first. This frame and HANDOVER never change their shape, so that any two
- * builds can part in peace.
+ * The first frame of each end. This frame and HANDOVER never change their format, so that any two
+ * builds can hand over.
  *
  * @param protocol ends with the same number can work together
  * @param build the content hash of the jars
@@ -12,7 +12,7 @@ public record Greeting(int protocol, String build, String home, long pid) {
   /** The protocol this build speaks. */
   public static final int PROTOCOL = 1;
 
-  /** "gpsh": tells a stray connection from one of ours. */
+  /** "gpsh": distinguishes gpush from other programs that connect. */
   private static final int MAGIC = 0x67707368;
 
   public static Greeting of(String build, String home, long pid) {
@@ -29,7 +29,7 @@ public record Greeting(int protocol, String build, String home, long pid) {
         .frame(Kind.HELLO);
   }
 
-  /** Reads a greeting. Fields that a later protocol adds at the end are left alone. */
+  /** Reads a greeting. Ignores fields that a later protocol adds at the end. */
   public static Greeting of(ControlFrame frame) throws ControlProtocolException {
     if (frame.kind() != Kind.HELLO) {
       throw new ControlProtocolException("a conversation begins with HELLO, not " + frame);

@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /** What a frame is, its number on the wire, and how long its payload may be. */
 public enum Kind {
-  /** Both ways, first: {@link Greeting}. */
+  /** Both directions, first: {@link Greeting}. */
   HELLO(1, Kind.SMALL),
 
   /** Client: {@link Request}, once. */
@@ -19,14 +19,11 @@ public enum Kind {
   SIZE(6, Kind.SMALL),
   /** Client: the exit status of what SPAWN asked for. */
   SPAWNED(7, Kind.SMALL),
-  /** Client: the answer to ASK: somebody or nobody, and the line. */
+  /** Client: the answer to ASK: whether there is one, and the line. */
   ANSWER(8, Kind.SMALL),
-  /** Client: nobody reads standard output (1) or error (2) any more. */
+  /** Client: standard output (1) or error (2) is no longer read. */
   BROKEN(9, Kind.SMALL),
-  /**
-   * Client, in place of REQUEST: please end, another build takes over; byte 1 means even when in
-   * use.
-   */
+  /** Client, instead of REQUEST: end, another build takes over; byte 1 means even when in use. */
   HANDOVER(10, Kind.SMALL),
 
   /** Server: bytes for standard output. */
@@ -39,11 +36,11 @@ public enum Kind {
   SPAWN(35, Request.MAX_BYTES),
   /** Server: that many more bytes of standard input may come. */
   WANT(36, Kind.SMALL),
-  /** Server: ask the person this question. */
+  /** Server: ask the user this question. */
   ASK(37, Kind.SMALL),
   /** Server, last: the exit status. */
   EXIT(38, Kind.SMALL),
-  /** Server, last: the request is not taken, and why. */
+  /** Server, last: the request is refused, and why. */
   REFUSED(39, Kind.SMALL),
   /** Server, last: whether it ends for another build. */
   HANDED_OVER(40, Kind.SMALL);

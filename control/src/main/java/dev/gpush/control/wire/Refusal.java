@@ -1,6 +1,6 @@
 package dev.gpush.control.wire;
 
-/** Why a connection is turned away, in the three parts that a person reads. */
+/** Why a connection is turned away, in the three parts that users see. */
 public record Refusal(String what, String because, String attempt) {
   public ControlFrame frame() {
     return new Payload().text(what).text(because).text(attempt).frame(Kind.REFUSED);

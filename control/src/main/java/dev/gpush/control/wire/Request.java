@@ -12,8 +12,8 @@ import java.util.Map;
 public record Request(
     List<String> arguments, String folder, Map<String, String> environment, Facts facts, long pid) {
   /**
-   * Linux takes 2 MiB of arguments and environment together unless told otherwise; twice that is
-   * surely a mistake.
+   * Linux takes 2 MiB of arguments and environment together by default; twice that is surely a
+   * mistake.
    */
   public static final int MAX_BYTES = 4 * 1024 * 1024;
 

@@ -43,8 +43,8 @@ class LostGatewayTest {
   private static final String SILENT =
       """
       gpush: the gateway does not answer
-        because its process hangs or is stopped (host=here pid=4711 home=/h)
-        try: kill -CONT 4711; gpush ps    # or kill -9 4711: sessions and runs go on without it
+        because its process hangs or is suspended (host=here pid=4711 home=/h)
+        try: kill -CONT 4711; gpush ps    # or kill -9 4711: sessions and runs continue without it
       """;
 
   @TempDir private Path temporary;
@@ -78,9 +78,9 @@ class LostGatewayTest {
     assertEquals(3, answer.status());
     assertEquals(
         """
-        gpush: the gateway was lost while the command was under way
-          because it ended without a word
-          try: gpush ps    # starts it again; sessions and runs on the nodes go on without it
+        gpush: the gateway ended during the command
+          because it ended without an answer
+          try: gpush ps    # starts it again; sessions and runs on the nodes continue
         """,
         answer.err());
   }

@@ -100,7 +100,7 @@ class HomeFolderTest {
 
     var refused = assertThrows(IOException.class, () -> HomeFolder.make(home()));
 
-    assertTrue(refused.getMessage().contains("is another user's"), refused.getMessage());
+    assertTrue(refused.getMessage().contains("belongs to another user"), refused.getMessage());
     assertEquals(OPEN, mode(home()));
   }
 }

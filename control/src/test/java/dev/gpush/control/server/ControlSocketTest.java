@@ -443,9 +443,9 @@ class ControlSocketTest {
         assertEquals(3, third.status());
         assertEquals(
             """
-            gpush: the gateway takes no more commands
-              because 2 are under way
-              try: again when some have ended
+            gpush: the gateway accepts no more commands
+              because 2 are in progress
+              try: the same command, when some have ended
             """,
             third.err());
       }
@@ -603,7 +603,7 @@ class ControlSocketTest {
     gateway.close();
 
     assertEquals(3, answer.get().status());
-    assertTrue(answer.get().err().contains("the gateway was told to end"), answer.get()::err);
+    assertTrue(answer.get().err().contains("the gateway was asked to stop"), answer.get()::err);
     assertFalse(Files.exists(gateway.socket()));
   }
 

@@ -26,7 +26,7 @@ class OtherBuildTest {
 
       assertEquals(5, answer.status());
       assertEquals(
-          "gpush: the gateway (pid 4711) is another build and in use; going on with it, until"
+          "gpush: the gateway (pid 4711) is another build and in use; using it until"
               + " gpush gateway stop\n",
           answer.err());
     }

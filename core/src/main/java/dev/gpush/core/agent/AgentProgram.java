@@ -9,25 +9,25 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The agent as something that can be started by any backend that can spawn a command: the
- * arguments, and what goes to its stdin first. docs/technical/link.md section 1 is the contract.
- * Thread-safe.
+ * How a backend that can spawn a command starts the agent: the arguments, and what is written to
+ * its stdin first. docs/technical/link.md section 1 is the contract. Thread-safe.
  */
 public interface AgentProgram {
   /**
-   * Begins a list of interpreters that is one, as words: it is not looked for, and needs no shell.
+   * Starts a list that is the command of one interpreter: that one is not searched for, and needs
+   * no shell.
    */
   String ONE = "--";
 
   /**
    * The command; the interpreters are tried in this order, names are looked up on the node's PATH.
-   * After {@link #ONE} come the words of the only one.
+   * After {@link #ONE} comes the command of the only one.
    */
   List<String> arguments(List<String> interpreters);
 
   /**
-   * As {@link #arguments} for a node on which an agent runs, so that a Python there is known to be
-   * fit.
+   * As {@link #arguments} for a node on which an agent runs, so that a Python there is known to
+   * work.
    */
   List<String> questionArguments(List<String> interpreters);
 
@@ -47,8 +47,8 @@ public interface AgentProgram {
   /**
    * Reads up to and including the preamble of a relay; what follows on the pipe are frames.
    *
-   * @return false when it found no agent; {@link #begin} with mode attach looks more closely and
-   *     tells why
+   * @return false when it found no agent; {@link #begin} with mode attach searches further and
+   *     reports why
    */
   boolean beginRelay(Pipe pipe) throws IOException;
 
@@ -69,8 +69,8 @@ public interface AgentProgram {
   boolean beginRelay(Pipe pipe, Duration patience) throws IOException;
 
   /**
-   * Asks the agent behind a relay that has begun for its status; may be asked again. What follows
-   * on the pipe are frames, when the caller gets to it: the agent waits for ten minutes.
+   * Asks the agent behind a relay that has begun for its status; may be called again. Frames may
+   * follow on the pipe later: the agent waits ten minutes for them.
    */
   Json status(Pipe relay, Duration limit) throws IOException;
 
@@ -81,13 +81,13 @@ public interface AgentProgram {
   Json ask(Pipe pipe, Json.Obj header) throws IOException;
 
   /**
-   * What {@link #begin} writes, for a script that starts agents when nobody is there to talk to
-   * them. The loader takes it on stdin.
+   * What {@link #begin} writes, for a script that starts agents while no gateway is connected. The
+   * loader reads it from stdin.
    */
   byte[] packet(Json.Obj header);
 
   /**
-   * The same for a place that keeps it in files, by their names.
+   * The same for a backend that keeps it in files, by their names.
    *
    * @see #commandIn
    */

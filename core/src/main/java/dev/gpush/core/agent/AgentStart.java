@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The {@code start} part of an agent's header, as docs/technical/link.md section 1 has it: what
- * every backend says there in the same way. What is special to it is laid over this.
+ * The {@code start} part of an agent's header, as docs/technical/link.md section 1 has it: the
+ * fields that are the same for all backends. Each adds its own.
  */
 public final class AgentStart {
   private AgentStart() {}
 
-  /** Of any node of a gang: one that finds out by itself which it is. It holds no locks. */
+  /** For any node of a gang: the agent finds out by itself which node it is. It holds no locks. */
   public static Json.Obj of(GangRequest request) {
     return Json.object(
         "owner",
@@ -36,22 +36,25 @@ public final class AgentStart {
         Json.object());
   }
 
-  /** Of this one. */
+  /** For this node. */
   public static Json.Obj of(GangRequest request, NodeInfo node) {
     return at(of(request), node);
   }
 
   /**
-   * The whole header for agents that a script starts when nobody is there to talk to them.
+   * The whole header for agents that a script starts while no gateway is connected.
    *
-   * @param variable of the node's environment, which says the number of the node
+   * @param variable of the node's environment, that holds the number of the node
    */
   public static Json.Obj header(GangRequest request, String variable, Json.Obj start) {
     return Json.object(
         "mode", "start", "gang", request.gang().text(), "node_from", variable, "start", start);
   }
 
-  /** Of one that holds nothing, where an agent was killed: so that it can be asked to release. */
+  /**
+   * For an agent without locks, where the former one was killed: it is started only to be asked to
+   * release.
+   */
   public static Json.Obj again(Gang gang, NodeInfo node) {
     Json.Obj nobody =
         Json.object(

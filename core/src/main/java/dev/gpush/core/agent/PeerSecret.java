@@ -5,8 +5,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * What the agents of one gang, and nobody else, know: made when the gang is reserved, given to each
- * agent on its stdin, and kept nowhere. docs/technical/link.md section 8.
+ * The secret that only the agents of one gang know: made when the gang is reserved, given to each
+ * agent on its stdin, and stored nowhere. docs/technical/link.md section 8.
  */
 public final class PeerSecret {
   private static final int BYTES = 32;
@@ -29,14 +29,14 @@ public final class PeerSecret {
   }
 
   /**
-   * The same where nodes are hosts of their own: node 0 listens at a port that it chooses, and the
-   * others are told later where.
+   * The same where each node is a host: node 0 listens at a port that it chooses, and the others
+   * learn the port later.
    */
   public Json.Obj onHosts() {
     return Json.object("key", hex, "listen", Json.object("host", "0.0.0.0", "port", 0));
   }
 
-  /** What the other nodes are told then: where node 0 listens. */
+  /** Where node 0 listens, for the other nodes. */
   public static Json.Obj nodeZero(String host, int port) {
     return Json.object("node0", Json.object("host", host, "port", port));
   }

@@ -3,11 +3,10 @@ package dev.gpush.core.backend;
 import dev.gpush.core.gang.NodeInfo;
 
 /**
- * A node whose agent is another one than before.
+ * A node whose agent was replaced by another one.
  *
  * @param why the former one has ended: words without a subject before them ("its container was
- *     killed …"); empty where nobody there knows
- * @param now what the node is since then: on some backends another machine comes for one that is
- *     lost
+ *     killed …"); empty when the backend does not know
+ * @param now the node as it is now: on some backends another machine replaces a lost one
  */
 public record Anew(String why, NodeInfo now) {}

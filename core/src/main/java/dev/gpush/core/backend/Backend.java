@@ -16,17 +16,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A place that can grant gangs. Seven small things; everything above the pipe is the same for all
- * of them.
+ * Grants gangs of nodes. A backend does seven small things; everything above the pipe is the same
+ * for all backends.
  *
  * <p>All methods block, may be called from any thread, and stop promptly when interrupted (a
- * reservation under way is then rolled back, unless its {@link Waiter} leaves its place). They
- * throw {@link dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or {@code
- * AgentFailure} for what a user can act on. After any exception from {@link #reserve} nothing is
- * held. Every implementation passes {@code BackendContract}.
+ * reservation under way is then rolled back, unless its {@link Waiter} says to leave it in the
+ * queue). They throw {@link dev.gpush.core.failure.GpushException} with a {@code BackendFailure} or
+ * {@code AgentFailure} for what a user can act on. After any exception from {@link #reserve}
+ * nothing is held. Every implementation passes {@code BackendContract}.
  */
 public interface Backend {
-  /** The name under which the configuration knows it ("local", "hpc"). */
+  /** Its name in the configuration ("local", "hpc"). */
   String name();
 
   /** local, ssh, slurm, kubernetes … */
@@ -35,18 +35,18 @@ public interface Backend {
   /** One line for {@code gpush backends}: what is there, or why it cannot be used. */
   String describe();
 
-  /** Side-effect free: can it ever fit, now or when, or why never. */
+  /** Whether the request can be granted now, later or never, and why. Without side effects. */
   Plan plan(GangRequest request);
 
   /**
-   * All nodes or none. Idempotent: asked again with the same gang id, it gives the gang that the
-   * first try got. Local and ssh never wait; a queue is waited for until interrupted.
+   * All nodes or none. Idempotent: a second call with the same gang id returns the gang that the
+   * first one got. Local and ssh never wait; a queue is waited for until interrupted.
    */
   Gang reserve(GangRequest request) throws InterruptedException;
 
   /**
-   * As {@link #reserve(GangRequest)}; the waiter hears what the request waits for, and says whether
-   * its place in a queue outlives an interrupt.
+   * As {@link #reserve(GangRequest)}; the waiter receives what the request waits for, and decides
+   * whether the request stays in the queue after an interrupt.
    */
   default Gang reserve(GangRequest request, Waiter waiter) throws InterruptedException {
     return reserve(request);
@@ -54,7 +54,7 @@ public interface Backend {
 
   /**
    * Waits again for a gang that was asked for before, perhaps by another process, and never asks
-   * for it a second time. A failure that only says that the place cannot be reached ({@code
+   * for it a second time. A failure that only says that the backend cannot be reached ({@code
    * ExitStatus.ENVIRONMENT}) leaves the request in the queue; after any other nothing is held.
    */
   default Gang resume(GangRequest request, Waiter waiter) throws InterruptedException {
@@ -62,14 +62,14 @@ public interface Backend {
         new BackendFailure.ReserveFailed(name(), "it has no queue to wait in again"));
   }
 
-  /** Always the same. */
+  /** Never changes. */
   Capabilities capabilities();
 
   /**
-   * What runs already under a name that people have for it there ({@code job/train}), and can be
-   * worked with as a gang whose nodes are not ours; asked for by {@link GangRequest#attach}.
+   * What runs already under a name of the backend ({@code job/train}) and can be used as a gang
+   * whose nodes gpush does not own; requested by {@link GangRequest#attach}.
    *
-   * @return empty where there is no such thing as that
+   * @return empty when the backend cannot lend nodes
    */
   default Optional<Loan> lends(String name) {
     return Optional.empty();
@@ -77,17 +77,17 @@ public interface Backend {
 
   Observation observe(Gang gang);
 
-  /** What became of a node that others saw begin anew. */
+  /** Why the agent of a node was replaced, and what the node is now. */
   default Anew anew(Gang gang, int node) {
     return new Anew("", gang.nodes().get(node));
   }
 
-  /** Sets the far side's lease afresh, counted from now. */
+  /** Sets the lease of the agents and the backend, counted from now. */
   void renew(Gang gang, LeaseTerms terms);
 
   /**
-   * Lets go and waits until it is really gone; idempotent. What was not ours on the nodes is kept
-   * and named.
+   * Releases the gang and waits until it is gone; idempotent. Files on the nodes that gpush did not
+   * write are kept and named.
    *
    * @return the kept paths, each with its node ({@code node 1: /path})
    * @throws dev.gpush.core.failure.GpushException with {@code NotReleased} when that cannot be
@@ -95,15 +95,15 @@ public interface Backend {
    */
   List<String> release(Gang gang, Duration limit) throws InterruptedException;
 
-  /** Everything of this owner that carries our tag. */
+  /** All gangs of this owner that have gpush's tag. */
   List<Discovered> discover(String owner);
 
-  /** Runs a command on a node; the way to the agent is always this. */
+  /** Runs a command on a node; every connection to an agent is made with it. */
   Pipe spawn(Gang gang, int node, List<String> arguments) throws IOException;
 
   /**
-   * A pipe to the node's agent that needs no relay, or on which one has begun already; what goes
-   * through it is the link from the first byte. Empty: {@link #spawn} a relay.
+   * A pipe to the node's agent that needs no relay, or on which a relay has started already; the
+   * link uses it from the first byte. Empty: {@link #spawn} a relay.
    */
   default Optional<Pipe> straight(Gang gang, int node) throws IOException {
     return Optional.empty();
@@ -119,8 +119,8 @@ public interface Backend {
 
   /**
    * Tells the agents of a gang that is larger than {@link #mostPipes} where node 0's agent listens
-   * for them, without a pipe to each. Whoever knows it already does nothing; who does not answer is
-   * not waited for.
+   * for them, without a pipe to each. An agent that knows it already does nothing; one that does
+   * not answer is not waited for.
    *
    * @param where the parameters of the agents' {@code peers}, as {@code PeerSecret} has them
    */
@@ -130,7 +130,7 @@ public interface Backend {
 
   /**
    * The same backend, which asks the agents of one gang over these connections where they are open,
-   * and in its own way where they are not.
+   * and with its own commands where they are not.
    */
   default Backend asking(LinkedAgents agents) {
     return this;
@@ -149,14 +149,14 @@ public interface Backend {
     return List.of("python3", "python");
   }
 
-  /** Lines for {@code gpush backends --explain}: which way is taken to it, and why. */
+  /** Lines for {@code gpush backends --explain}: how it is reached, and why. */
   default List<String> explain() {
     return List.of();
   }
 
   /**
-   * The ways that may need a person, called as the nodes' hosts where nodes are reached by them;
-   * {@code gpush login} opens those that are closed.
+   * The logins that may need the user, named as the hosts of the nodes that they lead to; {@code
+   * gpush login} opens those that are closed.
    */
   default List<Gate> gates() {
     return List.of();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The backends that a configuration names. Made by app, which alone knows the adapters.
+ * The backends that a configuration names. Made by app, the only module that knows the adapters.
  * Thread-safe.
  */
 public interface Backends {

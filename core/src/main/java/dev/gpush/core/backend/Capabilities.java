@@ -8,11 +8,11 @@ public record Capabilities(Set<Capability> all) {
   public enum Capability {
     /** A request that does not fit now may wait there for its turn. */
     QUEUE,
-    /** Options of sbatch mean something there. */
+    /** Options of sbatch are used. */
     NATIVES,
     /** Nodes can be made of a container image. */
     IMAGES,
-    /** The disks of nodes outlive the gang, so that what is kept there can be had later. */
+    /** The disks of nodes outlive the gang, so that files that are kept there can be read later. */
     KEPT_FILES
   }
 

@@ -2,6 +2,9 @@ package dev.gpush.core.backend;
 
 import dev.gpush.core.gang.Gang;
 
-/** A gang with our tag that a backend lists: to adopt after a lost laptop, and to find leaks. */
+/**
+ * A gang with gpush's tag that a backend lists: for adoption after a lost laptop, and to find
+ * leaks.
+ */
 public record Discovered(
     Gang gang, String session, String owner, String holder, boolean complete) {}

@@ -11,7 +11,7 @@ public sealed interface Observation {
   record Exists() implements Observation {}
 
   /**
-   * Some nodes are gone for good, the others live.
+   * Some nodes are gone for good, the others work.
    *
    * @param lost by number, not empty
    */

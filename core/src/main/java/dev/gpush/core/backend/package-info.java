@@ -1,4 +1,4 @@
-/** The port of a place that can grant gangs, and the words around it. */
+/** The port of backends, which grant gangs, and the types that it uses. */
 @NullMarked
 package dev.gpush.core.backend;
 

@@ -31,14 +31,14 @@ public record Config(
   }
 
   /**
-   * A key that a file has and this version does nothing with.
+   * A key in a file that has no effect in this version.
    *
    * @param origin the file and line, as of a setting
    * @param effect what happens instead, as the rest of a sentence
    */
   public record Unsupported(String key, String effect, String origin) {}
 
-  /** Whether somebody has said which backends to ask, as opposed to all that there are. */
+  /** Whether the configuration names the backends to ask; otherwise all are asked. */
   public boolean isOrdered() {
     return settings.stream()
         .anyMatch(setting -> setting.key().equals("backends") && !setting.isBuiltIn());

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 
 /**
  * A folder on the nodes, as a configuration names it: {@code /scratch/$USER/runs}, {@code ~/runs}.
- * What would not be a whole path on the node is refused: files would go to a folder that the user
- * did not name, perhaps on a disk that goes away with the node.
+ * A path that is not absolute on the node is refused: files would go to a folder that the user did
+ * not name, perhaps on a disk that goes away with the node.
  */
 public record NodeFolder(String text) {
   private static final Pattern VARIABLE =
@@ -46,8 +46,8 @@ public record NodeFolder(String text) {
   }
 
   /**
-   * What a text of a promised form lacks today, as a sentence without its subject. A file with such
-   * a text can be read; what would put files there is refused.
+   * Why a text in a form that is planned cannot be used yet, as a sentence without its subject. A
+   * file with such a text can be read; commands that would put files there are refused.
    */
   public static Optional<String> unsupported(String text) {
     if (text.startsWith("pvc/")) {
@@ -61,7 +61,7 @@ public record NodeFolder(String text) {
     return Optional.empty();
   }
 
-  /** What keeps a text from being such a folder, as a sentence without its subject. */
+  /** Why a text is not such a folder, as a sentence without its subject. */
   public static Optional<String> flaw(String text, Variables variables) {
     Optional<String> unsupported = unsupported(text);
     if (unsupported.isPresent()) {
@@ -84,7 +84,10 @@ public record NodeFolder(String text) {
     };
   }
 
-  /** {@code $USER/runs} is not: a name is no folder. Of other variables the node knows more. */
+  /**
+   * {@code $USER/runs} is not, because a name is not a folder. Other variables may be; only the
+   * node knows their values.
+   */
   private static boolean isWhole(String text, Variables variables) {
     Matcher first = VARIABLE.matcher(text);
     if (!first.lookingAt()) {

@@ -9,7 +9,7 @@ import dev.gpush.core.json.Json;
  * @param text the value as people write it: {@code 1h} where the value is 3600; empty for none
  */
 public record Setting(String key, Json value, String text, String origin) {
-  /** The origin of what nobody has set. */
+  /** The origin of a default. */
   public static final String BUILT_IN = "built in";
 
   public boolean isBuiltIn() {

@@ -3,7 +3,7 @@ package dev.gpush.core.failure;
 import dev.gpush.core.json.Json;
 import java.util.List;
 
-/** The agent on a node could not be started, found or spoken to. */
+/** The agent on a node could not be started, found or reached. */
 public sealed interface AgentFailure extends Failure {
   record NoPython(List<String> tried) implements AgentFailure {}
 
@@ -12,7 +12,7 @@ public sealed interface AgentFailure extends Failure {
   /** The agent's folder, workspace or lock cannot be made: full, read-only, not ours. */
   record CannotWrite(String path, String reason) implements AgentFailure {}
 
-  /** Something that this gang must hold is held by somebody else. */
+  /** Something that this gang needs exclusively is held by another one. */
   record Held(String what, String holder) implements AgentFailure {}
 
   /** Another gateway has attached to the gang since, under this term. */
@@ -28,7 +28,7 @@ public sealed interface AgentFailure extends Failure {
   /** A stream or call was refused with this code (docs/technical/link.md). */
   record Refused(String what, String code, Json facts) implements AgentFailure {}
 
-  /** The link ended while something was under way. */
+  /** The link ended during a request. */
   record LinkOver(int node, String reason) implements AgentFailure {}
 
   @Override

@@ -18,13 +18,13 @@ public sealed interface BackendFailure extends Failure {
   record Unknown(String backend, List<String> known, Optional<String> nearest)
       implements BackendFailure {}
 
-  /** The place cannot be used at all: {@code remedy} is a command or an installation step. */
+  /** The backend cannot be used at all: {@code remedy} is a command or an installation step. */
   record Unavailable(String backend, String reason, String remedy) implements BackendFailure {}
 
   /** Reserving failed part-way; everything was rolled back. */
   record ReserveFailed(String backend, String reason) implements BackendFailure {}
 
-  /** Asked what it could grant, it said nothing for so long. */
+  /** Asked what it could grant, it did not answer for this time. */
   record NoAnswer(String backend, Duration waited) implements BackendFailure {}
 
   /** Several were asked, and none of them can; each has its own reason. */
@@ -34,10 +34,10 @@ public sealed interface BackendFailure extends Failure {
     }
   }
 
-  /** Why one of several cannot. */
+  /** Why one of several backends cannot grant it. */
   record Refusal(String backend, Failure failure) {}
 
-  /** What was released is still there, or nobody can tell. */
+  /** What was released still exists, or its state is unknown. */
   record NotReleased(String backend, String gang, String reason) implements BackendFailure {}
 
   @Override

@@ -1,7 +1,7 @@
 package dev.gpush.core.failure;
 
 /**
- * Something went wrong that a person can act on. Each case has facts and no prose: the three-part
+ * Something went wrong that a user can act on. Each case has facts and no prose: the three-part
  * message (what failed, because, try) is made by the shell's one renderer, in an exhaustive switch.
  * A bug is not a Failure; it is an exception that reaches the top.
  */

@@ -19,7 +19,7 @@ public sealed interface LaunchFailure extends Failure {
 
   record NoPython(int node, List<String> tried) implements LaunchFailure {}
 
-  /** The Python that it has to be is there and does not work. */
+  /** The requested Python exists but does not work. */
   record BrokenPython(int node, String python, String reason) implements LaunchFailure {}
 
   /** Torch is wanted and this Python has none; {@code others} are ones that have. */
@@ -32,7 +32,7 @@ public sealed interface LaunchFailure extends Failure {
 
   record Refused(int node, String code, String detail) implements LaunchFailure {}
 
-  /** The supervisor is gone without a word: killed, or its machine restarted. */
+  /** The supervisor ended without a result: it was killed, or its machine restarted. */
   record Lost(int run, int node) implements LaunchFailure {}
 
   @Override

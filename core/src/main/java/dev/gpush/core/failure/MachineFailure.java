@@ -1,45 +1,46 @@
 package dev.gpush.core.failure;
 
 /**
- * The way to a machine is closed. {@code machine} is its name as the user wrote it, {@code login}
- * what {@code gpush login} takes. Text from elsewhere in these facts is already cleaned and capped.
+ * A machine cannot be reached. {@code machine} is its name as the user wrote it, {@code login} what
+ * {@code gpush login} takes. Text from elsewhere in these facts is already cleaned and capped.
  */
 public sealed interface MachineFailure extends Failure {
-  /** Its name means nothing here. */
+  /** Its name cannot be resolved. */
   record UnknownHost(String machine, String reason) implements MachineFailure {}
 
-  /** Somebody is there, and nothing listens at the port. */
+  /** The host answers, but no program listens at the port. */
   record Refused(String machine, String reason) implements MachineFailure {}
 
-  /** Nothing answers, or the network does not lead there. */
+  /** Nothing answers, or there is no route to it. */
   record Unreachable(String machine, String reason) implements MachineFailure {}
 
   /**
-   * It wants what only a person has. Nothing is tried any more until one has logged in.
+   * It asks for something that only the user has. Nothing more is tried until the user has logged
+   * in.
    *
-   * @param methods what it would take: {@code password}, {@code keyboard-interactive}
+   * @param methods what it asks for: {@code password}, {@code keyboard-interactive}
    */
   record NeedsYou(String machine, String login, String methods) implements MachineFailure {}
 
-  /** No key was taken, and it takes nothing else. */
+  /** No key was accepted, and it accepts nothing else. */
   record KeyRefused(String machine, String login, String reason) implements MachineFailure {}
 
-  /** It has not been seen before, so nobody knows whether it is the right one. */
+  /** Its host key is not known yet, so it may be another machine. */
   record HostKeyUnknown(String machine, String login, String reason) implements MachineFailure {}
 
-  /** It has another key than it had: another machine, or somebody between. */
+  /** Its host key has changed: it is another machine, or someone intercepts the connection. */
   record HostKeyChanged(String machine, String reason) implements MachineFailure {}
 
-  /** The machine between does not let through. */
+  /** The jump host does not connect to it. */
   record ProxyFailed(String machine, String reason) implements MachineFailure {}
 
   /** This machine has no ssh. */
   record NoSsh(String machine, String program) implements MachineFailure {}
 
-  /** What is none of the others, in ssh's own words. */
+  /** Any other failure, in ssh's own words. */
   record Broken(String machine, String reason) implements MachineFailure {}
 
-  /** Whether it may be over by itself, so that trying again makes sense. */
+  /** Whether it may end by itself, so that a retry makes sense. */
   default boolean mayPass() {
     return switch (this) {
       case UnknownHost _, Refused _, Unreachable _, ProxyFailed _, Broken _ -> true;

@@ -7,24 +7,24 @@ public sealed interface SessionFailure extends Failure {
   /** One line of the difference between what a session has and what was asked. */
   record Difference(String what, String has, String asked) {}
 
-  /** {@code up} asked for something else than the session of this name has. */
+  /** {@code up} asked for something else than this session is. */
   record Differs(String session, List<Difference> differences) implements SessionFailure {
     public Differs {
       differences = List.copyOf(differences);
     }
   }
 
-  /** The gang is not there any more; the session was ended because of it. */
+  /** The gang no longer exists; the session was ended because of it. */
   record Gone(String session, String reason) implements SessionFailure {}
 
   /**
-   * Some nodes of the gang are gone for good; what runs on the others goes on.
+   * Some nodes of the gang are gone for good; runs on the others continue.
    *
    * @param nodes "node 1", "nodes 1, 3"
    */
   record NodesLost(String session, String nodes, int of, String reason) implements SessionFailure {}
 
-  /** Another command is at work on this session. */
+  /** Another command is using this session. */
   record Busy(String session, String doing) implements SessionFailure {}
 
   /** Node numbers start at 0. */
@@ -40,20 +40,20 @@ public sealed interface SessionFailure extends Failure {
    */
   record Queued(String session, String words) implements SessionFailure {}
 
-  /** Its request was given up by another command while this one waited for it. */
+  /** Another command cancelled its request while this one waited for it. */
   record GivenUp(String session) implements SessionFailure {}
 
   /** The lease cannot be moved there. */
   record CannotExtend(String session, String reason, String remedy) implements SessionFailure {}
 
   /**
-   * Another home of the same owner has it, and may be at work with it.
+   * Another home of the same owner has it, and may still be using it.
    *
-   * @param isNamed whoever asked said which one is meant
+   * @param isNamed the user has named it
    */
   record HeldElsewhere(String session, String holder, boolean isNamed) implements SessionFailure {}
 
-  /** A gang that is no session of this home cannot become one. */
+  /** A gang that is not a session of this home cannot become one. */
   record CannotAdopt(String session, String reason) implements SessionFailure {}
 
   /** Released as far as we could; this could not be confirmed. */

@@ -14,8 +14,8 @@ public sealed interface SyncFailure extends Failure {
   }
 
   /**
-   * The root is one that must be asked for ($HOME, /), or holds more than the limits, and nobody
-   * answered.
+   * The root is one that must be asked for ($HOME, /), or holds more than the limits, and the user
+   * did not confirm.
    */
   record TooMuch(String root, String why, long files, long bytes) implements SyncFailure {}
 
@@ -27,7 +27,7 @@ public sealed interface SyncFailure extends Failure {
 
   record NoSuchPath(int node, String path) implements SyncFailure {}
 
-  /** What a node has is not written here: its name, or where it would go, is refused. */
+  /** A file of a node is not written here: its name or its place is refused. */
   record NotPulled(int node, String path, String why) implements SyncFailure {}
 
   /** Two local names are one name on the node, or cannot be there. */

@@ -2,9 +2,11 @@ package dev.gpush.core.failure;
 
 import java.util.List;
 
-/** The command line, or what it names, is not right. */
+/** The command line, or something that it names, is wrong. */
 public sealed interface UsageFailure extends Failure {
-  /** A word that is no command; {@code nearest} is what was perhaps meant, possibly empty. */
+  /**
+   * A word that is no command; {@code nearest} has the commands that may be meant, possibly none.
+   */
   record UnknownCommand(String word, List<String> nearest) implements UsageFailure {}
 
   /**
@@ -16,7 +18,7 @@ public sealed interface UsageFailure extends Failure {
   /** A value that breaks a rule: {@code what} names the thing ("--nodes", "session name"). */
   record BadValue(String what, String value, String rule) implements UsageFailure {}
 
-  /** The headers of a batch script are no request. */
+  /** The headers of a batch script cannot be used as a request. */
   record BadScript(String file, List<BadLine> lines) implements UsageFailure {
     public BadScript {
       lines = List.copyOf(lines);
@@ -33,7 +35,7 @@ public sealed interface UsageFailure extends Failure {
   /** No session was named, and the folder has none or several. */
   record WhichSession(List<String> known) implements UsageFailure {}
 
-  /** A gang that is there and in no ledger of this home. */
+  /** A gang that exists and is not in this home's ledger. */
   record Adoptable(String gang, String session, String backend, String holder) {}
 
   /**
@@ -50,10 +52,10 @@ public sealed interface UsageFailure extends Failure {
     }
   }
 
-  /** A question came up and nobody is there to answer: {@code flag} answers it beforehand. */
+  /** A question has no terminal to be asked on: {@code flag} answers it beforehand. */
   record NobodyToAsk(String question, String flag) implements UsageFailure {}
 
-  /** The person said no. */
+  /** The user answered no. */
   record Declined(String question) implements UsageFailure {}
 
   @Override

@@ -25,7 +25,7 @@ public final class WholeFile {
 
   private WholeFile() {}
 
-  /** What the file is to hold. */
+  /** Writes the content of the file. */
   @FunctionalInterface
   public interface Content {
     void writeTo(OutputStream out) throws IOException;

@@ -1,4 +1,4 @@
-/** Files that a killed process leaves whole. */
+/** Files that stay whole when the process is killed, and why a file could not be used. */
 @NullMarked
 package dev.gpush.core.file;
 

@@ -7,8 +7,8 @@ import java.util.List;
  * A granted gang.
  *
  * @param detail the backend's own name for it ("slurm job 4711"), possibly empty
- * @param isBorrowed its nodes are somebody else's: they are there before it and after it, and only
- *     the agents on them are ours
+ * @param isBorrowed its nodes belong to someone else: they exist before and after it, and gpush
+ *     owns only the agents on them
  */
 public record Gang(
     GangId id, String backend, List<NodeInfo> nodes, String detail, boolean isBorrowed) {
@@ -21,7 +21,7 @@ public record Gang(
     this(id, backend, nodes, detail, false);
   }
 
-  /** The same where one of its nodes is another machine now. */
+  /** The same gang, with one node replaced by another machine. */
   public Gang with(NodeInfo node) {
     List<NodeInfo> all =
         nodes.stream().map(each -> each.index() == node.index() ? node : each).toList();

@@ -3,8 +3,8 @@ package dev.gpush.core.gang;
 import java.util.regex.Pattern;
 
 /**
- * The random name of a gang: sixteen hex digits, made before anything is asked for, so that a lost
- * reply can be asked again.
+ * The random name of a gang: sixteen hex digits, made before the backend is asked, so that the
+ * request can be repeated after a lost reply.
  */
 public record GangId(String text) {
   private static final Pattern RULE = Pattern.compile("[0-9a-f]{16}");

@@ -38,7 +38,9 @@ public record GpuRequest(Optional<String> model, int count) {
     return new GpuRequest(Optional.ofNullable(match.group(1)), count);
   }
 
-  /** What would have been asked for, to get these: a driver's name of a model becomes one word. */
+  /**
+   * The request that would have got this node's GPUs: a driver's name of a model becomes one word.
+   */
   public static GpuRequest of(NodeInfo node) {
     if (!node.hasGpus()) {
       return none();

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The two numbers of a lease that are enforced on the far side, both counted from when they are
- * said: no wall clock crosses machines.
+ * The two limits of a lease, which the agents and the backend enforce. Both are durations counted
+ * from when they arrive, so no wall clock is compared.
  *
- * @param hardEnd released then whatever runs; empty: no hard end (local, ssh)
+ * @param hardEnd the gang is released then whatever runs; empty: no hard end (local, ssh)
  * @param keepsHardEnd the hard end stays where it is: only the idle time is set
- * @param idle released after so long without activity (a run in progress is activity)
- * @param warnings how long before either end people are told; empty: at the agent's own lengths, or
- *     at those it was given before
+ * @param idle the gang is released after this time without activity (a run in progress is activity)
+ * @param warnings how long before either end terminals are warned; empty: the agent's own defaults,
+ *     or those it was given before
  */
 public record LeaseTerms(
     Optional<Duration> hardEnd, boolean keepsHardEnd, Duration idle, List<Duration> warnings) {
-  /** An agent whose gateway never came to claim it lets go after this. */
+  /** An agent that no gateway has claimed ends after this time. */
   public static final Duration UNCLAIMED = Duration.ofMinutes(10);
 
   public LeaseTerms {
@@ -33,8 +33,8 @@ public record LeaseTerms(
   }
 
   /**
-   * For a lease that exists. What is left of its time is not asked and set again: time passes
-   * between, and a scheduler may refuse the difference.
+   * For an existing lease: the hard end stays. Reading what is left and setting it again would
+   * change it, because time passes in between, and a scheduler may refuse that.
    */
   public static LeaseTerms ofIdleTime(Duration idle) {
     return new LeaseTerms(Optional.empty(), true, idle, List.of());

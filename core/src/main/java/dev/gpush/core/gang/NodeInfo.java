@@ -6,13 +6,13 @@ import java.util.List;
 /**
  * One granted node.
  *
- * @param host its name as people know it
+ * @param host its host name
  * @param address where the other nodes of the gang reach it
  * @param slots what runs claim, one each: GPU ids, or made-up ones on a node without GPUs
  * @param gpuModel empty on a CPU node
- * @param workspace absolute path of the project's copy; our own state lies beside it
+ * @param workspace absolute path of the project's copy; gpush's state is beside it
  * @param within which parts of the network it is in, the widest first: a zone, a block, a rack;
- *     empty where nobody says
+ *     empty when it is not known
  */
 public record NodeInfo(
     int index,
@@ -28,7 +28,7 @@ public record NodeInfo(
     within = List.copyOf(within);
   }
 
-  /** Somewhere in the network. */
+  /** With an unknown place in the network. */
   public NodeInfo(
       int index,
       String host,
@@ -40,7 +40,7 @@ public record NodeInfo(
     this(index, host, address, slots, gpuModel, cpus, workspace, List.of());
   }
 
-  /** The same once it is known how its slots are called. */
+  /** The same node with the names of its slots. */
   public NodeInfo with(List<String> names) {
     return new NodeInfo(index, host, address, names, gpuModel, cpus, workspace, within);
   }
@@ -49,7 +49,7 @@ public record NodeInfo(
     return !gpuModel.isEmpty();
   }
 
-  /** Where gpush keeps what is its own on this node. */
+  /** Where gpush keeps its own files on this node. */
   public String state() {
     return workspace + ".gpush";
   }

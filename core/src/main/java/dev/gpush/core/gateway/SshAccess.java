@@ -3,7 +3,9 @@ package dev.gpush.core.gateway;
 import dev.gpush.core.talk.Talk;
 import java.nio.file.Path;
 
-/** How ssh clients get in: our own config file, and one Include line in the user's. */
+/**
+ * How ssh clients find the sessions: gpush's own config file, and one Include line in the user's.
+ */
 public interface SshAccess {
   /** {@code $GPUSH_HOME/ssh_config}, kept up to date as sessions come and go. */
   Path configFile();
@@ -19,6 +21,6 @@ public interface SshAccess {
    */
   void link(Talk talk);
 
-  /** Takes the Include line out again, and nothing else. */
+  /** Removes the Include line, and nothing else. */
   void unlink(Talk talk);
 }

@@ -1,4 +1,7 @@
-/** The gateway process itself, as the shell sees it: its status, its way out, and its ssh face. */
+/**
+ * The gateway process itself, as the shell sees it: its status, stopping it, and its ssh
+ * configuration.
+ */
 @NullMarked
 package dev.gpush.core.gateway;
 

@@ -3,7 +3,7 @@ package dev.gpush.core.json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 
-/** Recursive descent over RFC 8259, with limits because the text may come from a stranger. */
+/** Recursive descent over RFC 8259, with limits because the text may come from another machine. */
 final class JsonParser {
   /** Deeper nesting is an attack on the stack, not data. */
   private static final int MAX_DEPTH = 64;

@@ -5,23 +5,23 @@ import dev.gpush.core.talk.Person;
 import java.util.Optional;
 
 /**
- * The way to a machine, where a person may be needed: a password, a second factor, a new host key.
- * May be called from any thread.
+ * The login of a machine, which may need the user: for a password, a second factor or a new host
+ * key. May be called from any thread.
  */
 public interface Gate {
   /** The machine, as the user names it. */
   String name();
 
   /**
-   * Why nothing is tried any more until a person has come. Empty while the way is open, and as long
-   * as nobody knows otherwise.
+   * Why nothing more is tried until the user has logged in. Empty while the login works, and as
+   * long as nothing else is known.
    */
   Optional<MachineFailure> closed();
 
   /**
-   * Opens the way with a person there, or finds it open.
+   * Logs in with the user's help, unless it is open already.
    *
-   * @throws dev.gpush.core.failure.GpushException when it stays closed
+   * @throws dev.gpush.core.failure.GpushException when the login failed
    */
   void open(Person person) throws InterruptedException;
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeoutException;
 
 /** Runs small programs of a machine for what they print; they may hang, or print without end. */
 public final class Inquiry {
-  /** Of each stream; what is beyond is read and dropped. A queue of ten thousand jobs fits. */
+  /** Of each stream; more is read and dropped. A queue of ten thousand jobs fits. */
   private static final int MOST_OUTPUT = 8 * 1024 * 1024;
 
   private final Machine machine;
@@ -24,7 +24,7 @@ public final class Inquiry {
     this.tasks = tasks;
   }
 
-  /** What a program that ended has said. */
+  /** The result of a program that has ended. */
   public record Answer(int status, String output, String errors) {
     public boolean succeeded() {
       return status == 0;
@@ -35,8 +35,8 @@ public final class Inquiry {
    * Runs it to its end.
    *
    * @param input what it reads, then end of file
-   * @throws IOException when it cannot be started, or the way to it broke
-   * @throws TimeoutException when it was given up; it may have done its work all the same
+   * @throws IOException when it cannot be started, or the connection to it broke
+   * @throws TimeoutException when it took too long; it may still have done its work
    */
   public Answer ask(List<String> arguments, String input, Duration limit)
       throws IOException, InterruptedException, TimeoutException {
@@ -60,7 +60,7 @@ public final class Inquiry {
     try (to) {
       to.write(input.getBytes(StandardCharsets.UTF_8));
     } catch (IOException notRead) {
-      // A program may end without reading; what it says tells.
+      // A program may end without reading its input; its output and status count.
     }
     return "";
   }

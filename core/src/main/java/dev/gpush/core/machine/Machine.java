@@ -8,15 +8,15 @@ import java.util.List;
  * from any thread.
  */
 public interface Machine {
-  /** As the user names it, for sentences. */
+  /** Its name, as the user knows it. */
   String name();
 
   /**
-   * Starts a command with exactly these arguments, whatever shells lie between, in the environment
-   * that the machine gives the user's commands.
+   * Starts a command with exactly these arguments, whatever shells are in between, in the
+   * environment that the machine gives the user's commands.
    *
-   * @throws dev.gpush.core.failure.GpushException when the way there is closed and a user could
-   *     open it
+   * @throws dev.gpush.core.failure.GpushException when the machine cannot be reached and a user
+   *     could help
    */
   Pipe spawn(List<String> arguments) throws IOException;
 }

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 
 /**
  * A spawned command: its three streams and its end. Reading and writing block. {@link #close} ends
- * the conversation: the streams are closed and the command, which is only ever a relay or a
- * one-shot question, is ended if it has not.
+ * it: the streams are closed and the command, which is only ever a relay or a one-shot question, is
+ * ended if it still runs.
  */
 public interface Pipe extends AutoCloseable {
   OutputStream input();
@@ -18,16 +18,16 @@ public interface Pipe extends AutoCloseable {
    * time, and not while another writes to {@link #input}.
    *
    * @return false when nothing was written: the pipe is full, or cannot tell
-   * @throws IOException when it broke, perhaps in the middle: it is of no more use
+   * @throws IOException when it broke, perhaps in the middle: it can no longer be used
    */
   default boolean offer(ByteBuffer bytes) throws IOException {
     return false;
   }
 
   /**
-   * Whether something on the way passes on about a KiB at a time, and holds a small piece back
-   * until the one before it was answered: sockets that follow Nagle, as those of {@code srun} do,
-   * wait up to 40 ms for that.
+   * Whether something in between sends about a KiB at a time, and holds a small piece back until
+   * the one before it was acknowledged: sockets with Nagle's algorithm, such as those of {@code
+   * srun}, wait up to 40 ms for that.
    */
   default boolean holdsBack() {
     return false;
@@ -37,7 +37,10 @@ public interface Pipe extends AutoCloseable {
 
   InputStream errors();
 
-  /** Blocks until the command has ended; its exit status, or 255 when only the way to it broke. */
+  /**
+   * Blocks until the command has ended; its exit status, or 255 when only the connection to it
+   * broke.
+   */
   int await() throws InterruptedException;
 
   @Override

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/** A pipe whose outputs are read through something; all else is the other pipe's. */
+/** A pipe whose outputs are read through a filter; everything else is passed to the other pipe. */
 public abstract class PipeAround implements Pipe {
   private final Pipe pipe;
   private final InputStream output;

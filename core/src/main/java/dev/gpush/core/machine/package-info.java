@@ -1,4 +1,4 @@
-/** Machines on which a backend runs commands, whatever lies between: nothing, ssh, a hub. */
+/** Machines on which a backend runs commands, however they are reached: nothing, ssh, a hub. */
 @NullMarked
 package dev.gpush.core.machine;
 

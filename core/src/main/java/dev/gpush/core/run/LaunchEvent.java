@@ -7,7 +7,7 @@ import dev.gpush.core.session.Sessions;
 
 /** What happens to the session of a run while the run is launched. */
 public sealed interface LaunchEvent {
-  /** The session that was there has ended; another one follows. */
+  /** The existing session has ended; another one follows. */
   record SessionGone(String session, String reason) implements LaunchEvent {}
 
   /** A session was made for this run. It stays when the run ends. */
@@ -16,6 +16,6 @@ public sealed interface LaunchEvent {
   /** The launch failed, so the session that was made for it was given back. */
   record SessionGivenBack(SessionName session, Sessions.GivenBack end) implements LaunchEvent {}
 
-  /** The launch failed, and so did giving back the session that was made for it: it is held. */
+  /** The launch failed, and giving back the session that was made for it failed too: it is kept. */
   record SessionKept(SessionName session, Failure failure) implements LaunchEvent {}
 }

@@ -16,7 +16,7 @@ public record RunRequest(Command command, Claim claim, boolean overwrite) {
    * What is launched.
    *
    * @param words the script and everything after it, untouched; empty: repeat the last run
-   * @param folder where the client stands; the run starts at the same place of the workspace
+   * @param folder the client's current folder; the run starts at the same place in the workspace
    * @param python another interpreter or environment than the session's
    * @param environment the client's variables
    */
@@ -39,7 +39,7 @@ public record RunRequest(Command command, Claim claim, boolean overwrite) {
    */
   public record Claim(
       Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> on, boolean waits) {
-    /** As many nodes and GPUs as there are. */
+    /** All nodes and GPUs of the session. */
     public Claim ofAll() {
       return new Claim(Optional.empty(), Optional.empty(), on, waits);
     }

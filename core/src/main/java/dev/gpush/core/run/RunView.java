@@ -14,7 +14,7 @@ import java.util.Optional;
 public record RunView(
     int number, String session, Progress progress, Launched launched, String header) {
   /**
-   * How far it is.
+   * Its state and result.
    *
    * @param state starting, running, stopping, done, failed, stopped, lost, unknown
    * @param exit present once it ended
@@ -43,7 +43,7 @@ public record RunView(
     }
   }
 
-  /** So much of a command says which one it is. */
+  /** This much of a command is enough to recognize it. */
   private static final int MAX_WORD = 40;
 
   /** What to call it in a sentence: {@code run 7 (train.py, 16 ranks, 2h10m)}. */

@@ -13,17 +13,17 @@ import java.util.function.Consumer;
 /** Runs and commands on a session, for the shell. */
 public interface Runs {
   /**
-   * Launches on the target's session, which is taken as it is when it is ready. Makes one where
-   * there is none, and another one where it turns out to be gone. Syncs, resolves Python, claims
-   * slots, starts all nodes or none, and returns as soon as all have started.
+   * Launches on the target's session, which is used as it is when it is ready. Makes one if there
+   * is none, and another one if it turns out to be gone. Syncs, resolves Python, claims slots,
+   * starts all nodes or none, and returns as soon as all have started.
    *
-   * <p>Words that can never be launched from this folder are refused before anything is reserved
-   * for them. A session that was made for this run is given back when the launch fails: nothing
-   * runs on it, and nobody asked for nodes without a run.
+   * <p>A command that can never be launched from this folder is refused before anything is reserved
+   * for it. A session that was made for this run is given back when the launch fails: nothing runs
+   * on it, and the user did not ask for nodes without a run.
    *
-   * @param events told on the calling thread what becomes of the session, as it happens
+   * @param events called on the calling thread when something happens to the session
    * @throws dev.gpush.core.failure.GpushException also {@code Differs}: a run takes part of the
-   *     session that is there, never more
+   *     existing session, never more
    */
   RunView launch(RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk talk)
       throws InterruptedException;

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a batch script asks for, as {@link BatchScripts} reads it: what gpush has a word for, what
- * only the scheduler knows, and what has no effect here.
+ * What a batch script asks for, as {@link BatchScripts} reads it: options of gpush, options that
+ * only the scheduler knows, and those that have no effect here.
  *
- * @param nodes how many; empty where the script says nothing
- * @param natives for sbatch as they are: {@code --account=lab}
+ * @param nodes how many; empty when the script does not say
+ * @param natives passed to sbatch unchanged: {@code --account=lab}
  * @param unused what has no effect, each with the reason
  */
 public record BatchHeaders(
@@ -26,7 +26,7 @@ public record BatchHeaders(
     unused = List.copyOf(unused);
   }
 
-  /** "--nodes 2 --gpus h100:8 --for 8h"; empty when nothing has become a word of gpush. */
+  /** "--nodes 2 --gpus h100:8 --for 8h"; empty when none of them is an option of gpush. */
   public String words() {
     var words = new ArrayList<String>();
     nodes.ifPresent(count -> words.add("--nodes " + count));

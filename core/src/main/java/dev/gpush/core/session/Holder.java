@@ -5,10 +5,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Who keeps a gang, as agents and the tags of backends carry it: {@code
- * ann@laptop:/home/ann/.gpush#0a1b2c3d4e5f.5f4e3d2c1b0a}. What is before the {@code #} is for
- * people and as old as the session; host names change. What is behind it is the machine and the
- * home. It may come from elsewhere, so it may be anything; gpush up to 0.1 wrote no id.
+ * The gateway that holds a gang, as agents and the tags of backends carry it: {@code
+ * ann@laptop:/home/ann/.gpush#0a1b2c3d4e5f.5f4e3d2c1b0a}. The part before the {@code #} is for
+ * people and does not change during the session, even if the host is renamed. The part after it is
+ * the machine and the home. The text may come from another machine, so it may be anything; gpush up
+ * to 0.1 wrote no id.
  */
 public record Holder(String text) {
   private static final Pattern SHAPE =
@@ -49,7 +50,7 @@ public record Holder(String text) {
     return matcher.matches() ? Optional.ofNullable(matcher.group(name)) : Optional.empty();
   }
 
-  /** The same gateway's home, whatever its host was called. */
+  /** Whether both are the same home, whatever the name of its host was. */
   public boolean isSame(Holder other) {
     return id().isPresent() ? id().equals(other.id()) : text.equals(other.text);
   }

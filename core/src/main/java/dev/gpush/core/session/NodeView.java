@@ -7,7 +7,8 @@ import java.util.Optional;
  * A node as {@code nodes} shows it.
  *
  * @param link up, cut, over, refused, needs you
- * @param generation what it holds, 0 when nothing yet; empty while nobody here knows
+ * @param generation the generation that it holds, 0 before the first push; empty while it is not
+ *     known here
  * @param claimed slots claimed by runs, out of info.slots
  */
 public record NodeView(

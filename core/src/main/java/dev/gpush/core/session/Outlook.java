@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What all places that may be asked say of a request, and where it would be asked for.
+ * What all eligible backends answer to a request, and which would be asked.
  *
  * @param offers in the order of the configuration
  * @param chosen the backends that would be asked: one, or several queues; empty when none can
- * @param why one line; empty where there was no choice
+ * @param why one line; empty when there was no choice
  */
 public record Outlook(List<Offer> offers, List<String> chosen, String why) {
   public Outlook {
@@ -21,7 +21,7 @@ public record Outlook(List<Offer> offers, List<String> chosen, String why) {
   /**
    * One backend's answer.
    *
-   * @param price of the whole gang for an hour, where the configuration knows it
+   * @param price of the whole gang for an hour, if the configuration has one
    * @param hasQueue a request that does not fit now may wait there
    */
   public record Offer(String backend, Answer answer, Optional<Double> price, boolean hasQueue) {}

@@ -2,7 +2,7 @@ package dev.gpush.core.session;
 
 import java.util.Locale;
 
-/** Where a session is in its life; docs/architecture.md has the picture. */
+/** The states of a session; docs/architecture.md has the diagram. */
 public enum SessionState {
   ASKED,
   QUEUED,

@@ -23,11 +23,11 @@ public record SessionView(
   public record Identity(String id, SessionName name, Path root, String owner, Instant created) {}
 
   /**
-   * How it stands.
+   * Its state.
    *
    * @param detail why queued, what is degraded, what leaked; empty when all is well
-   * @param needsLogin what {@code gpush login} must be called with before it goes on; empty:
-   *     nothing
+   * @param needsLogin what {@code gpush login} must be called with before it continues; empty: no
+   *     login is needed
    */
   public record Status(SessionState state, String detail, Optional<String> needsLogin) {}
 
@@ -41,7 +41,7 @@ public record SessionView(
   public record Place(String backend, String gang, int size, GpuRequest gpus) {}
 
   /**
-   * What is left of its time.
+   * The time that is left.
    *
    * @param hardEndLeft empty: no hard end
    * @param idleLeft empty while something keeps it busy
@@ -57,8 +57,8 @@ public record SessionView(
   /**
    * What its nodes hold and do.
    *
-   * @param generation the newest that a node holds, 0 when nothing was sent; empty while nobody
-   *     here knows
+   * @param generation the newest that a node holds, 0 when nothing was sent; empty while it is not
+   *     known here
    */
   public record Work(
       List<NodeView> nodes, Optional<Long> generation, int runsInProgress, String python) {

@@ -8,19 +8,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What {@code up} asks for. What is empty comes from the configuration, then from what this folder
- * used last.
+ * What {@code up} asks for. Empty fields come from the configuration, then from the folder's last
+ * request.
  *
  * @param name -s NAME or $GPUSH_SESSION; empty: the folder's session, or the first free of devbox,
  *     devbox2 …
- * @param existing what to do with a session that is there
+ * @param existing what to do with an existing session
  */
 public record UpRequest(
     Optional<SessionName> name, Origin origin, Wanted wanted, Lease lease, Existing existing) {
   /**
    * Who asks.
    *
-   * @param folder where the client stands
+   * @param folder the client's current folder
    * @param environment the client's variables (a local gang takes PATH and the like from here)
    */
   public record Origin(Path folder, Map<String, String> environment) {
@@ -30,12 +30,12 @@ public record UpRequest(
   }
 
   /**
-   * The nodes and what they come with.
+   * The nodes and what they have.
    *
    * @param backend only there
    * @param python for the session's runs
-   * @param natives options for Slurm's sbatch as they are; other backends do not use them
-   * @param attach what runs already and is borrowed, such as {@code job/train}
+   * @param natives options for Slurm's sbatch unchanged; other backends do not use them
+   * @param attach the running pods to borrow, such as {@code job/train}
    */
   public record Wanted(
       Optional<String> backend,
@@ -48,7 +48,7 @@ public record UpRequest(
       natives = List.copyOf(natives);
     }
 
-    /** All as configured. */
+    /** Everything as configured. */
     public static Wanted asConfigured() {
       return new Wanted(
           Optional.empty(),
@@ -91,12 +91,12 @@ public record UpRequest(
     }
   }
 
-  /** What to do with a session that is there. */
+  /** What to do with an existing session. */
   public enum Existing {
-    /** It must be what is asked for. */
+    /** It must match the request. */
     MUST_MATCH,
 
-    /** It is taken as it is ({@code run}). */
+    /** It is used as it is ({@code run}). */
     TAKE_ANY,
 
     /** One that differs is given back, then the new one is made. */
@@ -110,7 +110,7 @@ public record UpRequest(
     }
   }
 
-  /** All as configured, for the session of this folder. */
+  /** Everything as configured, for the session of this folder. */
   public static UpRequest of(Path folder, Map<String, String> environment) {
     return new UpRequest(
         Optional.empty(),

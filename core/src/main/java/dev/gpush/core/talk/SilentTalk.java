@@ -3,7 +3,7 @@ package dev.gpush.core.talk;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 
-/** For work that nobody watches. */
+/** For work without a command that follows it. */
 final class SilentTalk implements Talk {
   @Override
   public void say(String line) {}

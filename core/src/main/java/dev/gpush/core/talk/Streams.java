@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 
 /**
  * The three streams of a command and its terminal, if it has one. Reading {@link #in} starts taking
- * the client's input: a command that never reads leaves it alone.
+ * the client's input: a command that never reads leaves it to others.
  */
 public interface Streams {
   InputStream in();
@@ -25,7 +25,7 @@ public interface Streams {
    */
   void onSignal(Consumer<String> listener);
 
-  /** The client's terminal: its type and size now; raw input while a remote terminal owns it. */
+  /** The client's terminal: its type and size now; raw input while a remote terminal has it. */
   interface Terminal {
     String type();
 
@@ -33,7 +33,7 @@ public interface Streams {
 
     int rows();
 
-    /** Keys come unprocessed until {@link AutoCloseable#close}. */
+    /** Keys are passed on unprocessed until {@link AutoCloseable#close}. */
     AutoCloseable raw();
   }
 }

@@ -1,8 +1,8 @@
 package dev.gpush.core.talk;
 
 /**
- * How long work tells the person at the other end what is going on. Sentences come from the caller;
- * where and how they appear (terminal, pipe, quiet) is the shell's business. Thread-safe.
+ * How long work reports its progress to the user. The caller gives the sentences; the shell decides
+ * where and how they appear (terminal, pipe, quiet). Thread-safe.
  */
 public interface Talk {
   /** One line for people (stderr). */
@@ -17,7 +17,7 @@ public interface Talk {
   /**
    * Asks a yes/no question.
    *
-   * @param flag the option that answers yes beforehand, for when nobody can be asked
+   * @param flag the option that answers yes beforehand, when there is no terminal
    * @throws dev.gpush.core.failure.GpushException {@code NobodyToAsk} without a terminal, {@code
    *     Declined} on no
    */
@@ -33,13 +33,13 @@ public interface Talk {
 
   /**
    * Whether the user has answered yes to the questions of this option before they are asked. Work
-   * that outlives the command needs to know it when the command is gone.
+   * that outlives the command needs this after the command has ended.
    */
   default boolean isAnswered(String flag) {
     return false;
   }
 
-  /** One thing under way. */
+  /** A step that is in progress. */
   interface Step extends AutoCloseable {
     /** The changing part: "312 of 900 files". */
     void detail(String text);

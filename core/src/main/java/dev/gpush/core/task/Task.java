@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * Work that {@link Tasks} runs on a thread of its own, and its result. Thread-safe.
+ * Work that {@link Tasks} runs on its own thread, and its result. Thread-safe.
  *
  * <p>{@link #get} throws a failure of the work as it is, every time. Work that was interrupted, by
  * {@link #cancel} or by the end of its group, has no result: get() throws InterruptedException.
@@ -30,7 +30,7 @@ public final class Task<T, E extends Exception> {
 
     record Failed<T>(Throwable cause) implements Outcome<T> {}
 
-    /** Without a cause when the work never began. */
+    /** Without a cause when the work never started. */
     record Interrupted<T>(Optional<InterruptedException> cause) implements Outcome<T> {}
   }
 
@@ -89,7 +89,7 @@ public final class Task<T, E extends Exception> {
   }
 
   /**
-   * Waits for the result, up to the limit. The work goes on after that.
+   * Waits for the result, up to the limit. The work continues after that.
    *
    * @throws TimeoutException when the limit was reached
    */
@@ -126,7 +126,7 @@ public final class Task<T, E extends Exception> {
     return ended.getCount() == 0;
   }
 
-  /** Interrupts it; work that has not begun yet never will. Does not wait for its end. */
+  /** Interrupts it; work that has not started yet never will. Does not wait for its end. */
   public void cancel() {
     isCancelled = true;
     thread.interrupt();

@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  *
  * <p>When this class ends tasks it interrupts them and waits until they have ended, for a limited
  * time. A thread that is still running then is a bug: the handler gets its name and stack, and the
- * owner goes on.
+ * owner continues.
  */
 public final class Tasks implements AutoCloseable {
   /** Far longer than the clean-up of any task takes. */
@@ -67,22 +67,23 @@ public final class Tasks implements AutoCloseable {
   }
 
   /**
-   * A group whose threads are named {@code name/task}; failures nobody waits for go to the handler.
+   * A group whose threads are named {@code name/task}; failures of tasks that no thread waits for
+   * go to the handler.
    */
   public static Tasks named(String name, Thread.UncaughtExceptionHandler handler) {
     return new Tasks(name, handler, PATIENCE);
   }
 
   /**
-   * A group inside this one's naming and failure handling, with an end of its own; it is closed
-   * from the beginning if this one is.
+   * A group inside this one's naming and failure handling, with its own end; it is closed from the
+   * start if this one is.
    */
   public Tasks group(String child) {
     return new Tasks(name + "/" + child, handler, patience, isClosed());
   }
 
   /**
-   * Runs on a thread of its own until done or the group is closed.
+   * Runs on its own thread until it is done or the group is closed.
    *
    * @return false when it will not run, because the group is closed
    */
@@ -91,8 +92,8 @@ public final class Tasks implements AutoCloseable {
   }
 
   /**
-   * As {@link #start}, on a thread of the system: for who reads or writes a pipe most of the time.
-   * A virtual thread that blocks there costs a second thread for as long as it does.
+   * As {@link #start}, on a platform thread: for work that reads or writes a pipe most of the time.
+   * A virtual thread that blocks there needs a second thread while it does.
    */
   public boolean startOnThread(String task, Action work) {
     return start(Thread.ofPlatform().daemon(), task, work);
@@ -117,7 +118,7 @@ public final class Tasks implements AutoCloseable {
     return fork(Thread.ofVirtual(), task, work, _ -> {});
   }
 
-  /** As {@link #fork}, on a thread of the system; see {@link #startOnThread}. */
+  /** As {@link #fork}, on a platform thread; see {@link #startOnThread}. */
   public <T, E extends Exception> Task<T, E> forkOnThread(String task, Work<T, E> work) {
     return fork(Thread.ofPlatform().daemon(), task, work, _ -> {});
   }
@@ -246,7 +247,7 @@ public final class Tasks implements AutoCloseable {
     try {
       abort.run();
     } catch (IOException broken) {
-      // It is of no more use.
+      // The work is no longer needed.
     }
     awaitEnd(tasks);
   }
@@ -276,7 +277,7 @@ public final class Tasks implements AutoCloseable {
     handler.uncaughtException(thread, stuck);
   }
 
-  /** Whether its end has begun: a task that is interrupted from now on must not undo its work. */
+  /** Whether it is being closed: a task that is interrupted from now on must not undo its work. */
   public synchronized boolean isClosed() {
     return closed;
   }
@@ -303,7 +304,8 @@ public final class Tasks implements AutoCloseable {
   public void close() {
     List<Task<?, ?>> others =
         end().stream().filter(task -> !task.thread().equals(Thread.currentThread())).toList();
-    // A task that has not begun yet still runs, interrupted: others may wait for its clean-up.
+    // A task that has not started yet still runs, interrupted, because others may wait for its
+    // clean-up.
     others.forEach(task -> task.thread().interrupt());
     awaitEnd(others);
   }

@@ -3,14 +3,14 @@ package dev.gpush.core.text;
 import java.util.regex.Pattern;
 
 /**
- * Text from another machine, made safe to show on one line: a terminal cannot be driven with it,
- * and it reads in the order in which it is written. What runs and commands print is the user's own
- * and is never changed.
+ * Text from another machine, made safe to show on one line: it cannot control a terminal, and is
+ * read in the order in which it is written. What runs and commands print is the user's own and is
+ * never changed.
  */
 public final class CleanText {
   /**
    * Escape sequences of terminals; control characters, C1 among them; the ends of lines and
-   * paragraphs; marks without width that change the order of what is read.
+   * paragraphs; zero-width marks that change the reading direction.
    */
   private static final Pattern UNSAFE =
       Pattern.compile(
@@ -19,7 +19,7 @@ public final class CleanText {
 
   private CleanText() {}
 
-  /** Everything unsafe becomes a space; none is left at the ends. */
+  /** Replaces everything unsafe by spaces, and removes spaces at both ends. */
   public static String line(String text) {
     return UNSAFE.matcher(text).replaceAll(" ").strip();
   }
@@ -30,12 +30,12 @@ public final class CleanText {
    * @param most how many characters are kept; an ellipsis follows when there were more
    */
   public static String line(String text, int most) {
-    // What would be cut away is not looked at: text from elsewhere can be very long.
+    // Only the part that can be kept is cleaned, because text from elsewhere can be very long.
     String line = line(cut(text, 8 * most));
     return line.length() <= most ? line : cut(line, most) + "…";
   }
 
-  /** No half of a surrogate pair stays behind. */
+  /** Does not split a surrogate pair. */
   private static String cut(String text, int most) {
     if (text.length() <= most) {
       return text;

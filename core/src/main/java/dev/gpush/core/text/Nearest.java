@@ -17,8 +17,8 @@ public final class Nearest {
   private Nearest() {}
 
   /**
-   * Best first: what the word begins, then what has so few typing errors that they are at most a
-   * third of it; possibly none.
+   * Best first: words that start with it, then words that differ in at most a third of their
+   * letters; possibly none.
    */
   public static List<String> to(String word, Collection<String> known) {
     if (word.isEmpty() || word.length() > LONGEST) {

@@ -9,11 +9,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.IntFunction;
 
 /**
- * Bytes as text, and the same bytes again. A command line, a file name or a variable of Unix is a
- * row of bytes; nearly always it is UTF-8, and then this is UTF-8. Each byte that is not becomes a
- * lone surrogate, U+DC80 to U+DCFF, as with Python's {@code surrogateescape}, which the agent uses.
- * JSON carries a lone surrogate as {@code \}{@code udcxx}; a decoder would make U+FFFD of the byte,
- * and a command would touch another file than the one that was named.
+ * Converts bytes to text and back without loss. A command line, a file name or a variable of Unix
+ * is a sequence of bytes, nearly always UTF-8. Each byte that is not valid UTF-8 becomes a lone
+ * surrogate, U+DC80 to U+DCFF, as with Python's {@code surrogateescape}, which the agent uses. JSON
+ * carries a lone surrogate as {@code \}{@code udcxx}; an ordinary decoder would replace the byte by
+ * U+FFFD, and a command would use another file than the one that was named.
  */
 public final class RawText {
   private static final char FIRST = '\udc80';
@@ -78,7 +78,7 @@ public final class RawText {
     return nextEscape(text, 0) < 0;
   }
 
-  /** The text with something else for each byte that is not UTF-8; these are from 128 to 255. */
+  /** The text with each byte that is not UTF-8 replaced; these bytes are from 128 to 255. */
   public static String mapBytes(String text, IntFunction<String> instead) {
     var mapped = new StringBuilder();
     int done = 0;

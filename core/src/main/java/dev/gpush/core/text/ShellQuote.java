@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The one way from words to a line for a POSIX shell. A shell gives exactly these words back, which
- * is all that it is ever given of what came from elsewhere.
+ * Quotes words for a POSIX shell, which then sees exactly these words. Text from elsewhere reaches
+ * a shell only through this class.
  */
 public final class ShellQuote {
   private static final Pattern SAFE = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");

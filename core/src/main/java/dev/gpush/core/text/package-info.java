@@ -1,6 +1,6 @@
 /**
- * Text as it comes from people and machines: bytes that are not UTF-8, words that are misspelled,
- * and what must not reach a terminal.
+ * Text from people and machines: bytes that are not UTF-8, misspelled words, and characters that
+ * must not reach a terminal.
  */
 @NullMarked
 package dev.gpush.core.text;

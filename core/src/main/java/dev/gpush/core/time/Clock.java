@@ -2,10 +2,7 @@ package dev.gpush.core.time;
 
 import java.time.Instant;
 
-/**
- * The time of day for people and the monotonic time for everything else. Tests have one of their
- * own.
- */
+/** The time of day for people and the monotonic time for everything else. Tests use their own. */
 public interface Clock {
   /** For display and the ledger only: it may jump. */
   Instant now();

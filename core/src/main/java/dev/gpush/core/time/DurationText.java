@@ -21,7 +21,7 @@ public final class DurationText {
   private DurationText() {}
 
   /**
-   * Reads a duration longer than nothing.
+   * Reads a duration longer than 0.
    *
    * @param what names the value in the failure: {@code --for}, {@code lease.idle}
    */
@@ -41,9 +41,7 @@ public final class DurationText {
     return duration;
   }
 
-  /**
-   * The two largest units that are there: {@code 42s}, {@code 1m12s}, {@code 5h12m}, {@code 2d3h}.
-   */
+  /** The two largest units: {@code 42s}, {@code 1m12s}, {@code 5h12m}, {@code 2d3h}. */
   public static String of(Duration duration) {
     long seconds = Math.max(0, duration.toSeconds());
     if (seconds < 60) {
@@ -58,7 +56,7 @@ public final class DurationText {
     return two(seconds / 86_400, "d", seconds % 86_400 / 3600, "h");
   }
 
-  /** All units that are there, so that {@link #parse} reads the same duration: {@code 1d2h30m}. */
+  /** All units, so that {@link #parse} reads the same duration: {@code 1d2h30m}. */
   public static String exact(Duration duration) {
     long seconds = Math.max(0, duration.toSeconds());
     var text = new StringBuilder();
@@ -75,7 +73,7 @@ public final class DurationText {
     }
   }
 
-  /** As {@link #of}, to the nearest minute from one on: for what is looked at, not measured. */
+  /** As {@link #of}, to the nearest minute from one minute on, where more would be noise. */
   public static String coarse(Duration duration) {
     return of(
         duration.compareTo(Duration.ofMinutes(1)) < 0

@@ -48,8 +48,8 @@ public final class GatewayRuns implements Runs {
   }
 
   /**
-   * On a session that is there. One launch at a time per session, so that two never see the same
-   * free slots or a tree half way.
+   * On an existing session. One launch at a time per session, so that two never see the same free
+   * slots or a half-written tree.
    */
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {
@@ -64,13 +64,14 @@ public final class GatewayRuns implements Runs {
         return work.launch(request, generation, talk);
       }
     }
-    // May wait for hours: what comes meanwhile must find the session free, down above all.
+    // May wait for hours, so it does not hold the turn: other commands, above all down, must be
+    // able to run.
     try {
       return work.launch(request, generation, talk);
     } catch (InterruptedException | GpushException ended) {
       if (session.isClosed() && ended instanceof InterruptedException) {
         throw new GpushException(
-            new SessionFailure.Gone(name.text(), "it was given back meanwhile"), ended);
+            new SessionFailure.Gone(name.text(), "it was given back in the meantime"), ended);
       }
       requireGang(session, ended);
       throw ended;
@@ -100,7 +101,7 @@ public final class GatewayRuns implements Runs {
     }
   }
 
-  /** That the links are over is told as what it means, where it means the end of the session. */
+  /** Reports the end of the links as the end of the session, if it is that. */
   private static void requireGang(LiveSession session, Exception ended) {
     session
         .gone()
@@ -111,7 +112,7 @@ public final class GatewayRuns implements Runs {
             });
   }
 
-  /** A session that ends interrupts what waits in it; to the client that is no interruption. */
+  /** A session that ends interrupts what waits in it; for the client that is not an interrupt. */
   private static void requireThere(LiveSession session, Exception ended) {
     requireGang(session, ended);
     LedgerEntry entry = session.entry();
@@ -121,7 +122,7 @@ public final class GatewayRuns implements Runs {
           case ASKED, QUEUED, GRANTED, READY, DEGRADED -> false;
         };
     if (isEnding) {
-      String why = entry.detail().isEmpty() ? "it was given back meanwhile" : entry.detail();
+      String why = entry.detail().isEmpty() ? "it was given back in the meantime" : entry.detail();
       throw new GpushException(new SessionFailure.Gone(session.name().text(), why), ended);
     }
   }
@@ -132,7 +133,7 @@ public final class GatewayRuns implements Runs {
     return work(name).launcher().stop(run, signal, grace, talk);
   }
 
-  /** Logs are asked for right after a gateway's restart, too: then the links come first. */
+  /** Logs may be requested right after a gateway's restart; then the links are opened first. */
   private SessionWork work(SessionName name) {
     LiveSession session = sessions.find(name);
     try {

@@ -52,10 +52,10 @@ import java.util.function.Predicate;
 /**
  * All sessions of this gateway.
  *
- * <p>{@code up} in short: find or create the {@link LiveSession} under the one short lock; take its
- * turn; if it is new, hand the turn to {@link PendingRequests}, which makes it, and follow that.
- * The client may leave it at any time; whatever fails on the way is undone before the failure is
- * told.
+ * <p>{@code up} finds or creates the {@link LiveSession} under one short lock, takes its turn and,
+ * if it is new, passes the turn to {@link PendingRequests}, which makes the session, and follows
+ * that. The client may disconnect at any time; after a failure everything is undone before it is
+ * reported.
  */
 public final class GatewaySessions implements Sessions, AutoCloseable {
   private final Ledger ledger;
@@ -183,9 +183,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /**
-   * Waits with the request that this session has under way.
+   * Follows the request that makes this session.
    *
-   * @return whether the caller has seen enough; false: the session is to be looked at again
+   * @return whether the caller may stop waiting; false: the session must be checked again
    */
   private boolean joined(
       LiveSession session,
@@ -210,7 +210,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
         session, pending.get(), request.existing() != Existing.TAKE_ANY, talk, isEnough);
   }
 
-  /** The session that was named, or this folder's, or a new one that nobody has heard of yet. */
+  /** The session that was named, or this folder's, or a new one that no other command knows yet. */
   private SessionRegistry.Entered enter(
       UpRequest request, Config config, ResolvedUp wish, Talk talk) throws InterruptedException {
     return book.enter(
@@ -387,7 +387,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return pending;
   }
 
-  /** What an earlier gateway has found out while nobody was there to hear it. */
+  /** Failures of requests that no command has reported yet. */
   UnreportedFailures endedRequests() {
     return ended;
   }
@@ -397,12 +397,12 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return book.adopt(entry, backend, ledger);
   }
 
-  /** What an earlier gateway had no time to clean after a session that is over. */
+  /** Cleans up after a session that has ended, if an earlier gateway did not. */
   void clean(LedgerEntry entry) {
     files.forget(entry);
   }
 
-  /** A session that recovery found over. */
+  /** Removes a session that recovery found to have ended. */
   void drop(LiveSession session) {
     book.remove(session);
   }

@@ -163,7 +163,7 @@ final class NodeCommand {
         to.flush();
       }
     } catch (IOException over) {
-      // The command does not read any more, or the client is gone: both end elsewhere.
+      // The command no longer reads, or the client is gone; both are handled elsewhere.
     }
   }
 
@@ -185,7 +185,7 @@ final class NodeCommand {
     }
   }
 
-  /** A refusal of the node as a command's user knows it: 127 not found, 126 not allowed. */
+  /** A refusal of the node as the status that shells give: 127 not found, 126 not allowed. */
   static Optional<Integer> shellStatus(GpushException failed) {
     if (failed.failure() instanceof AgentFailure.Refused(_, var code, _)) {
       return switch (code) {
@@ -210,13 +210,16 @@ final class NodeCommand {
       streams.err().write(text.getBytes(java.nio.charset.StandardCharsets.UTF_8));
       streams.err().flush();
     } catch (IOException clientGone) {
-      // Nobody is left to tell.
+      // The client is gone.
     }
   }
 
-  /** Copies lines whole, so that nodes do not tear each other's. */
+  /** Copies whole lines, so that the output of nodes does not mix within a line. */
   private static final class PrefixedLines {
-    /** A line of which this much has come is given in pieces: who never ends one fills nothing. */
+    /**
+     * A longer line is passed on in pieces, so that output without line ends does not fill the
+     * memory.
+     */
     private static final int LONGEST = 64 * 1024;
 
     private final byte[] prefix;

@@ -32,17 +32,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a new gateway does with the ledger of the one before it: adopts what is whole, waits on in
- * the queues that it waited in, cleans the rest, and never asks for anything again. Kill -9 at any
- * point ends here in ready, released or a leak that {@code ps} and {@code doctor} show.
+ * What a new gateway does with the ledger of the one before it: adopts what is whole, keeps waiting
+ * in its queues, cleans up the rest, and never submits a request again. After kill -9 at any point,
+ * each session becomes ready, released or a leak that {@code ps} and {@code doctor} show.
  */
 final class Recovery {
   private static final System.Logger LOG = System.getLogger("gpush.session");
 
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
 
-  /** Until its queue says more. */
-  private static final String TAKEN_UP = "looking for its place";
+  /** Shown until its backend reports more. */
+  private static final String TAKEN_UP = "checking whether its request still exists";
 
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
@@ -83,8 +83,8 @@ final class Recovery {
   }
 
   /**
-   * Puts every session that is not over into the book at once, and goes to each on a thread of its
-   * own. Each has its turn taken before it is in the book: a command that wants one waits.
+   * Registers every session that has not ended at once, and recovers each on its own thread. Its
+   * turn is taken before it is registered, so commands wait until it is recovered.
    */
   void start(GatewaySessions book) {
     for (LedgerEntry entry : ledger.load()) {
@@ -99,7 +99,7 @@ final class Recovery {
       if (backend.isEmpty()) {
         ledger.put(
             entry.in(
-                SessionState.LEAKED, "backend " + entry.backend() + " is not configured any more"));
+                SessionState.LEAKED, "backend " + entry.backend() + " is no longer configured"));
         continue;
       }
       if (isOfAnotherMachine(entry, backend.get())) {
@@ -117,8 +117,8 @@ final class Recovery {
   }
 
   /**
-   * A home that several machines share has one ledger for all; what is local to another one is not
-   * gone because it is not here.
+   * A home that several machines share has one ledger for all. Gangs that are local to another
+   * machine do not run here, but are not gone.
    */
   private boolean isOfAnotherMachine(LedgerEntry entry, Backend backend) {
     return backend.kind().equals("local")
@@ -126,7 +126,10 @@ final class Recovery {
         && !entry.holder().machine().equals(identity.holder().machine());
   }
 
-  /** What a gpush without ids has made here: agents that know its old name take the higher term. */
+  /**
+   * An entry made here by a gpush without ids: its agents know the old holder, and accept the new
+   * one with a higher term.
+   */
   private LedgerEntry kept(LedgerEntry entry) {
     if (!identity.isOwnFromBefore(entry)) {
       return entry;
@@ -155,7 +158,7 @@ final class Recovery {
     }
   }
 
-  /** The turn ends here, or goes on in a request that waits. */
+  /** The turn ends here, or passes to a request that waits. */
   private boolean attempt(LiveSession session, TurnQueue.Turn turn) {
     boolean isHandedOn = false;
     try {
@@ -175,7 +178,7 @@ final class Recovery {
     }
   }
 
-  /** A session that has its gang gives back what others may hold of it. */
+  /** For a session that has its gang, releases what other backends may hold for it. */
   private void giveOthersBack(LiveSession session) {
     boolean isAlive = isHeld(session) || session.isWaiting();
     if (isAlive && !Thread.currentThread().isInterrupted()) {
@@ -185,7 +188,8 @@ final class Recovery {
 
   /**
    * False when a gang that was granted could not be taken over: whatever the reason is, "cannot
-   * tell" is never "gone", and a leak would be released by the next gateway with all that runs.
+   * tell" is never "gone", and as a leak it would be released by the next gateway together with its
+   * runs.
    */
   private boolean attempt(LiveSession session) {
     String why = "recovery failed";
@@ -204,7 +208,7 @@ final class Recovery {
       Thread.currentThread().interrupt();
       return true;
     } finally {
-      // A gateway that ends leaves the entry as it is to the next one.
+      // A gateway that ends leaves the entry unchanged for the next one.
       if (!isSettled && !isHeld(session) && !Thread.currentThread().isInterrupted()) {
         session.leak(why);
       }
@@ -227,7 +231,7 @@ final class Recovery {
     }
   }
 
-  /** The reply was lost with the gateway: the gang is whole, still in its queue, or it goes. */
+  /** The reply was lost with the gateway: the gang is whole, or still queued, or it is released. */
   private void adoptOrForget(LiveSession session) throws InterruptedException {
     if (!session.entry().others().isEmpty()) {
       adoptOne(session);
@@ -263,25 +267,28 @@ final class Recovery {
     takeOver(session);
   }
 
-  /** A place in a queue that cannot be looked at is kept: it is resumed once it can. */
+  /** A queued request whose backend cannot be reached is kept, and resumed later. */
   private static void requireQueue(Backend backend, GpushException unknown) {
     if (!backend.capabilities().hasQueue()) {
       throw unknown;
     }
   }
 
-  /** Of a request that waited in a queue the user hears; of one that was never accepted not. */
+  /**
+   * The user is told about a request that waited in a queue, but not about one that was never
+   * accepted.
+   */
   private void forget(LiveSession session) {
     boolean hasWaited = session.entry().state() == SessionState.QUEUED;
     session.forget();
     if (hasWaited) {
-      ended.add(session, "it is not in the queue any more, and there are no nodes of it");
+      ended.add(session, "it left the queue, and no nodes were granted");
     }
   }
 
   /**
-   * Folders that were made before anything began. There is no gang, so a failure is no leak: what
-   * nobody has claimed ends by itself.
+   * Removes folders that were made before the gang. There is no gang, so a failure is not a leak:
+   * unclaimed agents end by themselves.
    */
   private static void sweep(LiveSession session) throws InterruptedException {
     try {
@@ -300,7 +307,7 @@ final class Recovery {
     return backend.capabilities().hasQueue() && !found.complete();
   }
 
-  /** What became of one of several that were asked. */
+  /** The state of one of several bids. */
   private sealed interface Fate {
     record Whole(Backend backend, Gang gang) implements Fate {}
 
@@ -314,8 +321,8 @@ final class Recovery {
   }
 
   /**
-   * Several were asked: the first that is whole stays and the others are given back; while none is,
-   * those in a queue keep their places, and nobody who is out of reach is forgotten.
+   * With several bids, the first whole gang is kept and the others are released. While none is
+   * whole, queued bids stay in their queues, and unreachable backends are kept too.
    */
   private void adoptOne(LiveSession session) throws InterruptedException {
     Map<Bid, Fate> fates = fates(session.entry());
@@ -342,13 +349,13 @@ final class Recovery {
       forget(session);
       return;
     }
-    // Who is not in a queue is released once one of those has the gang.
+    // Bids that are not queued are released once one of the others has the gang.
     Backend first = backends.named(kept.getFirst().backend()).orElse(session.backend());
     session.move(session.entry().asking(kept, session.entry().inherit()), first);
     session.waits(TAKEN_UP);
   }
 
-  /** In a queue, or in one that cannot be looked at now. */
+  /** In a queue, or at a backend that cannot be reached now. */
   private boolean isKept(Bid bid, Map<Bid, Fate> fates) {
     return switch (fates.get(bid)) {
       case Fate.Queued _ -> true;
@@ -376,7 +383,7 @@ final class Recovery {
       return new Fate.Unknown(
           new GpushException(
               new BackendFailure.Unavailable(
-                  bid.backend(), "it is not configured any more", "gpush backends")));
+                  bid.backend(), "it is no longer configured", "gpush backends")));
     }
     try {
       Optional<Discovered> found =
@@ -403,7 +410,7 @@ final class Recovery {
 
   private void takeOver(LiveSession session) throws InterruptedException {
     if (!session.links().isEmpty()) {
-      // Between two tries a command has linked it.
+      // A command has linked it between two attempts.
       return;
     }
     switch (session.backend().observe(session.gang())) {
@@ -421,7 +428,7 @@ final class Recovery {
       if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
         throw refused;
       }
-      // No second try: two gateways that both insist would take the gang from each other for ever.
+      // No second attempt: two gateways would keep taking the gang from each other.
       session.lookOn(other);
     }
     session.move(session.entry().in(SessionState.READY, ""));

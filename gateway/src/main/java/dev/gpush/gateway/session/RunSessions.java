@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Finds or makes the session of one run, and launches there. A session that is ready is taken as it
- * is, because the launch sees to its links and files: doing that twice would double the wait.
+ * Finds or makes the session of one run, and launches there. A session that is ready is used as it
+ * is, because the launch checks its links and files: doing that twice would double the wait.
  */
 final class RunSessions {
   private final GatewaySessions sessions;
@@ -30,7 +30,7 @@ final class RunSessions {
   private final Consumer<LaunchEvent> events;
   private final Talk talk;
 
-  /** Launches on a session that is there. */
+  /** Launches on an existing session. */
   @FunctionalInterface
   interface Launching {
     RunView launch(SessionName session, RunRequest request, Talk talk) throws InterruptedException;
@@ -66,7 +66,7 @@ final class RunSessions {
     return launchOnNew(target, request);
   }
 
-  /** A session that is there but not ready is attached to instead, which makes it ready. */
+  /** Makes a session, or attaches to one that is not ready, which makes it ready. */
   private RunView launchOnNew(RunTarget target, RunRequest request) throws InterruptedException {
     SessionView made = sessions.up(up(target, request), talk);
     if (!made.isNew()) {
@@ -74,7 +74,7 @@ final class RunSessions {
     }
     try {
       events.accept(new LaunchEvent.SessionMade(made));
-      // It was made to measure.
+      // Its size is what the run asked for.
       return launching.launch(made.name(), request.claiming(request.claim().ofAll()), talk);
     } catch (GpushException failed) {
       giveBack(made.name());
@@ -114,7 +114,7 @@ final class RunSessions {
         .onExisting(UpRequest.Existing.TAKE_ANY);
   }
 
-  /** A run takes part of what is there, never more. */
+  /** A run uses a part of the session, never more. */
   private static List<SessionFailure.Difference> lacking(
       SessionView session, RunTarget target, RunRequest.Claim claim) {
     var lacking = new ArrayList<SessionFailure.Difference>();

@@ -53,8 +53,8 @@ final class SessionReuse {
   }
 
   /**
-   * A gang that is not there any more is cleaned up and made again, because somebody asks; one that
-   * is half there only if it may be replaced.
+   * A gang that is gone is cleaned up and made again, because a command asks for it; one that has
+   * lost nodes only if it may be replaced.
    */
   boolean hasEnded(LiveSession session, UpRequest request, Talk talk) throws InterruptedException {
     if (session.allUp()) {
@@ -90,9 +90,9 @@ final class SessionReuse {
   }
 
   /**
-   * Whether something else was asked for than the session is.
+   * Whether the session differs from the request.
    *
-   * @throws GpushException unless it may be replaced by what can be had
+   * @throws GpushException unless it may be replaced and some backend could grant the request
    */
   boolean differs(LiveSession session, UpRequest request, Config config, ResolvedUp wish)
       throws InterruptedException {
@@ -114,13 +114,13 @@ final class SessionReuse {
     endings
         .giveBackAsked(session, reason, request.existing() == Existing.REPLACE_AND_DISCARD, talk)
         .kept()
-        .forEach(path -> talk.say("kept, because it is not gpush's: " + path));
+        .forEach(path -> talk.say("kept, because gpush did not make it: " + path));
   }
 
   void attach(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk)
       throws InterruptedException {
     if (session.links().stream().anyMatch(link -> link.state() instanceof LinkState.Over)) {
-      // The gang is there and this link is not: a new one is made.
+      // The gang exists and the link is over: a new link is made.
       session.unlink();
     }
     Optional<AgentFailure.Superseded> other = session.superseded();
@@ -134,7 +134,7 @@ final class SessionReuse {
       session.move(session.entry().in(SessionState.READY, ""));
       changed.run();
     }
-    // A script says how long a gang is to be when it is made, each time that it is read.
+    // A script's time limit applies when the gang is made, not when the script is used again.
     boolean isScripts =
         request.wanted().natives().stream().anyMatch(each -> each.startsWith("--time="));
     Optional<Duration> end = request.lease().hardEnd().filter(_ -> !isScripts);
@@ -145,7 +145,7 @@ final class SessionReuse {
     session.work().push(false, talk);
   }
 
-  /** What is not said stays as it is. */
+  /** Limits that are not given stay as they are. */
   static void renew(LiveSession session, Optional<Duration> hardEnd, Optional<Duration> idle) {
     Duration newIdle = idle.orElse(session.entry().idle());
     LeaseTerms change =

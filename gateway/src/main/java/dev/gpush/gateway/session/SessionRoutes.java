@@ -14,7 +14,7 @@ import dev.gpush.gateway.ssh.route.Routes;
 import java.util.List;
 import java.util.Optional;
 
-/** Where an ssh user name leads: to a node of a session of this gateway. */
+/** Finds the node that an ssh user name means, among the sessions of this gateway. */
 final class SessionRoutes implements Routes {
   private final GatewaySessions sessions;
   private final SessionLinks linker;
@@ -37,7 +37,7 @@ final class SessionRoutes implements Routes {
       session.requireUsable();
       session.requireNodes();
       if (session.links().isEmpty()) {
-        // It is just being made or taken over: its turn ends when it is linked.
+        // The session is just being made or recovered: its turn ends when it is linked.
         try (TurnQueue.Turn _ = session.begin("ssh", Talk.silent())) {
           linker.linked(session, Talk.silent());
         }

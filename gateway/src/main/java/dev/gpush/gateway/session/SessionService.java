@@ -31,7 +31,7 @@ public final class SessionService implements AutoCloseable {
   private final Tasks own;
 
   /**
-   * @param changed told on a command's thread whenever sessions come or go: the ssh config follows
+   * @param changed called on a command's thread whenever sessions come or go, for the ssh config
    */
   public SessionService(
       GatewayIdentity identity,
@@ -77,7 +77,7 @@ public final class SessionService implements AutoCloseable {
             changed);
   }
 
-  /** Takes over what the last gateway left; returns at once, the work goes on. */
+  /** Starts the recovery of the last gateway's sessions; returns at once. */
   public void recover() {
     recovery.start(sessions);
   }
@@ -90,12 +90,12 @@ public final class SessionService implements AutoCloseable {
     return runs;
   }
 
-  /** Where ssh user names lead. */
+  /** The nodes that ssh user names mean. */
   public Routes routes() {
     return new SessionRoutes(sessions, sessions.linker());
   }
 
-  /** What the ssh config file names: every session that has nodes. */
+  /** The sessions for the ssh config file: all that have nodes. */
   public List<PublishedSession> published() {
     var published = new ArrayList<PublishedSession>();
     for (LiveSession session : sessions.all()) {
@@ -124,7 +124,7 @@ public final class SessionService implements AutoCloseable {
     return agents;
   }
 
-  /** Recovery and observers stop first; then links end; agents, runs and leases go on. */
+  /** Recovery and observers stop first; then links end; agents, runs and leases continue. */
   @Override
   public void close() {
     try {

@@ -11,9 +11,9 @@ import org.apache.sshd.server.ServerBuilder;
 import org.apache.sshd.server.SshServer;
 
 /**
- * What we speak: what OpenSSH has preferred for years, and nothing older. The order is mostly the
- * client's choice, so what is slow here must not be offered: chacha20 is plain Java in SSHD and a
- * third as fast as AES-GCM, and it is the first choice of OpenSSH.
+ * The algorithms: those that OpenSSH has preferred for years, and none older. Mostly the client's
+ * order decides, so algorithms that are slow here must not be offered: chacha20 is plain Java in
+ * SSHD and a third as fast as AES-GCM, and it is the first choice of OpenSSH.
  */
 final class Algorithms {
   private static final List<BuiltinDHFactories> KEY_EXCHANGES =
@@ -37,13 +37,13 @@ final class Algorithms {
   private static final List<BuiltinCompressions> COMPRESSIONS =
       List.of(BuiltinCompressions.none, BuiltinCompressions.delayedZlib);
 
-  /** Our host key and our user key are of this kind, and no others are known. */
+  /** The host key and the user key are of this kind, and no other keys are used. */
   private static final List<BuiltinSignatures> SIGNATURES = List.of(BuiltinSignatures.ed25519);
 
   private Algorithms() {}
 
   static SshServer server() {
-    // Not asked whether they are supported: that would load Bouncy Castle before anybody needs it.
+    // Does not check whether they are supported: that would load Bouncy Castle before it is needed.
     boolean ignoreUnsupported = false;
     return ServerBuilder.builder()
         .keyExchangeFactories(

@@ -30,11 +30,10 @@ import org.apache.sshd.server.SshServer;
 import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
 
 /**
- * The SSH server, on 127.0.0.1 and on the same port for as long as nobody else takes it.
- * Thread-safe.
+ * The SSH server, on 127.0.0.1 and on the same port as long as it is free. Thread-safe.
  *
- * <p>Apache SSHD does transport, authentication and channel numbers. What a channel does is ours:
- * it is joined to a stream of the node's link, and SSHD's own shells, forwarders and file systems
+ * <p>Apache SSHD does transport, authentication and channel numbers. Channels are implemented here:
+ * each is connected to a stream of the node's link; SSHD's own shells, forwarders and file systems
  * are not used.
  */
 public final class SshGateway implements AutoCloseable {
@@ -51,7 +50,7 @@ public final class SshGateway implements AutoCloseable {
   }
 
   /**
-   * Makes keys if there are none, and listens. The ssh config stays as it is until {@link
+   * Creates keys if there are none, and listens. The ssh config is unchanged until {@link
    * #publish}.
    *
    * @throws GpushException when the home cannot be used or no port is free
@@ -93,7 +92,7 @@ public final class SshGateway implements AutoCloseable {
     return server;
   }
 
-  /** False when somebody else has the port. */
+  /** False when the port is in use. */
   private static boolean listens(SshServer server, int port) {
     server.setPort(port);
     try {
@@ -105,7 +104,7 @@ public final class SshGateway implements AutoCloseable {
     }
   }
 
-  /** Whether anybody is connected: ending now would cut a terminal. */
+  /** Whether a client is connected, whose terminal would end with the gateway. */
   public boolean hasClients() {
     return server.getActiveSessions().stream().anyMatch(AbstractSession::isAuthenticated);
   }
@@ -114,7 +113,7 @@ public final class SshGateway implements AutoCloseable {
     return server.getPort();
   }
 
-  /** Writes what ssh clients read: these sessions, and no others. */
+  /** Writes the ssh config for exactly these sessions. */
   public void publish(List<PublishedSession> sessions) {
     config.publish(sessions);
   }
@@ -123,7 +122,7 @@ public final class SshGateway implements AutoCloseable {
     return config;
   }
 
-  /** Tells the clients and ends; what runs on the nodes goes on. */
+  /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
     for (var session : server.getActiveSessions()) {
@@ -131,7 +130,7 @@ public final class SshGateway implements AutoCloseable {
         session.disconnect(
             SshConstants.SSH2_DISCONNECT_BY_APPLICATION, "the gpush gateway is stopping");
       } catch (IOException gone) {
-        // It need not be told.
+        // It need not be notified.
       }
     }
     server.close(true);

@@ -7,7 +7,7 @@ import org.apache.sshd.core.CoreModuleProperties;
 import org.apache.sshd.server.SshServer;
 
 /**
- * SSHD's settings where its own would hurt: it ends connections that are idle for ten minutes and
+ * SSHD's settings whose defaults do not fit: it ends connections that are idle for ten minutes and
  * clients that are asleep for thirty seconds, and has a small window.
  */
 final class Tuning {
@@ -16,7 +16,8 @@ final class Tuning {
   static void apply(SshServer server, HomeIdentity identity) {
     CoreModuleProperties.SERVER_IDENTIFICATION.set(server, identity.banner());
 
-    // Nobody is sent away for being quiet, asleep or slow; a dead client's socket closes by itself.
+    // No client is disconnected for being idle, asleep or slow; a dead client's socket closes by
+    // itself.
     CoreModuleProperties.IDLE_TIMEOUT.set(server, Duration.ZERO);
     CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.set(server, ClientLimits.NEVER);
     CoreModuleProperties.CHANNEL_CLOSE_TIMEOUT.set(server, ClientLimits.NEVER);
@@ -26,7 +27,7 @@ final class Tuning {
 
     CoreModuleProperties.WINDOW_SIZE.set(server, ClientLimits.WINDOW_BYTES);
     CoreModuleProperties.MAX_PACKET_SIZE.set(server, (long) ClientLimits.PACKET_BYTES);
-    // Noise against traffic analysis has no use on the loopback interface.
+    // Protection against traffic analysis is not needed on the loopback interface.
     CoreModuleProperties.IGNORE_MESSAGE_FREQUENCY.set(server, 0L);
   }
 }

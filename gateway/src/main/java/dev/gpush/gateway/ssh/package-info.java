@@ -1,18 +1,18 @@
 /**
- * The SSH face of the gateway: a server on 127.0.0.1 that shows every node of every session as a
- * host of its own, so that any ssh client and any editor works with it.
+ * The gateway's SSH server, on 127.0.0.1. Every node of every session is a host, so that any ssh
+ * client and any editor works with it.
  *
  * <p>A connection passes a chain of small parts: limits ({@link dev.gpush.gateway.ssh.Arrivals}),
  * authentication ({@link dev.gpush.gateway.ssh.files.OwnKey}), route ({@link
  * dev.gpush.gateway.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
  * dev.gpush.gateway.ssh.channel.SessionChannel}, {@link dev.gpush.gateway.ssh.channel.DialChannel},
  * {@link dev.gpush.gateway.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link
- * dev.gpush.gateway.ssh.channel.Inlet} and {@link dev.gpush.gateway.ssh.channel.Outlet} join the
+ * dev.gpush.gateway.ssh.channel.Inlet} and {@link dev.gpush.gateway.ssh.channel.Outlet} connect the
  * two). {@link dev.gpush.gateway.ssh.SshGateway} puts it together; {@link
  * dev.gpush.gateway.ssh.files.SshConfigFiles} writes what ssh clients read.
  *
  * <p>Threads: SSHD calls from the two threads of a connection and a link from its reading thread;
- * nothing here blocks them. Only routes are looked up on virtual threads of their own.
+ * nothing here blocks them. Only routes are looked up on their own virtual threads.
  */
 @NullMarked
 package dev.gpush.gateway.ssh;

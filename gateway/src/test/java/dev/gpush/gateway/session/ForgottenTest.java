@@ -63,7 +63,7 @@ public final class ForgottenTest {
 
       assertEquals("warn", found.status());
       assertEquals(
-          "session devbox of me@here is not in this ledger; it ends by itself at its lease",
+          "session devbox of me@here is not in this ledger; it ends when its lease does",
           found.detail());
       assertEquals(Optional.of("gpush adopt devbox --take"), found.remedy());
       assertEquals(List.of(), other.sessions().endForgotten(Talk.silent()));

@@ -83,7 +83,7 @@ final class HolderTest {
                 .list()
                 .getFirst()
                 .detail()
-                .equals("held by " + holder + "; this gateway looks on (gpush up takes it over)"));
+                .equals("held by " + holder + "; gpush up takes it over"));
   }
 
   private LedgerEntry entry() {
@@ -174,7 +174,7 @@ final class HolderTest {
                     finding.status().equals("ok")
                         && finding
                             .detail()
-                            .equals("on another machine that has this home: " + HERE)),
+                            .equals("held by another machine that uses this home: " + HERE)),
         () -> gateway.sessions().doctor().toString());
   }
 

@@ -220,7 +220,7 @@ final class ShownSessionsTest {
       assertTrue(
           talk.lines()
               .contains(
-                  "devbox was asked for with --python python3, the project says"
+                  "devbox was made with --python python3, and the project says"
                       + " /opt/py/bin/python; gpush up --python /opt/py/bin/python changes it"),
           talk.lines()::toString);
       assertEquals(Optional.of("python3"), rig.ledger().load().getFirst().python());

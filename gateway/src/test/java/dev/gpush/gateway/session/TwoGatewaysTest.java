@@ -64,8 +64,7 @@ public final class TwoGatewaysTest {
   private static void looksOn(SessionService gateway, String holder) {
     SessionView view = gateway.sessions().list().getFirst();
     assertEquals(SessionState.DEGRADED, view.state());
-    assertEquals(
-        "held by " + holder + "; this gateway looks on (gpush up takes it over)", view.detail());
+    assertEquals("held by " + holder + "; gpush up takes it over", view.detail());
     assertTrue(
         gateway.sessions().doctor().stream().anyMatch(each -> each.detail().contains(holder)),
         () -> gateway.sessions().doctor().toString());

@@ -162,7 +162,7 @@ final class WaitingRequestTest {
     assertEquals(Optional.empty(), waiting());
     assertEquals(List.of(), gateway.sessions().list());
     assertEquals(List.of(), rig.ledger().load());
-    assertTrue(talk.lines().contains("devbox: its place in the queue is given up"));
+    assertTrue(talk.lines().contains("devbox: the request was cancelled"));
   }
 
   @Test
@@ -380,7 +380,7 @@ final class WaitingRequestTest {
 
     EndedRequest ended = gateway.sessions().ended().getFirst();
     assertEquals(DEVBOX, ended.session());
-    assertEquals("hpc could not give it: it was taken out of the queue", ended.why());
+    assertEquals("hpc could not provide the nodes: it was taken out of the queue", ended.why());
     gateway.close();
     SessionService next = gateway("hpc");
     next.recover();
@@ -409,8 +409,7 @@ final class WaitingRequestTest {
     until("it is over", () -> next.sessions().list().isEmpty());
     until("it is remembered", () -> next.sessions().ended().size() == 1);
     assertEquals(
-        "it is not in the queue any more, and there are no nodes of it",
-        next.sessions().ended().getFirst().why());
+        "it left the queue, and no nodes were granted", next.sessions().ended().getFirst().why());
   }
 
   @Test

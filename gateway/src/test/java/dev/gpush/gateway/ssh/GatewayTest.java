@@ -259,7 +259,7 @@ class GatewayTest {
             GpushException.class,
             () -> new SshServerSettings(Path.of("/a\"b"), List.of("gpush"), Path.of("config")));
 
-    assertTrue(refused.failure().toString().contains("ssh_config cannot hold"));
+    assertTrue(refused.failure().toString().contains("ssh_config cannot contain"));
   }
 
   @Test

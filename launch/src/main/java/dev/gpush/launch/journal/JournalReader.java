@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Reads the journal of a run on one node over as many streams as that takes, and gives each record
+ * Reads the journal of a run on one node over as many streams as needed, and returns each record
  * once. A stream may end anywhere, also in the middle of a record: the next one begins where the
  * last whole record ended. One thread.
  */
@@ -25,7 +25,7 @@ public final class JournalReader {
   private final Json.Obj selection;
   private final RunJournal journal;
 
-  // What the last record of the journal said, once it was read.
+  // The result in the journal's last record, once it was read.
   private Optional<NodeEnd> end = Optional.empty();
 
   /**
@@ -39,7 +39,7 @@ public final class JournalReader {
     this.journal = new RunJournal(index, 0);
   }
 
-  /** Gives what is there and what comes, until this node's part of the run has ended. */
+  /** Gives existing and new records, until this node's part of the run has ended. */
   public NodeEnd follow(RunJournal.Entries entries) throws InterruptedException {
     Optional<NodeEnd> known = Optional.empty();
     while (true) {
@@ -48,7 +48,7 @@ public final class JournalReader {
         return end.get();
       }
       // A supervisor that was killed wrote no last record. A stream that was opened after its end
-      // was known, and did not break, has given everything.
+      // was known, and did not break, has delivered everything.
       if (isWhole && known.isPresent()) {
         return known.get();
       }
@@ -59,14 +59,14 @@ public final class JournalReader {
     }
   }
 
-  /** Gives what is there now. */
+  /** Gives the records that exist now. */
   public void show(RunJournal.Entries entries) throws InterruptedException {
     while (!stream(false, entries) && end.isEmpty()) {
       Thread.sleep(PAUSE);
     }
   }
 
-  /** False when the stream broke: the agent may be another one now; the journal is the same. */
+  /** False when the stream broke: the agent may have been replaced, but the journal is the same. */
   private boolean stream(boolean follow, RunJournal.Entries entries) throws InterruptedException {
     journal.reopen();
     Json.Obj arguments =
@@ -90,7 +90,7 @@ public final class JournalReader {
     entries.take(rank, channel, payload);
   }
 
-  /** What the node's files say; empty while the run goes on there. */
+  /** The result in the node's files; empty while the run continues there. */
   private Optional<NodeEnd> ended() throws InterruptedException {
     try {
       Json status = node.call("run.status", Json.object("run", run));

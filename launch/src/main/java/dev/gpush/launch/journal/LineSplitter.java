@@ -4,11 +4,14 @@ import java.io.ByteArrayOutputStream;
 import java.util.function.Consumer;
 
 /**
- * Makes lines of what one rank wrote to one of its streams. Bytes stay as they are: carriage
- * returns and broken UTF-8 are the program's business.
+ * Splits one rank's output on one stream into lines. Bytes are unchanged, also carriage returns and
+ * invalid UTF-8.
  */
 final class LineSplitter {
-  /** A longer line is given in pieces of this size, so that no program can fill our memory. */
+  /**
+   * A longer line is given in pieces of this size, so that no program can fill the gateway's
+   * memory.
+   */
   static final int MOST = 64 * 1024;
 
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
@@ -31,7 +34,7 @@ final class LineSplitter {
     }
   }
 
-  /** What has no line feed yet. */
+  /** Gives the rest without a line feed. */
   void end(Consumer<byte[]> lines) {
     if (line.size() > 0) {
       lines.accept(line.toByteArray());

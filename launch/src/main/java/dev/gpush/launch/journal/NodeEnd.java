@@ -11,9 +11,9 @@ import java.util.Optional;
  * How the part of a run on one node ended: its exit.json.
  *
  * @param first the node's first failing rank
- * @param isStopped somebody asked it to stop
+ * @param isStopped it was asked to stop
  * @param isLost its supervisor was killed; nothing else is known then
- * @param portTaken somebody else had the rendezvous port
+ * @param portTaken another program had the rendezvous port
  */
 public record NodeEnd(
     RankEnd end,
@@ -25,7 +25,7 @@ public record NodeEnd(
    * A failure.
    *
    * @param atMs since the start of the run on its node
-   * @param isAsked the node had been asked to stop by then, so that it tells nothing
+   * @param isAsked the node had been asked to stop before, so this failure is not the cause
    */
   record First(int rank, RankEnd end, long atMs, boolean isAsked) {}
 

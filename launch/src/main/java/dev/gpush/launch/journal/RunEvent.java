@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What a supervisor tells besides output (docs/technical/runs.md). */
+/** What a supervisor reports besides output (docs/technical/runs.md). */
 public sealed interface RunEvent {
   /** All processes of the node are started. */
   record Started() implements RunEvent {}
@@ -17,13 +17,13 @@ public sealed interface RunEvent {
   record Stopping(String why) implements RunEvent {}
 
   /**
-   * The ranks that handle the signal have it.
+   * The ranks that handle the signal have received it.
    *
-   * @param isTaken a scheduler takes the nodes back, as opposed to the lease's own end
+   * @param isTaken because a scheduler takes the nodes back, not because the lease ends
    */
   record Warned(String signal, boolean isTaken, Duration left) implements RunEvent {}
 
-  /** So many bytes of output are missing here: the disk did not take them. */
+  /** This many bytes of output are missing here, because the disk did not accept them. */
   record Gap(long bytes) implements RunEvent {}
 
   record Ended(NodeEnd end) implements RunEvent {}
@@ -31,12 +31,12 @@ public sealed interface RunEvent {
   /** Not in the journal: the next record is at this offset. */
   record At(long offset) implements RunEvent {}
 
-  /** Of a newer agent. */
+  /** An event of a newer agent. */
   record Unknown() implements RunEvent {}
 
-  /** How a process ended; one of the two is there. */
+  /** How a process ended; exactly one of the two is present. */
   record RankEnd(Optional<Integer> exit, Optional<Integer> signal) {
-    /** As a shell would say it. */
+    /** The status that a shell would give. */
     int status() {
       return exit.orElseGet(() -> 128 + signal.orElse(0));
     }

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Takes one node's journal apart (docs/technical/runs.md), fed in pieces of any size. Knows at
- * which offset to come back. One thread.
+ * Parses one node's journal (docs/technical/runs.md), fed in pieces of any size. Knows the offset
+ * at which to continue. One thread.
  */
 public final class RunJournal {
   public static final int HEADER = 16;
@@ -15,7 +15,8 @@ public final class RunJournal {
   public static final int EVENT = 2;
 
   /**
-   * Payloads are at most 64 KiB; an event of many ranks may be longer. Beyond it is not a journal.
+   * Payloads are at most 64 KiB; an event of many ranks may be longer. Anything longer is not a
+   * journal.
    */
   static final int MOST_PAYLOAD = 1 << 20;
 
@@ -24,7 +25,7 @@ public final class RunJournal {
     /**
      * One record.
      *
-     * @param rank global, {@link #LAUNCHER} for what is nobody's
+     * @param rank global, {@link #LAUNCHER} for output of no rank
      * @param channel 0 stdout, 1 stderr, 2 event
      */
     void take(int rank, int channel, byte[] payload);
@@ -43,12 +44,12 @@ public final class RunJournal {
     this.offset = offset;
   }
 
-  /** Where the next record begins that was not given yet. */
+  /** The offset of the first record that was not returned yet. */
   long offset() {
     return offset;
   }
 
-  /** The next bytes are those at {@link #offset()}: a record that came in part comes again. */
+  /** The next bytes are those at {@link #offset()}: a record that arrived in part is sent again. */
   void reopen() {
     pending = new byte[0];
   }

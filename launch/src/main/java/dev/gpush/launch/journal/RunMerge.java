@@ -8,8 +8,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The journals of a run's nodes as one output, in the order in which they arrive. Thread-safe: each
- * node has a thread of its own, and the output is called by one of them at a time; while it blocks,
- * all wait, and with them, through the streams' credit, the nodes' readers.
+ * node has its own thread, and the output is called by one of them at a time; while it blocks, all
+ * wait, and through the streams' credit the nodes' readers wait too.
  */
 public final class RunMerge {
   private static final int ERRORS = 1;
@@ -21,7 +21,7 @@ public final class RunMerge {
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * @param ranks only these; empty: all. What the launcher says is always given.
+   * @param ranks only these; empty: all. The launcher's output is always given.
    */
   public RunMerge(Set<Integer> ranks, RunOutput output) {
     this.ranks = Set.copyOf(ranks);
@@ -33,7 +33,7 @@ public final class RunMerge {
     return new Part(node);
   }
 
-  /** Something that is no node's. */
+  /** An event that belongs to no rank. */
   public void say(int node, String text) {
     lock.lock();
     try {
@@ -87,7 +87,7 @@ public final class RunMerge {
     private void event(RunEvent event) {
       switch (event) {
         case RunEvent.RankExit(int rank, var how) -> {
-          // The others are stopped then, and end in ways that tell nothing.
+          // The others are stopped then, and the way they end means nothing.
           if (how.isFailure() && !isStopping) {
             output.event(node, RunTalk.ended(rank, how));
           }

@@ -4,9 +4,9 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.journal.RunEvent.RankEnd;
 import java.util.Map;
 
-/** The few words that a run's output has between its lines. */
+/** The sentences that a run's output has between its lines. */
 public final class RunTalk {
-  /** Why a supervisor stops when a person wanted it; docs/technical/runs.md. */
+  /** Why a supervisor stops when the user asked for it; docs/technical/runs.md. */
   public static final String ASKED = "asked";
 
   /** The same for a scheduler that takes the node back, by preemption or because of a cancel. */
@@ -30,7 +30,7 @@ public final class RunTalk {
           Map.entry(15, "TERM"));
 
   public static final String AGAIN =
-      "another program took the rendezvous port: starting again with another one";
+      "another program took the rendezvous port; starting again with another one";
 
   private RunTalk() {}
 
@@ -50,7 +50,7 @@ public final class RunTalk {
   }
 
   static String gap(long bytes) {
-    return bytes + " bytes of output are missing here: the node's disk did not take them";
+    return bytes + " bytes of output are missing here: the node's disk did not accept them";
   }
 
   public static String failedElsewhere(int node) {

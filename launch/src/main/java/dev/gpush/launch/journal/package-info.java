@@ -1,7 +1,7 @@
 /**
- * What the nodes' supervisors write (docs/technical/runs.md), read and merged: {@code
- * JournalReader} follows one node over any number of streams, {@code RunJournal} takes the bytes
- * apart, {@code RunMerge} makes one output of all nodes.
+ * Reads and merges what the nodes' supervisors write (docs/technical/runs.md): {@code
+ * JournalReader} follows one node over any number of streams, {@code RunJournal} parses the bytes,
+ * {@code RunMerge} makes one output of all nodes.
  */
 @NullMarked
 package dev.gpush.launch.journal;

@@ -4,9 +4,9 @@ import dev.gpush.core.gang.NodeInfo;
 import java.util.function.Supplier;
 
 /**
- * A node of the session and the way to it.
+ * A node of the session and how to call it.
  *
- * @param now what it is; another machine may have come for it since the session was made
+ * @param now the node as it is; another machine may have replaced it since the session was made
  */
 public record LaunchNode(Supplier<NodeInfo> now, NodeCalls calls) {
   public NodeInfo info() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where runs happen: what does not change while a session lives.
+ * Where runs happen: everything that does not change during a session.
  *
  * @param id the session's own id; a name may be used again, an id never
  * @param root the workspace's root on the client's machine

@@ -10,7 +10,7 @@ import java.util.Map;
 /**
  * What launching needs of one node. Every method blocks and throws {@link
  * dev.gpush.core.failure.GpushException} with an {@link dev.gpush.core.failure.AgentFailure} when
- * the agent refuses or the link is over; through a cut link they wait. Thread-safe.
+ * the agent refuses or the link is over; while a link is cut they wait. Thread-safe.
  */
 public interface NodeCalls {
   /** Whether the node is known to be gone for good; "cannot tell" is not lost. */
@@ -18,7 +18,7 @@ public interface NodeCalls {
     return false;
   }
 
-  /** Whether the node's agent announces this; false also when nobody knows now. */
+  /** Whether the node's agent announces this; false also when it is not known now. */
   default boolean can(String capability) {
     return false;
   }
@@ -27,7 +27,7 @@ public interface NodeCalls {
   Json call(String method, Json.Obj params) throws InterruptedException;
 
   /**
-   * The builtin {@code follow}: what the node's supervisor has written, records as in
+   * The builtin {@code follow}: the output of the node's supervisor, records as in
    * docs/technical/runs.md. Ends with the run; a stream that broke throws from read.
    */
   InputStream follow(Json.Obj arguments) throws IOException, InterruptedException;
@@ -35,8 +35,8 @@ public interface NodeCalls {
   /**
    * Runs a short command in the environment of every shell of the node, without standard input.
    *
-   * @param environment goes over the node's own
-   * @param limit afterwards the command is ended and the answer is a failure
+   * @param environment takes precedence over the node's own
+   * @param limit after it the command is ended and the answer is a failure
    */
   Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
       throws IOException, InterruptedException;

@@ -1,6 +1,6 @@
 /**
- * Where runs happen: a session's nodes, and what launching may ask of one ({@code NodeCalls};
- * {@code LinkNode} does it over a link).
+ * Where runs happen: a session's nodes, and the calls that launching makes to one ({@code
+ * NodeCalls}; {@code LinkNode} does it over a link).
  */
 @NullMarked
 package dev.gpush.launch.node;

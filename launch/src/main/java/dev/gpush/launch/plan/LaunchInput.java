@@ -6,15 +6,15 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What the gateway knows at the moment of a launch, beyond the request.
+ * What the gateway adds to the request of a launch.
  *
- * @param generation what all nodes hold now
+ * @param generation the one that all nodes hold now
  * @param python the {@code python} of gpush.yaml
- * @param environment goes over the environment of every shell of the nodes: what the client hands
- *     down (a local session) and what the configuration says
- * @param ignored the pattern that keeps a file from being sent, if one does; paths are relative to
- *     the workspace's root
- * @param warning what the ranks get before the nodes go
+ * @param environment goes over the environment of every shell of the nodes: variables of the client
+ *     (a local session) and of the configuration
+ * @param ignored the pattern that excludes a file from being sent, if there is one; paths are
+ *     relative to the workspace's root
+ * @param warning the signal that ranks get before the nodes end
  */
 public record LaunchInput(
     long generation,

@@ -2,6 +2,7 @@ package dev.gpush.launch.plan;
 
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.GpuRequest;
@@ -23,11 +24,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * From a request to a plan: which words, which Python, which mode; and from a refusal to a failure
- * that says what to do.
+ * Turns a request into a plan: which command, which Python, which mode; and a refusal into a
+ * failure that the user can act on.
  */
 public final class LaunchMaker {
-  /** What an agent announces that looks for an environment by itself. */
+  /** The capability of an agent that finds an environment by itself. */
   private static final String ACTIVATES = "activate";
 
   private final LaunchSite site;
@@ -60,8 +61,9 @@ public final class LaunchMaker {
   /**
    * How it will run.
    *
-   * @param pythons those of all nodes of the session; empty where nobody has asked for them
-   * @param activated whose environment each node looks up and activates by itself, in that case
+   * @param pythons those of all nodes of the session; empty if the nodes were not asked
+   * @param activated the Python whose environment each node finds and activates by itself, in that
+   *     case
    */
   public record Decided(
       LaunchPlan.Mode mode, List<PythonFacts> pythons, List<PythonChoice> activated) {
@@ -127,8 +129,8 @@ public final class LaunchMaker {
   }
 
   /**
-   * A command needs its Python for one thing: that the programs of its environment are found. The
-   * nodes see to that without starting it, unless something else has to be known of them.
+   * A command needs its Python only so that the programs of its environment are found. The nodes do
+   * that without starting it, unless something else must be known about it.
    */
   private boolean isLookedUpThere(ResolvedRun run) {
     boolean isCommand =
@@ -175,7 +177,7 @@ public final class LaunchMaker {
     sayReplaced(run, talk);
     if (PythonChoice.lacksUvEnvironment(site.root(), run.place().folder(), site.onThisMachine())) {
       talk.say(
-          "uv.lock is there, but no .venv: uv sync makes it. Until then it is "
+          "there is a uv.lock but no .venv; uv sync makes it. Until then the Python is "
               + facts.getFirst().executable());
     }
     if (!hasTorch) {

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What each node is told to start: the {@code spec} of docs/technical/runs.md. Pure: it knows the
- * run's number and its rendezvous port only when it is asked for specs.
+ * What each node starts: the {@code spec} of docs/technical/runs.md. Pure: the run's number and its
+ * rendezvous port are given when it makes specs.
  *
  * @param nodes of the run, in the order of their ranks
  * @param slots what each of them claims
@@ -25,7 +25,10 @@ public record LaunchPlan(
   /** Between the first failing rank and the end by force of the others. */
   private static final int STOP_GRACE_SECONDS = 10;
 
-  /** So much of the session's id tells its outputs from those of another one of its name. */
+  /**
+   * This much of the session's id distinguishes its outputs from those of another session with its
+   * name.
+   */
   private static final int SHORT_ID = 6;
 
   private static final String LOOPBACK = "127.0.0.1";
@@ -148,7 +151,7 @@ public record LaunchPlan(
     fields.put("world", world());
     fields.put("master", Json.object("addr", masterAddress(), "port", port));
     fields.put("slots", claim.slots());
-    // Of a node that was asked for without GPUs none may be used, even where the machine has some.
+    // On a node that was requested without GPUs none may be used, even if the machine has some.
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
     fields.put("stop_grace_s", STOP_GRACE_SECONDS);
@@ -177,7 +180,7 @@ public record LaunchPlan(
     return python.map(PythonFacts::executable).orElse("python3");
   }
 
-  /** A script that was named by its place on this machine is named by its place on the node. */
+  /** Replaces a script's path on this machine by its path on the node. */
   private List<String> inWorkspace(List<String> program, int index) {
     String root = site.root() + "/";
     if (site.onThisMachine() && nodes.get(index).workspace().equals(site.root().toString())) {
@@ -192,7 +195,7 @@ public record LaunchPlan(
     return moved;
   }
 
-  /** Where in the words after {@code python -u} the script stands; -1: it is a module. */
+  /** The index of the script in the words after {@code python -u}; -1: it is a module. */
   static int scriptAt(List<String> program) {
     for (int at = 0; at < program.size(); at++) {
       String word = program.get(at);
@@ -243,7 +246,7 @@ public record LaunchPlan(
     return nodes.size() == 1 || site.onThisMachine() || address.isEmpty() ? LOOPBACK : address;
   }
 
-  /** Variables before the command's words that say which programs are found. */
+  /** Whether variables before the command choose the programs that are found. */
   private boolean choosesByItself() {
     Map<String, String> chosen = payload.words().variables();
     return chosen.containsKey("PATH") || chosen.containsKey("VIRTUAL_ENV");
@@ -291,8 +294,8 @@ public record LaunchPlan(
   }
 
   /**
-   * "run 7 · 16 ranks · ~/envs/llm python 3.11 torch 2.8 · ~/proj/exp · G42": the parts that there
-   * are.
+   * "run 7 · 16 ranks · ~/envs/llm python 3.11 torch 2.8 · ~/proj/exp · G42": the parts that are
+   * known.
    */
   String header(int run, long generation, String home) {
     var parts = new ArrayList<String>();

@@ -7,7 +7,8 @@ import java.util.List;
 
 /**
  * The order in which nodes get their ranks: those of one rack follow each other, and racks of one
- * block, because neighbouring ranks talk most. Node 0 stays the first: its own come right after it.
+ * block, because neighbouring ranks communicate most. Node 0 stays first, followed by its
+ * neighbours.
  */
 final class Neighbours {
   private Neighbours() {}

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The options of a pasted launcher, taken apart: which are the session's to decide, which stay, and
- * where the program begins.
+ * The options of a pasted launcher, parsed: which the session replaces, which stay, and where the
+ * program starts.
  *
- * @param program from the script (or {@code -m module}) on
+ * @param program from the script (or {@code -m module})
  * @param kept options that stay, as they were written
- * @param replaced options that the session's own take the place of, as they were written
+ * @param replaced options that the session replaces, as they were written
  */
 record PastedOptions(List<String> program, List<String> kept, List<String> replaced) {
   /** Node and rendezvous options, and those about output, which is kept by rank anyway. */
@@ -48,7 +48,7 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
               "virtual-local-rank"),
           false);
 
-  /** Its ranks are started by torchrun instead, so nothing of it stays. */
+  /** Torchrun starts its ranks instead, so none of its options stay. */
   static final Syntax DEEPSPEED =
       new Syntax(
           "deepspeed",

@@ -4,8 +4,8 @@ import dev.gpush.core.json.Json;
 import java.time.Duration;
 
 /**
- * What ranks get before the nodes go ({@code run.warn}): a signal, so long before the hard end. The
- * agents send it, a gateway is not needed.
+ * The signal that ranks get at some time before the nodes end ({@code run.warn}). The agents send
+ * it, without a gateway.
  */
 public record RunWarning(String signal, Duration before) {
   /** As the configuration keeps it: {@code USR1@600}. */

@@ -11,29 +11,29 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * What the words of {@code run} ask for. A Python program becomes ranks; a pasted launcher keeps
- * its program and loses what this session decides; anything else runs once per node.
+ * The meaning of the words of {@code run}. A Python program becomes ranks; a pasted launcher keeps
+ * its program without the options that the session decides; anything else runs once per node.
  *
- * <p>Decided here: {@code python train.py} is pasted habit and means ranks of train.py; {@code
- * python} alone names no interpreter, {@code /opt/x/bin/python} and {@code python3.12} do. {@code
- * python -c} and {@code -m pip} are things one does once per node.
+ * <p>{@code python train.py} also means ranks of train.py; {@code python} alone names no particular
+ * interpreter, {@code /opt/x/bin/python} and {@code python3.12} do. {@code python -c} and {@code -m
+ * pip} run once per node.
  *
  * @param variables {@code NAME=value} words before the program
- * @param python the interpreter that was pasted, when it says more than "python"
- * @param replaced options of a pasted launcher that the session's own take the place of
+ * @param python the pasted interpreter, unless it is only "python"
+ * @param replaced options of a pasted launcher that the session replaces
  */
 public record RunWords(
     Map<String, String> variables, Optional<String> python, Form form, List<String> replaced) {
   /** How the words are run. */
   sealed interface Form {
-    /** What this is for people and in records. */
+    /** The words, for messages and records. */
     List<String> words();
   }
 
   /**
-   * Ranks of what follows {@code python -u}.
+   * Ranks of the words after {@code python -u}.
    *
-   * @param torchrun asked for by a pasted launcher; else it is used where torch is
+   * @param torchrun requested by a pasted launcher; otherwise it is used if torch is installed
    * @param options more options for torchrun
    */
   record Program(List<String> words, boolean torchrun, List<String> options) implements Form {
@@ -43,7 +43,7 @@ public record RunWords(
     }
   }
 
-  /** Hugging Face's launcher, once per node; it starts the ranks and sets variables of its own. */
+  /** Hugging Face's launcher, once per node; it starts the ranks and sets its own variables. */
   record Accelerate(List<String> options, List<String> words) implements Form {
     public Accelerate {
       options = List.copyOf(options);
@@ -132,7 +132,7 @@ public record RunWords(
     throw new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
   }
 
-  /** {@code python …}: what the interpreter would make of the words decides. */
+  /** {@code python …}: decided as the interpreter would read the words. */
   private static RunWords python(List<String> words) {
     String interpreter = words.getFirst();
     Optional<String> chosen =

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The script of a run, looked at where the client stands before anything is asked of a node. */
+/** The script of a run, checked in the client's folder before a node is asked. */
 public final class Scripts {
   /** A folder with more files than this is not searched for a similar name. */
   private static final int MOST_FILES = 2_000;
@@ -50,7 +50,7 @@ public final class Scripts {
         new LaunchFailure.NoSuchScript(name, folder.toString(), nearest(script)));
   }
 
-  /** Names of scripts in the same folder that were perhaps meant. */
+  /** Similar names of scripts in the same folder. */
   private static List<String> nearest(Path script) {
     var names = new ArrayList<String>();
     try (var files = Files.newDirectoryStream(script.getParent(), "*.py")) {
@@ -73,7 +73,7 @@ public final class Scripts {
         .toList();
   }
 
-  /** Levenshtein's, capital letters the same as small ones. */
+  /** Levenshtein distance, ignoring case. */
   private static int distance(String left, String right) {
     String a = left.toLowerCase(Locale.ROOT);
     String b = right.toLowerCase(Locale.ROOT);

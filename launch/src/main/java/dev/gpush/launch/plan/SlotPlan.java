@@ -31,14 +31,14 @@ public record SlotPlan(List<Claim> claims) {
   }
 
   /**
-   * What was asked.
+   * The request.
    *
-   * @param nodes how many, empty: all that the rest allows
+   * @param nodes how many, empty: all that the other fields allow
    * @param slots how many of each node, empty: all
    * @param on which ones
    */
   record Ask(Optional<Integer> nodes, Optional<Integer> slots, Optional<String> on) {
-    /** As a person would say it, for failures. */
+    /** In words, for failures. */
     String words() {
       if (on.isPresent()) {
         return "--on " + on.get();
@@ -71,8 +71,8 @@ public record SlotPlan(List<Claim> claims) {
    * The slots that a run of these words claims.
    *
    * @param busy node → slot → the run that claims it
-   * @throws GpushException with {@code BadSlots} for what cannot be, {@code NoFreeSlots} for what
-   *     cannot be now
+   * @throws GpushException with {@code BadSlots} for what is never possible, {@code NoFreeSlots}
+   *     for what is not possible now
    */
   public static SlotPlan of(
       List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
@@ -120,7 +120,7 @@ public record SlotPlan(List<Claim> claims) {
   private static SlotPlan named(
       List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
     if (ask.nodes().isPresent() || ask.slots().isPresent()) {
-      throw bad(ask, "--on says which slots; --nodes and --gpus say how many: give one of them");
+      throw bad(ask, "--on names slots, --nodes and --gpus give numbers; use only one of the two");
     }
     var chosen = new TreeMap<Integer, TreeSet<Integer>>();
     for (String part : ask.on().orElseThrow().split(",", -1)) {

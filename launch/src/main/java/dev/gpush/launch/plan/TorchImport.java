@@ -7,11 +7,11 @@ import java.nio.file.Path;
 import java.util.regex.Pattern;
 
 /**
- * Whether a script cannot do without torch: a look at its text, for imports at the left margin. One
- * that imports it within a function, or through a module of its own, is found out by Python itself.
+ * Whether a script needs torch: searches its text for imports at the left margin. For an import
+ * within a function, or through another module, Python itself reports a missing torch.
  */
 public final class TorchImport {
-  /** Larger ones are not written by people. */
+  /** Larger files are not written by hand. */
   private static final int MOST_BYTES = 1 << 20;
 
   private static final Pattern FROM = Pattern.compile("(?m)^from[ \\t]+torch[. \\t]");

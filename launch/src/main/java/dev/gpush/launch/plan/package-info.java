@@ -1,6 +1,6 @@
 /**
- * From the words of {@code run} to what each node is told to start. {@code LaunchMaker} asks the
- * nodes; all else decides without asking anybody.
+ * Turns the words of {@code run} into the specification for each node. {@code LaunchMaker} asks the
+ * nodes; everything else is pure.
  */
 @NullMarked
 package dev.gpush.launch.plan;

@@ -20,7 +20,7 @@ import java.util.Optional;
  * know the user's home and name there.
  */
 public final class OutputFolders {
-  /** A shell that starts from a slow disk. */
+  /** Enough for a shell that starts from a slow disk. */
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
   private static final List<String> WHO =
@@ -35,9 +35,9 @@ public final class OutputFolders {
   }
 
   /**
-   * One for each node, or none where nothing is configured.
+   * One for each node, or none if nothing is configured.
    *
-   * @param pythons of these nodes; empty where the run does without
+   * @param pythons of these nodes; empty if the run needs none
    */
   public List<String> of(List<Integer> nodes, List<PythonFacts> pythons)
       throws InterruptedException {
@@ -71,7 +71,7 @@ public final class OutputFolders {
         return folder.at(lines.getFirst(), lines.getLast());
       }
       throw new GpushException(
-          new LaunchFailure.Refused(index, "broken", "it does not say where $HOME is"));
+          new LaunchFailure.Refused(index, "broken", "it did not report $HOME"));
     } catch (IOException broken) {
       throw new GpushException(
           new LaunchFailure.Refused(index, "broken", String.valueOf(broken.getMessage())), broken);

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which Pythons are tried on a node, in order; the first that is there is it. {@code --python} >
- * gpush.yaml > .venv or uv.lock of the workspace > active environment > python3 on PATH. Who names
- * one gets that one or a failure, never another.
+ * Which Pythons are tried on a node, in order; the first that exists is used. {@code --python} >
+ * gpush.yaml > .venv or uv.lock of the workspace > active environment > python3 on PATH. If the
+ * user names one, it is used or the run fails; no other one is tried.
  *
  * @param candidates as probe.sh takes them
  */
@@ -24,8 +24,8 @@ public record PythonChoice(List<String> candidates) {
   /**
    * The Pythons to try for one launch.
    *
-   * @param asked {@code --python}, else the interpreter of pasted words, else gpush.yaml's
-   * @param folder where the client stands, below the workspace's root
+   * @param asked {@code --python}, else the interpreter of a pasted command, else gpush.yaml's
+   * @param folder the client's current folder, below the workspace's root
    * @param workspace the node's copy of the workspace
    */
   public static PythonChoice of(
@@ -34,8 +34,8 @@ public record PythonChoice(List<String> candidates) {
       return new PythonChoice(List.of(named(asked.get(), root, folder, onThisMachine, workspace)));
     }
     var candidates = new ArrayList<String>();
-    // .venv is never sent: on this machine it is the client's own, elsewhere one that was made
-    // there.
+    // .venv is never sent: on this machine it is the client's own, elsewhere it was made on the
+    // node.
     if (onThisMachine) {
       environmentAbove(folder, root).ifPresent(found -> candidates.add(found.toString()));
     } else {
@@ -46,7 +46,7 @@ public record PythonChoice(List<String> candidates) {
   }
 
   /**
-   * A lock file says that uv makes the environment; without it, another Python would lack its
+   * A lock file shows that uv makes the environment; without it, another Python would lack its
    * packages.
    */
   public static boolean lacksUvEnvironment(Path root, Path folder, boolean onThisMachine) {
@@ -55,7 +55,10 @@ public record PythonChoice(List<String> candidates) {
         && Files.exists(root.resolve("uv.lock"));
   }
 
-  /** "3.11" is a version; what has a slash is a path, here or there; the rest is a name on PATH. */
+  /**
+   * "3.11" is a version; a name with a slash is a path, here or on the node; any other is a name on
+   * PATH.
+   */
   private static String named(
       String text, Path root, Path folder, boolean onThisMachine, String workspace) {
     if (text.matches("[0-9]+(\\.[0-9]+)*")) {
@@ -89,7 +92,7 @@ public record PythonChoice(List<String> candidates) {
     return Optional.empty();
   }
 
-  /** For failures: what was looked for, in words. */
+  /** For failures: the candidates, in words. */
   List<String> words() {
     return candidates.stream()
         .map(

@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What the chosen Python of one node is and has.
+ * Facts about the chosen Python of one node.
  *
  * @param torch its version
  * @param packages {@code name-version}, sorted: what must be the same on all nodes
@@ -24,7 +24,7 @@ public record PythonFacts(
     Account account) {
   private static final String MARK = "\ngpush-python ";
 
-  /** Two nodes may differ in everything: a failure names the first few. */
+  /** Two nodes may differ in everything; a failure names only this many. */
   private static final int NAMED = 3;
 
   /**
@@ -92,7 +92,8 @@ public record PythonFacts(
   }
 
   /**
-   * What activating its environment would set, so that programs that a rank starts find it, too.
+   * The variables that activating its environment would set, so that programs that a rank starts
+   * find it too.
    */
   public Map<String, String> activation() {
     if (!interpreter.isEnvironment()) {
@@ -121,7 +122,7 @@ public record PythonFacts(
         + torch.map(torchVersion -> " torch " + minor(torchVersion)).orElse("");
   }
 
-  /** 2.8.0+cu128 as people say it: 2.8. */
+  /** Shortens 2.8.0+cu128 to 2.8. */
   private static String minor(String version) {
     String[] parts = version.split("[.+]", -1);
     return parts.length >= 2 && parts[0].matches("[0-9]+") ? parts[0] + "." + parts[1] : version;

@@ -22,15 +22,15 @@ import java.util.regex.Pattern;
  * the folders with its packages have changed. Thread-safe.
  */
 public final class Pythons {
-  /** A start of Python from a cold network file system. */
+  /** Enough to start Python from a cold network file system. */
   private static final Duration LIMIT = Duration.ofSeconds(60);
 
   private static final int NO_CANDIDATE = 97;
 
-  /** By its path: PATH is the user's, and may lead nowhere. */
+  /** By its path, because the user's PATH may be wrong. */
   private static final String SHELL = "/bin/sh";
 
-  /** What probe.sh says before it becomes the candidate. */
+  /** The line that probe.sh prints before it becomes the candidate. */
   private static final Pattern CANDIDATE = Pattern.compile("(?m)^gpush-candidate (.+)$");
 
   private final LaunchSite site;
@@ -40,16 +40,16 @@ public final class Pythons {
   private final String search = Resources.text("find_torch.py");
   private final Map<Question, PythonFacts> known = new ConcurrentHashMap<>();
 
-  /** What an answer depends on. */
+  /** Everything that an answer depends on. */
   private record Question(int node, PythonChoice choice, Map<String, String> environment) {}
 
-  /** One node's answer: facts, or what was tried in vain. */
+  /** One node's answer: facts, or the candidates that failed. */
   public sealed interface Answer {
     record Found(PythonFacts facts) implements Answer {}
 
     record None(int node, List<String> tried) implements Answer {}
 
-    /** The one that it has to be does not work. */
+    /** The requested Python does not work. */
     record Broken(int node, String python, String reason) implements Answer {}
   }
 
@@ -109,14 +109,14 @@ public final class Pythons {
             .lines()
             .filter(line -> !line.isBlank())
             .reduce((_, last) -> last)
-            .orElse("it does not say which Python it is");
+            .orElse("it did not report its version");
     return new Answer.Broken(
         node.info().index(), python, reason + " (exit status " + answer.exit() + ")");
   }
 
-  /** Installing or removing a package changes the time of the folder that it lies in. */
+  /** Installing or removing a package changes the time of the folder that it is in. */
   private boolean isFresh(LaunchNode node, PythonFacts facts) throws InterruptedException {
-    // Through the shell: where there is no stat, this is a no and not a failure.
+    // Through the shell, so that a missing stat means no, and is not a failure.
     var arguments = new ArrayList<>(List.of(SHELL, "-c", "exec stat -L -c %Y \"$@\"", "sh"));
     arguments.addAll(facts.stamps().keySet());
     NodeCalls.Answer answer = run(node, arguments, Map.of());

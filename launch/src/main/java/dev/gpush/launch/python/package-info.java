@@ -1,5 +1,5 @@
 /**
- * Which Python a run takes on each node ({@code PythonChoice}, asked by {@code Pythons}), and what
+ * Which Python a run uses on each node ({@code PythonChoice}, asked by {@code Pythons}), and what
  * is known of it ({@code PythonFacts}).
  */
 @NullMarked

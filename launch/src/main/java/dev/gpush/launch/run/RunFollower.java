@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Brings the output of a run from its nodes to somebody who looks at it. */
+/** Passes the output of a run from its nodes to a reader. */
 public final class RunFollower {
   private final LaunchSite site;
   private final Tasks tasks;
@@ -39,7 +39,7 @@ public final class RunFollower {
     }
   }
 
-  /** What is there now. */
+  /** Gives the output that exists now. */
   public RunRecord show(RunRecord record, Set<Integer> ranks, RunOutput output)
       throws InterruptedException {
     read(record, ranks, false, new RunMerge(ranks, output));

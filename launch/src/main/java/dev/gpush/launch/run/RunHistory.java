@@ -2,6 +2,7 @@ package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
@@ -21,7 +22,7 @@ import java.util.TreeMap;
  * or a crash never meets half of one. Thread-safe.
  */
 public final class RunHistory {
-  /** Of the runs that are over; an evening of trying things out makes a hundred. */
+  /** How many ended runs are kept; an evening of experiments makes a hundred. */
   private static final int KEPT = 500;
 
   private final Path folder;
@@ -42,7 +43,7 @@ public final class RunHistory {
     }
   }
 
-  /** A damaged file is left where it is: the run is not listed, and its number not used again. */
+  /** A damaged file is left in place: the run is not listed, and its number is not used again. */
   private static Optional<RunRecord> read(Path file) throws IOException {
     try {
       return RunRecord.from(Json.parse(Files.readString(file)));
@@ -116,7 +117,6 @@ public final class RunHistory {
 
   private static GpushException unusable(Path folder, IOException cause) {
     return new GpushException(
-        new GatewayFailure.HomeUnusable(folder.toString(), String.valueOf(cause.getMessage())),
-        cause);
+        new GatewayFailure.HomeUnusable(folder.toString(), FileReason.of(cause)), cause);
   }
 }

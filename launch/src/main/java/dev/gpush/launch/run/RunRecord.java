@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is remembered of a run: for people, for repeating it, and for finding it again. It goes to
- * the history, and with the run to its nodes. Of the environment nothing is kept: it may hold
+ * The record of a run: for messages, for repeating it, and for finding it again. It is kept in the
+ * history and, with the run, on its nodes. The environment is not kept, because it may hold
  * secrets.
  *
  * @param parts in the order of ranks
@@ -32,17 +32,17 @@ public record RunRecord(
     }
   }
 
-  /** How far it is. */
+  /** Its state. */
   public record Progress(
       RunState state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {
-    /** From now on; nothing has started yet. */
+    /** Progress of a run that starts now. */
     public static Progress starting(Instant now) {
       return new Progress(RunState.STARTING, Optional.empty(), now, Optional.empty());
     }
   }
 
   /**
-   * What it became.
+   * What was launched.
    *
    * @param generation of the files that it started with
    * @param header the line printed before its output

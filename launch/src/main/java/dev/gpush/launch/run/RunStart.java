@@ -15,16 +15,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * Starts a run on all its nodes at once, or on none: when one refuses, those that started are ended
- * and awaited before the refusal is told.
+ * and awaited before the refusal is reported.
  */
 public final class RunStart {
-  /** Fresh ports that were taken again before we could bind them; once is bad luck, this is not. */
+  /** How many free ports may be taken before they can be bound; this often is no coincidence. */
   private static final int PORTS = 3;
 
   /** A node that does not know its environment yet captures it from a login shell. */
   private static final Duration STARTING = Duration.ofSeconds(20);
 
-  /** What was killed a moment after its start ends at once. */
+  /** A run that is killed just after its start ends at once. */
   private static final Duration ENDING = Duration.ofSeconds(15);
 
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -40,7 +40,7 @@ public final class RunStart {
     List<Json.Obj> with(int port);
   }
 
-  /** The number is in use on a node: somebody else's gateway gave it to another run. */
+  /** The number is in use on a node: another gateway gave it to another run. */
   public static final class NumberTaken extends RuntimeException {
     NumberTaken(Throwable cause) {
       super(cause);
@@ -61,10 +61,9 @@ public final class RunStart {
   /**
    * Starts it everywhere, or nowhere.
    *
-   * @param again a run of this number was there and has ended
+   * @param again a run with this number has ended
    * @return when each node had started, in milliseconds after the first
-   * @throws GpushException the first refusal of the agent, as it came ({@link
-   *     AgentFailure.Refused})
+   * @throws GpushException the first refusal of the agent, unchanged ({@link AgentFailure.Refused})
    */
   public List<Long> start(boolean again) throws InterruptedException {
     GpushException last = new GpushException(new LaunchFailure.Refused(0, "port-taken", ""));
@@ -110,7 +109,7 @@ public final class RunStart {
     }
     boolean isStarted = false;
     try {
-      // Every answer is awaited, also when interrupted: a part that starts later would stay.
+      // Waits for every answer, even when interrupted: a part that starts later would stay.
       List<Long> started = tasks.finishAll("start", starts);
       isStarted = true;
       long first = started.stream().min(Long::compare).orElse(begun);
@@ -160,7 +159,7 @@ public final class RunStart {
   }
 
   /**
-   * Kills what has started and waits for it, also when interrupted: the caller tells that nothing
+   * Kills what has started and waits for it, also when interrupted: the caller reports that nothing
    * runs.
    */
   private void end(List<NodeCalls> running) {
@@ -169,7 +168,7 @@ public final class RunStart {
     try {
       tasks.finishAll("end", ends);
     } catch (GpushException unreachable) {
-      // The first refusal is what is told; the run that stays is in the list of runs.
+      // The first refusal is reported; a run that stays is in the list of runs.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
@@ -183,7 +182,7 @@ public final class RunStart {
     long begun = clock.nanos();
     while (clock.nanos() - begun < ENDING.toNanos()) {
       if (node.call("run.status", Json.object("run", run)).get("exit").isPresent()) {
-        // It never was a run: nobody is to find it.
+        // It never was a run, so its record is removed.
         node.call("run.stop", order.with("forget", true));
         return true;
       }

@@ -3,7 +3,7 @@ package dev.gpush.launch.run;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Where a run is in its life, as far as this gateway knows. */
+/** The state of a run, as far as this gateway knows. */
 public enum RunState {
   STARTING,
   RUNNING,
@@ -11,9 +11,9 @@ public enum RunState {
   DONE,
   FAILED,
   STOPPED,
-  /** A supervisor was killed: what its ranks did last is not known. */
+  /** A supervisor was killed: the end of its ranks is not known. */
   LOST,
-  /** The way to a node ended before the run did. */
+  /** The link to a node ended before the run did. */
   UNKNOWN;
 
   String word() {

@@ -23,14 +23,14 @@ import java.util.function.UnaryOperator;
 
 /**
  * Watches a run in progress: follows the events of all its nodes, stops the others when a rank
- * fails on one, and says at the end how the whole ended. Its supervisors need nobody to watch them;
- * a new gateway watches again from the beginning and comes to the same end.
+ * fails on one, and determines the result of the whole run. Its supervisors do not depend on it; a
+ * new gateway watches again from the beginning and gets the same result.
  */
 public final class RunWatch {
-  /** How often a run is started again because somebody took its port. */
+  /** How often a run is started again because its port was taken. */
   private static final int AGAIN = 3;
 
-  /** Of the nodes that must stop because another one's rank failed. */
+  /** The grace of nodes that must stop because another one's rank failed. */
   private static final int GRACE_SECONDS = 10;
 
   private final LaunchSite site;
@@ -111,7 +111,7 @@ public final class RunWatch {
     }
   }
 
-  /** Somebody asked it to stop. */
+  /** It was asked to stop. */
   public void stopping() {
     become(
         now ->
@@ -135,7 +135,10 @@ public final class RunWatch {
     }
   }
 
-  /** Written down before anybody is woken: who waited for the end finds it in the history. */
+  /**
+   * Writes the record before it wakes threads that wait for the end, so that they find it in the
+   * history.
+   */
   private void become(UnaryOperator<RunRecord> change) {
     lock.lock();
     try {
@@ -227,7 +230,7 @@ public final class RunWatch {
     try {
       calls(node).call("run.stop", stop("TERM", Duration.ofSeconds(GRACE_SECONDS), why));
     } catch (GpushException unreachable) {
-      // Then nothing can be told to it; its ranks notice the missing ones themselves.
+      // The node cannot be reached; its ranks notice the missing ones themselves.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
@@ -281,7 +284,7 @@ public final class RunWatch {
       }
       switch (RunEvent.parse(payload)) {
         case RunEvent.RankExit(_, var how) -> {
-          // Who asked for the end asked all nodes, and gave them time.
+          // A stop was sent to all nodes, with a grace.
           if (how.isFailure() && !isAsked && record().state() != RunState.STOPPING) {
             onFailure.run();
           }

@@ -1,6 +1,6 @@
 /**
  * One run: started on all nodes or on none ({@code RunStart}), watched to its end ({@code
- * RunWatch}), followed by people ({@code RunFollower}), remembered ({@code RunHistory}).
+ * RunWatch}), followed by readers ({@code RunFollower}), recorded ({@code RunHistory}).
  */
 @NullMarked
 package dev.gpush.launch.run;

@@ -3,6 +3,7 @@ package dev.gpush.link.agent;
 import dev.gpush.core.agent.AgentFolder;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -33,20 +34,20 @@ import java.util.random.RandomGenerator;
 import java.util.zip.DeflaterOutputStream;
 
 /**
- * The agent's source, as it is packed beside this class, and the way to start it
+ * The agent's source, as it is packed beside this class, and how it is started
  * (docs/technical/link.md section 1). Thread-safe.
  *
  * <p>The text of probe and loader goes on the command line, because they are fixed; everything else
  * goes through stdin in the same write, so starting costs no round trip. A pipe's stderr is read
- * for as long as it lives: a relay must never stop because a warning fills it.
+ * for as long as it lives: a relay must not stop because warnings have filled it.
  */
 public final class AgentImage implements AgentProgram {
   /** Written by the build beside this class: one path per line, sorted. */
   private static final String INDEX = "index.txt";
 
   /**
-   * How long loader and agent may take until the preamble: a cold network file system and a login
-   * banner, not a person.
+   * How long loader and agent may take until the preamble: enough for a cold network file system
+   * and a login banner, not for a user's input.
    */
   private static final Duration BEGIN_LIMIT = Duration.ofSeconds(60);
 
@@ -61,19 +62,19 @@ public final class AgentImage implements AgentProgram {
 
   private static final int PREAMBLE_BYTES = 16;
 
-  /** The first thing that is said on a pipe that is to be a link later. */
+  /** The first request on a pipe that becomes a link later. */
   private static final Json.Obj STATUS = Json.object("do", "status", "then", "link");
 
-  /** As begin.sh calls them. */
+  /** The file names that begin.sh uses. */
   private static final String BEGIN_FILE = "begin.sh";
 
   private static final String LOADER_FILE = "loader.py";
   private static final String START_FILE = "start";
 
-  /** As probe.sh and relay.sh start a Python that they have found. */
+  /** The options with which probe.sh and relay.sh start Python. */
   private static final List<String> OPTIONS = List.of("-I", "-S", "-B", "-X", "utf8", "-u", "-c");
 
-  /** With which our own programs end when they cannot do what they are for. */
+  /** The exit statuses of the agent's own programs when they fail. */
   private static final Set<Integer> OWN_STATUS = Set.of(94, 95, 96, 97, 98);
 
   private final Tasks tasks;
@@ -166,7 +167,7 @@ public final class AgentImage implements AgentProgram {
 
   @Override
   public List<String> questionArguments(List<String> interpreters) {
-    // The loader has no use for the second argument of a relay.
+    // The loader does not need the second argument of a relay.
     return isOne(interpreters)
         ? arguments(interpreters)
         : tried(List.of("/bin/sh", "-c", relayProbe, "sh", loader, ""), interpreters);
@@ -265,7 +266,7 @@ public final class AgentImage implements AgentProgram {
     if (!isOne(interpreters)) {
       return tried(List.of("/bin/sh", folder + "/" + BEGIN_FILE), interpreters);
     }
-    // There may be no shell that could open its input.
+    // There may be no shell that could open the file for input.
     String text =
         "import os\nos.dup2(os.open(%s, os.O_RDONLY), 0)\nexec(compile(open(%s).read(), 'loader', 'exec'))"
             .formatted(
@@ -291,11 +292,11 @@ public final class AgentImage implements AgentProgram {
     }
   }
 
-  /** How a command has begun: with the preamble, or it ended with this status and these words. */
+  /** How a command has begun: with the preamble, or it ended with this status and this text. */
   private record Start(boolean isThere, int status, String errors, String noise) {}
 
   /**
-   * @param first what goes to the command first, by the preamble that it is to say
+   * @param first the first bytes for the command, made from the preamble that it must print
    */
   private Start start(Pipe pipe, Duration limit, Function<String, byte[]> first)
       throws IOException {
@@ -313,10 +314,7 @@ public final class AgentImage implements AgentProgram {
     }
   }
 
-  /**
-   * Waits for work on a pipe, and ends the pipe when it fails, takes too long or is not wanted any
-   * more.
-   */
+  /** Waits for work on a pipe, and ends the pipe when it fails, takes too long or is cancelled. */
   private <T> T within(Duration limit, Pipe pipe, String name, Work<T, IOException> work)
       throws IOException {
     boolean isDone = false;
@@ -351,7 +349,8 @@ public final class AgentImage implements AgentProgram {
       pipe.input().flush();
       isThere = noise.readTo(pipe.output(), (preamble + "\n").getBytes(StandardCharsets.US_ASCII));
     } catch (IOException broken) {
-      // The command may have ended before it read all: its status says more than the broken pipe.
+      // The command may have ended before it read all: its status is more exact than the broken
+      // pipe.
       isThere = false;
     }
     if (isThere) {
@@ -401,7 +400,7 @@ public final class AgentImage implements AgentProgram {
       case 97 -> new AgentFailure.NoPython(header.texts("interpreters"));
       case 98 ->
           new AgentFailure.OldPython(
-              facts.text("found").orElse(facts.text("version").orElse("older than 3.6")));
+              facts.text("found").orElse(facts.text("version").orElse("an older one")));
       case 96 ->
           code.equals("held")
               ? new AgentFailure.Held(
@@ -411,7 +410,7 @@ public final class AgentImage implements AgentProgram {
                       .orElse(facts.text("path").orElse("a lock")),
                   LockHolder.words(facts.object("holder")))
               : new AgentFailure.CannotWrite(
-                  facts.text("path").orElse(""), code.isEmpty() ? talk : said(code, facts));
+                  facts.text("path").orElse(""), code.isEmpty() ? talk : cannotWrite(code, facts));
       case 95 -> new AgentFailure.Died(code.isEmpty() ? talk : said(code, facts));
       case 94 ->
           new AgentFailure.NotThere(
@@ -422,11 +421,21 @@ public final class AgentImage implements AgentProgram {
     };
   }
 
-  private static String said(String code, Json.Obj facts) {
-    return facts.entries().isEmpty() ? code : code + " " + clean(facts.write());
+  /** The path is left out, because the failure has its own field for it. */
+  private static String cannotWrite(String code, Json.Obj facts) {
+    return FailureClause.ofCode(code)
+        + facts
+            .text("reason")
+            .or(() -> facts.text("errno"))
+            .map(reason -> " (" + clean(reason) + ")")
+            .orElse("");
   }
 
-  /** What carries the command (ssh, srun) may have had the very last word. */
+  private static String said(String code, Json.Obj facts) {
+    return clean(FailureClause.ofCode(code) + FailureClause.ofFacts(facts));
+  }
+
+  /** The program that carries the command (ssh, srun) may have written after it. */
   private static Json lastLine(String errors) {
     List<String> lines = errors.lines().filter(line -> line.startsWith("{")).toList();
     if (lines.isEmpty()) {
@@ -439,7 +448,7 @@ public final class AgentImage implements AgentProgram {
     }
   }
 
-  /** Text from elsewhere, fit to be shown: without control characters, and not long. */
+  /** Text from a node, safe to show: without control characters, and not long. */
   private static String clean(String text) {
     String plain =
         text.replaceAll("\\e\\[[0-9;?]*[ -/]*[@-~]", "")

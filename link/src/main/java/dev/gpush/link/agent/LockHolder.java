@@ -11,7 +11,7 @@ import dev.gpush.core.text.CleanText;
 final class LockHolder {
   private static final String UNKNOWN = "somebody else";
 
-  /** A name, not a text. */
+  /** Enough for a name. */
   private static final int MOST = 80;
 
   private LockHolder() {}

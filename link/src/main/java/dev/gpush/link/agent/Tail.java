@@ -7,10 +7,10 @@ import java.util.Arrays;
 
 /** Reads a stream and keeps the end of it. Thread-safe. */
 final class Tail {
-  /** Text before the preamble, and on stderr, that is kept for people. */
+  /** Text before the preamble, and on stderr, that is kept for messages. */
   private static final int MOST_KEPT = 64 << 10;
 
-  /** Grows when it is full: each link has one, and hardly any is ever written to. */
+  /** Grows when it is full: each link has one, and most of them stay empty. */
   private static final int FIRST_KEPT = 1 << 10;
 
   // guarded by this

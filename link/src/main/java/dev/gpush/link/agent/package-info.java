@@ -1,5 +1,5 @@
 /**
- * The agent as the gateway sees it: the archive that is sent, and what the agent says when it
+ * The agent as the gateway sees it: the archive that is sent, and the messages of an agent that
  * starts.
  */
 @NullMarked

@@ -17,15 +17,15 @@ public final class FrameLimits {
   public static final int MAX_PIECE = 128 << 10;
 
   /**
-   * What is put into one: with its header it fills whole pieces of what carries it. Twenty bytes
-   * more would be a message of their own on a WebSocket, as dear to all who pass it on as 32 KiB.
+   * The data in one piece: with its header it fills whole messages of the transport. Twenty bytes
+   * more would be a separate message on a WebSocket, which costs as much to forward as 32 KiB.
    */
   public static final int PIECE = MAX_PIECE - HEADER_BYTES;
 
   /** Messages are not charged to credit, so they must be small. */
   public static final int MAX_MESSAGE = 64 << 10;
 
-  /** Deeper JSON is not ours. */
+  /** gpush's own messages are never deeper. */
   public static final int MAX_DEPTH = 32;
 
   /**

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  * thread only; nothing is written to the pipe before {@link #flush}.
  */
 public final class FrameWriter {
-  /** From here on a write of its own is cheaper than a copy. */
+  /** From this size on, a separate write is cheaper than a copy. */
   private static final int COPY_BELOW = 32 << 10;
 
   private final FrameCodec codec = new FrameCodec();

@@ -22,15 +22,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.random.RandomGenerator;
 
 /**
- * A machine with an agent on it that holds nothing: the hub. Every command is a stream of the one
- * link to it, over one pipe of the machine beneath. When that is cut the link finds the hub again,
- * and commands go on where they were; a hub that nobody has a link to leaves by itself.
+ * A machine with an agent that holds no resources: the hub. Every command is a stream of the one
+ * link to it, over one pipe of the underlying machine. When that is cut, the link finds the hub
+ * again, and commands continue where they were; a hub without a link ends by itself.
  *
- * <p>A login node sees one connection with one channel this way, whatever the gang's size, and a
- * second factor is asked for once.
+ * <p>So a login node has one connection with one channel, whatever the gang's size, and a second
+ * factor is asked for once.
  */
 public final class HubMachine implements Machine, AutoCloseable {
-  /** How long a hub waits for its gateway: a network that changes, a laptop that is carried. */
+  /**
+   * How long a hub waits for its gateway: a change of networks, a laptop that is carried elsewhere.
+   */
   public static final Duration LEAVE = Duration.ofSeconds(60);
 
   private static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
@@ -52,7 +54,7 @@ public final class HubMachine implements Machine, AutoCloseable {
   private boolean isClosed;
 
   /**
-   * @param holder who we are, for the log there
+   * @param holder this gateway, for the hub's log
    * @param leave how long the hub stays without a link
    * @param random unguessable: it names the hub
    */
@@ -111,7 +113,10 @@ public final class HubMachine implements Machine, AutoCloseable {
     }
   }
 
-  /** What the link broke of may be over at the next try; what the machine lacks is not. */
+  /**
+   * A cause that broke the link may be gone at the next try; something that the machine lacks is
+   * not.
+   */
   private IOException passing(GpushException refused) {
     return switch (refused.failure()) {
       case AgentFailure.LinkOver(_, var reason) ->
@@ -122,7 +127,7 @@ public final class HubMachine implements Machine, AutoCloseable {
     };
   }
 
-  /** The one link, made when it is first needed, and anew when it is over. */
+  /** The one link, made when it is first needed, and again when it has ended. */
   private Link link() throws IOException, InterruptedException {
     lock.lockInterruptibly();
     try {
@@ -203,7 +208,7 @@ public final class HubMachine implements Machine, AutoCloseable {
     };
   }
 
-  /** The hub leaves after its pipe; commands end with their streams. */
+  /** The hub ends after its pipe; commands end with their streams. */
   @Override
   public void close() {
     lock.lock();

@@ -6,7 +6,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** A program that is not there, as a shell would say it. */
+/** A program that does not exist, with the answer that a shell would give. */
 record NoProgram(String name) implements Pipe {
   private static final int NOT_FOUND = 127;
 

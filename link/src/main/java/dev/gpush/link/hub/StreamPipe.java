@@ -8,7 +8,7 @@ import java.io.OutputStream;
 
 /** A command of the hub: one exec stream. */
 final class StreamPipe implements Pipe {
-  /** Only the way to it broke, or it was ended by a signal: it has no status of its own. */
+  /** The status when the connection to it broke, or when a signal ended it. */
   private static final int BROKEN = 255;
 
   private final BlockingStream stream;

@@ -35,9 +35,9 @@ final class AckSchedule {
   }
 
   /**
-   * Nanoseconds until an ACK is due: 0 or less for now. Without one a long time, but shortly after
-   * the last one no longer than until the next could be due: in a transfer the writer then need not
-   * be woken just to learn that the first frame behind each ACK has come.
+   * Nanoseconds until an ACK is due: 0 or less for now. Without one it is a long time, but shortly
+   * after the last one no longer than until the next could be due: so during a transfer the writer
+   * need not be woken for the first frame after each ACK.
    */
   long until(long nanos) {
     if (frames == 0) {
@@ -55,7 +55,7 @@ final class AckSchedule {
   }
 
   /**
-   * A new pipe: HELLO has said what we have, so no acknowledgement is owed.
+   * A new pipe: HELLO has named the last frame received, so no acknowledgement is due.
    *
    * @param nanos how long after a frame it is acknowledged at the latest, through that pipe
    */
@@ -65,7 +65,7 @@ final class AckSchedule {
     withinNanos = nanos;
   }
 
-  /** A new conversation, which counts from 1. */
+  /** A new link, which counts from 1. */
   void restart() {
     last = 0;
     frames = 0;

@@ -7,10 +7,10 @@ import dev.gpush.link.frame.Frame;
  *
  * <p>Receiving something is not enough: when only the direction to the agent hangs, its PINGs still
  * come. What counts is an answer, that is PONG or ACK. On a slow network an answer may queue behind
- * bulk, so bulk that comes puts the end off, for a while.
+ * bulk, so bulk that arrives extends the limit for a while.
  */
 final class Contact {
-  /** So many contact limits is bulk taken for an answer. */
+  /** For this many contact limits, bulk counts as an answer. */
   private static final int PATIENCE = 4;
 
   private final LinkWaits waits;
@@ -54,12 +54,12 @@ final class Contact {
     return heard;
   }
 
-  /** When something last came that the agent can only have said after it heard us. */
+  /** When something last came that the agent can only send as an answer. */
   long answeredNanos() {
     return answered;
   }
 
-  /** We did not run for a while: the pipe shall say soon whether it lives. */
+  /** The process did not run for a while: the pipe must answer soon. */
   void wakes(long nanos) {
     woken = nanos;
     isFresh = false;

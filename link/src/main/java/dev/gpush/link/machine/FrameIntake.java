@@ -61,7 +61,7 @@ final class FrameIntake {
     areWritable(queue.acknowledge(number, streams.open()));
   }
 
-  /** Senders may go on. */
+  /** Senders may continue. */
   private void areWritable(Collection<StreamState> relieved) {
     relieved.forEach(stream -> events.accept(new LinkEvent.Writable(stream)));
   }
@@ -69,8 +69,8 @@ final class FrameIntake {
   private void credit(Frame frame) throws ProtocolException {
     Optional<StreamState> found = streams.find(frame.stream());
     if (found.isEmpty()) {
-      // It has no number, so the stream may have ended while it was under way. Agents of release
-      // 0.1 also send it for a stream of theirs before they send its OPEN once more.
+      // It has no number, so the stream may have ended before it arrived. Agents of release 0.1
+      // also send it for their own streams before they repeat its OPEN.
       if (frame.stream() <= 0 || frame.stream() % 2 == 1) {
         requireKnown(frame);
       }

@@ -66,8 +66,8 @@ final class FrameOutput {
   }
 
   /**
-   * Whether the agent has something to say to it anyway. An answer releases what is held back: of a
-   * long write all pieces but the first, and the write that follows one without an answer.
+   * Whether the agent answers one of these frames anyway. An answer releases what is held back: of
+   * a long write all pieces but the first, and the write that follows one without an answer.
    */
   private static boolean isAnsweredByItself(List<Frame> batch) {
     int length = 0;

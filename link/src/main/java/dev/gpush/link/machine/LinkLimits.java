@@ -2,7 +2,7 @@ package dev.gpush.link.machine;
 
 import dev.gpush.link.frame.FrameLimits;
 
-/** The numbers of a conversation (docs/technical/link.md), each with its reason. */
+/** The limits of a link (docs/technical/link.md), each with its reason. */
 public final class LinkLimits {
   private LinkLimits() {}
 
@@ -54,7 +54,7 @@ public final class LinkLimits {
    */
   public static final long ACK_SOON_NANOS = 15_000_000L;
 
-  /** So many CLOSE that answer the agent's may wait for something to travel with … */
+  /** So many CLOSE that answer the agent's may wait for another frame … */
   public static final int DELAYED = 8;
 
   /** … for so long. */
@@ -71,8 +71,8 @@ public final class LinkLimits {
   public static final int SMALL_IN_A_ROW = 64;
 
   /**
-   * Waiting messages of one stream are not charged to credit; more than this is a peer that does
-   * not read.
+   * Waiting messages of one stream are not charged to credit; a peer that leaves more than this is
+   * not reading.
    */
   public static final int MAX_WAITING_MESSAGES = 1_024;
 

@@ -1,5 +1,6 @@
 package dev.gpush.link.machine;
 
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.frame.Frame;
 import dev.gpush.link.frame.FrameKind;
@@ -12,20 +13,20 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * The gateway's side of one conversation with an agent, over one pipe after the other. Pure: it has
- * no thread, no lock and no clock, and never waits (see the package).
+ * The gateway's side of one link with an agent, over one pipe after the other. Pure: it has no
+ * thread, no lock and no clock, and never waits (see the package).
  *
  * <p>In go requests of users ({@link #reserve} … {@link #close}), what happens to pipes ({@link
  * #pipeOpened}, {@link #received}, {@link #pipeEnded} …) and the time ({@link #tick}). Out come
  * events ({@link #nextEvent}), commands for pipes ({@link #nextCommand}) and frames ({@link
- * #take}). After each call the driver looks at all three, and calls {@link #tick} after {@link
+ * #take}). After each call the driver processes all three, and calls {@link #tick} after {@link
  * #untilTick} at the latest.
  */
 public final class LinkMachine {
   /** The code with which streams end when the link does. */
   public static final String LINK_OVER = "link-over";
 
-  /** The code with which streams end when another agent has taken the place of theirs. */
+  /** The code with which streams end when another agent has replaced theirs. */
   public static final String AGENT_RESTARTED = "agent-restarted";
 
   private final Json.Obj identity;
@@ -199,7 +200,7 @@ public final class LinkMachine {
     return count;
   }
 
-  /** False when more messages wait than a peer that reads would leave. */
+  /** False when so many messages wait that the peer cannot be reading. */
   public boolean message(StreamState stream, Frame message) {
     if (stream.credit().waitingMessages() >= LinkLimits.MAX_WAITING_MESSAGES) {
       return false;
@@ -233,7 +234,7 @@ public final class LinkMachine {
     return true;
   }
 
-  /** So many received bytes are dealt with: the peer may send as many more. */
+  /** The user is done with this many received bytes: the peer may send as many more. */
   public void consumed(StreamState stream, int bytes) {
     if (stream.credit().consume(bytes) && !stream.isClosed()) {
       queue.addCredit(stream);
@@ -263,12 +264,12 @@ public final class LinkMachine {
     pipes.connect(nanos);
   }
 
-  /** Gives up connecting, without an event. */
+  /** Stops connecting, without an event. */
   public void stopConnecting() {
     pipes.stopConnecting();
   }
 
-  /** The present pipe is given up, if any, and another one is opened without a pause. */
+  /** The present pipe is closed, if any, and another one is opened without a pause. */
   public void renewPipe(long nanos) {
     pipes.renew(nanos);
   }
@@ -328,7 +329,7 @@ public final class LinkMachine {
     pipes.openingFailed(pipe, reason, nanos);
   }
 
-  /** Nothing more comes from this pipe, and nothing of it is in use any more. */
+  /** Nothing more comes from this pipe, and its number is no longer in use. */
   public void pipeEnded(int pipe, String reason, long nanos) {
     pipes.ended(pipe, reason, hello(nanos), nanos);
   }
@@ -372,7 +373,7 @@ public final class LinkMachine {
     }
   }
 
-  /** What came through this pipe is no frame. */
+  /** The data from this pipe is not a frame. */
   public void broken(int pipe, ProtocolException rule, long nanos) {
     if (pipes.isInUse(pipe) && !pipes.isLeaving()) {
       String detail = String.valueOf(rule.getMessage());
@@ -404,9 +405,9 @@ public final class LinkMachine {
       case "term", "superseded" ->
           new LinkEvent.Superseded(
               facts.text("holder").orElse("another gateway"), facts.number("term").orElse(0L));
-      case "version" -> new LinkEvent.OtherVersion(facts.write());
+      case "version" -> new LinkEvent.OtherVersion(FailureClause.facts(facts));
       case "released" -> released(facts.text("why").orElse(""));
-      case "protocol" -> protocolError("the agent: " + facts.write());
+      case "protocol" -> protocolError("the agent: " + FailureClause.facts(facts));
       default -> new LinkEvent.Cut(code);
     };
   }

@@ -3,8 +3,8 @@ package dev.gpush.link.machine;
 /**
  * The waits of a link in nanoseconds.
  *
- * @param ping PING when the agent has answered nothing for so long
- * @param contact without an answer for so long, a pipe is silent
+ * @param ping PING is sent after this time without an answer
+ * @param contact after this time without an answer a pipe is silent
  * @param wake how long a pipe has to answer after the process did not run for a while
  * @param greeting HELLO must be answered within this time
  * @param firstOpening the first pipe must be open within this time

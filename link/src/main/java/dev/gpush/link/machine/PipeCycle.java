@@ -10,24 +10,23 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * When there is a pipe: opening, greeting, silence, pauses, and the end (the picture is in
+ * Decides when there is a pipe: opening, greeting, silence, pauses, and the end (the diagram is in
  * docs/technical/link.md). One pipe is in use at a time; while it is silent another is opened
- * beside it, and the old one goes on until the new one is open, because it may be the only one that
- * can be had.
+ * beside it, and the old one stays until the new one is open, because opening may fail.
  */
 final class PipeCycle {
   /** No pipe. */
   static final int NONE = 0;
 
-  /** What is said of a link whose pipe answers nothing. */
+  /** The reason shown for a link whose pipe does not answer. */
   private static final String SILENCE = "silence";
 
-  /** How long BYE may take to reach the pipe; an agent that hears none of it loses nothing. */
+  /** How long BYE may take to reach the pipe; an agent that does not receive it loses nothing. */
   private static final long BYE_NANOS = 1_000_000_000L;
 
   /**
-   * How long is read on after a write has failed: the agent's last frames, such as BYE released,
-   * may still be in the pipe, and closing it at once would turn a release into a cut.
+   * How long reading continues after a write has failed: the agent's last frames, such as BYE
+   * released, may still be in the pipe, and closing it at once would turn a release into a cut.
    */
   private static final long LAST_FRAMES_NANOS = 2_000_000_000L;
 
@@ -243,9 +242,9 @@ final class PipeCycle {
 
   /**
    * How long the pipe has lived since the agent's answer, if it has carried something either way,
-   * or at least has lasted. Then the pauses start from the first again, and what it lived counts as
-   * waited. Being greeted is not enough, or an agent that ends every pipe at once would be called
-   * five times a second.
+   * or at least has lasted. Then the pauses start from the first again, and its lifetime counts as
+   * waiting time. A greeting alone is not enough, or an agent that ends every pipe at once would be
+   * contacted five times a second.
    */
   private Optional<Long> usefulNanos(long nanos) {
     long lived = nanos - greetedNanos;
@@ -265,7 +264,7 @@ final class PipeCycle {
     return Math.min(2 * length, waits.lastPause());
   }
 
-  /** So that a thousand links do not come back in the same moment. */
+  /** So that a thousand links do not reconnect at the same moment. */
   private long jittered(long length) {
     return (long) (length * (0.5 + random.nextDouble() / 2));
   }
@@ -279,7 +278,7 @@ final class PipeCycle {
 
   // ---- what is heard
 
-  /** The agent has said WELCOME, and what it means for streams is done. */
+  /** The agent has sent WELCOME, and the streams were told. */
   void greeted(Json.Obj said, boolean resumed, long nanos) {
     isGreeting = false;
     isConnecting = false;
@@ -315,7 +314,7 @@ final class PipeCycle {
 
   // ---- how it ends
 
-  /** BYE goes, and then the pipe ends with this. */
+  /** Sends BYE, then ends the pipe with this event. */
   void leave(Json.Obj bye, LinkEvent.OfLink end, long nanos) {
     queue.addControl(Frame.ofJson(FrameKind.BYE, 0, 0, bye));
     leaving = Optional.of(end);

@@ -13,7 +13,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written, and what was written and is kept for another pipe.
+ * Frames that wait to be written, and frames that were written and are kept for another pipe.
  *
  * <p>A frame gets its number when it is taken to be written; until then it may be overtaken. Order:
  * what belongs to the link itself (acknowledgement, credit, PING, PONG), what must be replayed,
@@ -66,9 +66,9 @@ final class SendQueue {
   }
 
   /**
-   * A CLOSE that answers the peer's is not urgent, so it travels with what goes next. A small write
-   * of its own, which has no answer, would delay the next one by 40 ms where sockets in between use
-   * Nagle's algorithm, as those of {@code srun} do.
+   * A CLOSE that answers the peer's is not urgent, so it is sent with the next frame. A separate
+   * small write, which has no answer, would delay the next one by 40 ms where sockets in between
+   * use Nagle's algorithm, as those of {@code srun} do.
    *
    * @return false when it cannot wait, and was not taken
    */
@@ -91,7 +91,7 @@ final class SendQueue {
     return delayed.isEmpty() ? Long.MAX_VALUE : LinkLimits.DELAY_NANOS - (nanos - delayedNanos);
   }
 
-  /** What was delayed goes now, behind what was not. */
+  /** Sends delayed frames now, behind the others. */
   void releaseDelayed() {
     small.addAll(delayed);
     delayed.clear();
@@ -184,8 +184,8 @@ final class SendQueue {
   }
 
   /**
-   * Takes what to write next, in order of importance, about one piece of bulk; streams that are
-   * over with it are returned.
+   * Takes what to write next, in order of importance, about one piece of bulk; streams that end
+   * with it are returned.
    */
   List<StreamState> take(List<Frame> batch) {
     takeControl(batch);
@@ -252,7 +252,7 @@ final class SendQueue {
   }
 
   /**
-   * Forgets what the peer has.
+   * Forgets frames that the peer has received.
    *
    * @param open all streams
    * @return those that may be written again: all when what we keep has come below the pool's size,
@@ -324,8 +324,8 @@ final class SendQueue {
   }
 
   /**
-   * A new conversation. Streams whose OPEN was never written stay as they are; of the others
-   * nothing is left.
+   * A new conversation. Streams whose OPEN was never written stay as they are; all others are
+   * dropped.
    */
   void restart() {
     newPipe();
@@ -338,7 +338,7 @@ final class SendQueue {
     bytes = 0; // a stream that waits for its OPEN has no credit, so it has no data either
   }
 
-  /** A refused stream's frames go nowhere. */
+  /** Drops the frames of a refused stream. */
   void drop(StreamState stream) {
     for (Frame frame : stream.waiting()) {
       if (frame.kind() == FrameKind.DATA) {

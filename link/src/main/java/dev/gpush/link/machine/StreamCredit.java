@@ -30,12 +30,12 @@ final class StreamCredit {
     this.granted = window;
   }
 
-  /** What the peer still lets us send. */
+  /** How many bytes the peer still allows. */
   long credit() {
     return allowedToSend - sent;
   }
 
-  /** The peer's total only ever grows; an older number is late news. True when it grew. */
+  /** The peer's total only ever grows; an older number has arrived late. True when it grew. */
   boolean allow(long total) {
     boolean grows = total > allowedToSend;
     allowedToSend = Math.max(allowedToSend, total);

@@ -23,7 +23,7 @@ final class StreamTable {
     return Optional.ofNullable(streams.get(number));
   }
 
-  /** Those of now, whatever happens to them meanwhile. */
+  /** A snapshot of the open streams. */
   List<StreamState> all() {
     return new ArrayList<>(streams.values());
   }
@@ -64,7 +64,7 @@ final class StreamTable {
     return stream;
   }
 
-  /** Both sides are done with it, or the peer never knew it: the number is free. */
+  /** Both sides have closed it, or the peer never knew it: the number is free. */
   void forget(StreamState stream) {
     if (streams.remove(stream.number(), stream)) {
       stream.credit().end();

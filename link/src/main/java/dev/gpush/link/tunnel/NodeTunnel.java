@@ -13,22 +13,24 @@ import javax.net.ssl.SSLSocket;
 
 /**
  * A pipe to the agent of a node, through the agent at the end of another node's link: a stream of
- * that link with TLS within. Both ends have proved who they are before it is there.
+ * that link with TLS within. Both ends are authenticated before it is returned.
  */
 public final class NodeTunnel implements Pipe {
-  /** What an agent that can be between says among its capabilities. */
+  /** The capability of an agent that can carry tunnels. */
   public static final String CAPABILITY = "tunnel";
 
   /**
-   * What may come from a node before the gateway has read it: all its streams share that, and
-   * credit for more takes up to 40 ms through an srun.
+   * How much a node may send before the gateway has read it: all its streams share that, and credit
+   * for more takes up to 40 ms through an srun.
    */
   private static final int MOST_WINDOW = 1 << 20;
 
-  /** Of all tunnels of a link together: half of what its streams may take of the gateway. */
+  /**
+   * The windows of all tunnels of a link together: half of the memory that its streams may take.
+   */
   private static final int ALL_WINDOWS = 64 << 20;
 
-  /** It has no command that could have a status of its own. */
+  /** A tunnel has no command with an exit status. */
   private static final int BROKEN = 255;
 
   /** 64 hex digits and the end of their line. */
@@ -82,7 +84,7 @@ public final class NodeTunnel implements Pipe {
     }
   }
 
-  /** Node 0 told its hash, which the node's agent alone can have an answer to. */
+  /** Node 0 has sent the hash; only the node's agent knows the text. */
   private static void requireWord(byte[] said, String expected, int node) throws IOException {
     String word = new String(said, StandardCharsets.US_ASCII).strip();
     String hash = TunnelCertificate.sha256(word.getBytes(StandardCharsets.US_ASCII));
@@ -120,7 +122,7 @@ public final class NodeTunnel implements Pipe {
   }
 
   /**
-   * The stream first: whoever writes in a tunnel that takes nothing would keep TLS from ending it.
+   * Closes the stream first: a writer that is blocked in the tunnel would keep TLS from closing.
    */
   @Override
   public void close() throws IOException {

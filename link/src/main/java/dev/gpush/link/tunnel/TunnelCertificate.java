@@ -22,8 +22,8 @@ import javax.net.ssl.SSLSocketFactory;
 
 /**
  * The key and certificate with which this gateway answers in tunnels: made once per process, and
- * never on a disk. Nobody looks at what the certificate says; an agent compares it, byte for byte,
- * with the {@link #pin} that it was told.
+ * never on a disk. The content of the certificate does not matter; an agent compares its hash with
+ * the {@link #pin} that it received.
  */
 public final class TunnelCertificate {
   /** Every TLS library knows it, also that of the oldest Python. */
@@ -51,7 +51,7 @@ public final class TunnelCertificate {
               .generateCertificate(new ByteArrayInputStream(encoded));
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(keyManagers(pair.getPrivate(), certificate).getKeyManagers(), null, random);
-      // A tunnel never goes on with the session of another one.
+      // A tunnel never resumes the TLS session of another one.
       context.getServerSessionContext().setSessionCacheSize(MOST_SESSIONS);
       return new TunnelCertificate(sha256(encoded), context.getSocketFactory());
     } catch (GeneralSecurityException | IOException impossible) {
@@ -76,7 +76,7 @@ public final class TunnelCertificate {
     return pin;
   }
 
-  /** Of TLS in which this side is the server. */
+  /** Sockets of TLS in which this side is the server. */
   SSLSocketFactory sockets() {
     return sockets;
   }

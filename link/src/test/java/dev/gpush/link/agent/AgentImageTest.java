@@ -67,8 +67,13 @@ class AgentImageTest {
     assertEquals(new AgentFailure.NoPython(List.of("python3", "python")), failure(97, ""));
     assertEquals(new AgentFailure.NotThere("g", 3), failure(94, "{\"code\": \"no-agent\"}\n"));
     assertEquals(
-        new AgentFailure.CannotWrite("/tmp", "no-space {\"path\":\"/tmp\"}"),
-        failure(96, "{\"code\": \"no-space\", \"facts\": {\"path\": \"/tmp\"}}"));
+        new AgentFailure.CannotWrite("/tmp", "its disk is full (ENOSPC)"),
+        failure(
+            96,
+            "{\"code\": \"no-space\", \"facts\": {\"path\": \"/tmp\", \"errno\": \"ENOSPC\"}}"));
+    assertEquals(
+        new AgentFailure.OldPython("2.7.18"),
+        failure(98, "{\"code\": \"python-too-old\", \"facts\": {\"found\": \"2.7.18\"}}"));
     assertEquals(new AgentFailure.Died("boom"), failure(95, "boom"));
   }
 

@@ -20,7 +20,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
  *
  * <p>For verbs whose options end at the first word the words are split off here, before picocli
  * sees them: its own stopAtPositional takes {@code -m} of {@code run -m module} for an option of
- * ours, and the script's words must not be looked at by anybody.
+ * gpush, and the script's words must not be parsed.
  */
 final class CommandLines {
   /** A script's own first word that begins with a dash: {@code run -m module}. */

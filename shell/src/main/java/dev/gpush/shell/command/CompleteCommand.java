@@ -6,8 +6,8 @@ import java.util.List;
 import picocli.CommandLine.Command;
 
 /**
- * What could stand at the end of a command line: the words after gpush, the last one begun or
- * empty. One candidate a line, behind a tab what it is; {@code :files} where a file name is meant.
+ * Completes a command line: the words after gpush, the last one partial or empty. One candidate a
+ * line, with its description after a tab; {@code :files} where a file name is meant.
  */
 @Command(name = "__complete", header = "List what could come next")
 final class CompleteCommand implements Action.OfWords {

@@ -19,8 +19,9 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Completes command lines. What a value can be is told by its label in the help: NAME is a session,
- * RUN a run, and so on; so whatever is documented is completed, and a test finds unknown labels.
+ * Completes command lines. The values of an option are found by its label in the help: NAME is a
+ * session, RUN a run, and so on. So every documented option is completed, and a test finds unknown
+ * labels.
  */
 final class Completion {
   /** {@code about} says what it is, in a few words, possibly nothing. */
@@ -191,7 +192,7 @@ final class Completion {
     return words.stream().map(word -> new Candidate(word, "")).toList();
   }
 
-  /** A Tab key is no place for messages. */
+  /** The Tab key must not show messages. */
   private static List<Candidate> orNone(Supplier<List<Candidate>> candidates) {
     try {
       return candidates.get();

@@ -6,7 +6,7 @@ import java.util.List;
  * The first screen, as product.md has it, with the commands that exist. A test compares the two.
  */
 final class HelpScreen {
-  /** One line of commands: its heading, its verbs and what they are about. */
+  /** One line of commands: its heading, its verbs and their subject. */
   record Group(String heading, List<String> verbs, String about) {}
 
   static final List<Group> GROUPS =

@@ -28,17 +28,16 @@ import java.util.Set;
 
 /**
  * Carries out command lines for the control server: finds the verb, parses, calls, and turns every
- * end into an exit status and, where something went wrong, a message.
+ * result into an exit status and, after a failure, a message.
  *
- * <p>run, logs, exec and ssh pass a foreign status through, so for them every failure of gpush's
- * own is 255, usage and bugs included, as it is with ssh: who reads 1 or 2 knows that it is the
- * script's.
+ * <p>run, logs, exec and ssh pass on the status of what they run, so for them every failure of
+ * gpush itself is 255, usage and bugs included, as with ssh: 1 or 2 always comes from the script.
  *
- * <p>Called on a thread of the invocation's own, which is interrupted by a signal that no command
+ * <p>Called on the invocation's own thread, which is interrupted by a signal that no command
  * listens for, and when the client is gone.
  */
 public final class ShellHandler implements Handler {
-  /** Their status is that of what they run. */
+  /** Commands whose status is that of what they run. */
   private static final Set<String> PASSING = Set.of("run", "exec", "ssh", "logs");
 
   private final Services services;
@@ -99,7 +98,7 @@ public final class ShellHandler implements Handler {
     }
   }
 
-  /** The one who typed the command. */
+  /** The user who typed the command. */
   private record Client(Invocation invocation) implements Asker {
     @Override
     public Optional<String> ask(String question) throws InterruptedException {

@@ -31,7 +31,7 @@ import java.util.function.Supplier;
 
 /** All commands by the word that calls them. */
 final class Verbs {
-  /** Called by our own scripts and the loop; not in any list. */
+  /** Called by gpush's own scripts and the loop; not in any list. */
   private static final String HIDDEN = "__";
 
   private final Map<String, Supplier<Action>> actions = new TreeMap<>();
@@ -71,7 +71,7 @@ final class Verbs {
     return Optional.ofNullable(actions.get(verb)).map(Supplier::get);
   }
 
-  /** Those that people type, in alphabetical order. */
+  /** Those that users type, in alphabetical order. */
   List<String> names() {
     return actions.keySet().stream().filter(name -> !name.startsWith(HIDDEN)).toList();
   }

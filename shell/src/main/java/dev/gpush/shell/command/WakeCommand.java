@@ -5,7 +5,8 @@ import dev.gpush.shell.command.call.Call;
 import picocli.CommandLine.Command;
 
 /**
- * Called by ssh before it connects: that it could be called at all means that the gateway is up.
+ * Called by ssh before it connects. It does nothing, because a command that runs proves that the
+ * gateway is up.
  */
 @Command(name = "__wake", header = "Start the gateway")
 final class WakeCommand implements Action {

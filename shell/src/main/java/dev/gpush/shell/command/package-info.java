@@ -1,6 +1,6 @@
 /**
  * The commands. They run inside the gateway process; {@link dev.gpush.shell.command.ShellHandler}
- * is handed each command line by the control server, finds the verb, parses with picocli and
+ * receives each command line from the control server, finds the verb, parses with picocli and
  * answers with an exit status. A command is one small class: its options, its help and what it does
  * with the ports of core. One thread per invocation.
  */

@@ -2,12 +2,14 @@ package dev.gpush.shell.console;
 
 import java.util.Optional;
 
-/** The user at the other end of a command, as far as it is about asking and being told to stop. */
+/** Asks the user of a command, and knows whether the user cancelled it. */
 public interface Asker {
-  /** The line that was typed after the question; empty: there is nobody, or the input ended. */
+  /**
+   * The line that was typed after the question; empty: there is no terminal, or the input ended.
+   */
   Optional<String> ask(String question) throws InterruptedException;
 
-  /** Whether Ctrl-C was pressed; a terminal that was closed says nothing. */
+  /** Whether Ctrl-C was pressed; closing a terminal does not count. */
   default boolean isCancelled() {
     return false;
   }

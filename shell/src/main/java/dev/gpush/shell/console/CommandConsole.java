@@ -7,10 +7,10 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The one writer to a command's standard output and standard error, so that a progress line, talk
- * and output never tear each other apart. Thread-safe. When nobody reads standard output any more,
- * writing to it throws {@link ReaderGone}, which ends the command; what would go to a standard
- * error that nobody reads is dropped, because talk is no reason to fail.
+ * The one writer to a command's standard output and standard error, so that a progress line,
+ * messages and output never mix within a line. Thread-safe. When standard output is no longer read,
+ * writing to it throws {@link ReaderGone}, which ends the command; messages for a standard error
+ * without a reader are dropped, because they are no reason to fail.
  */
 public final class CommandConsole {
   private static final String ERASE = "\r\u001b[K";
@@ -38,12 +38,12 @@ public final class CommandConsole {
     write(false, bytes(line + "\n"));
   }
 
-  /** A line for people. */
+  /** A line of a message. */
   public void err(String line) {
     write(true, bytes(line + "\n"));
   }
 
-  /** Bytes as they are, whole lines unless the very last. */
+  /** Bytes unchanged; whole lines, except the last. */
   public void write(boolean error, byte[] bytes) {
     write(error, bytes, bytes.length);
   }
@@ -73,7 +73,7 @@ public final class CommandConsole {
     }
   }
 
-  /** Takes away what the terminal itself wrote into the line, such as ^C. */
+  /** Removes what the terminal itself wrote into the line, such as ^C. */
   public void freshLine() {
     if (look.progress()) {
       synchronized (this) {

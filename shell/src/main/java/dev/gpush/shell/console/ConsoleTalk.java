@@ -13,11 +13,11 @@ import java.util.Locale;
 
 /**
  * Talk on a command's console. On a terminal the newest step that has taken half a second is one
- * line that changes; elsewhere each such step is one line, once. Quiet says nothing, but still
- * asks.
+ * line that changes; elsewhere each such step is one line, once. Quiet prints no messages, but
+ * still asks.
  */
 public final class ConsoleTalk implements Talk, AutoCloseable {
-  /** Shorter waits are not waits. */
+  /** Shorter steps are not shown. */
   private static final Duration PATIENCE = Duration.ofMillis(500);
 
   private final CommandConsole console;
@@ -161,7 +161,7 @@ public final class ConsoleTalk implements Talk, AutoCloseable {
     }
   }
 
-  /** A step under way. Its fields are guarded by the talk's lock. */
+  /** A step in progress. Its fields are guarded by the talk's lock. */
   private final class Open implements Step {
     private final String what;
     private final long since;

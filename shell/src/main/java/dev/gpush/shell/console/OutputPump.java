@@ -7,13 +7,12 @@ import java.io.IOException;
 import java.util.Arrays;
 
 /**
- * Writes a run's output, line by line, as fast as the reader takes it.
+ * Writes a run's output, line by line, as fast as the reader accepts it.
  *
- * <p>Two things fought here: a write per line is slow (a frame on the control socket each), and a
- * buffer that waits for more delays the single line that somebody is looking at. So lines are
- * gathered only while the previous batch is being written: a quiet run is written line by line, a
- * loud one in large pieces, and nobody looks at a clock. A reader that is slower than the run makes
- * {@link #line} wait, which holds up nothing but this follower.
+ * <p>A write per line is slow (each is a frame on the control socket), and a buffer that waits for
+ * more would delay a single line. So lines are gathered only while the previous batch is being
+ * written: a quiet run is written line by line, a busy one in large pieces, without timers. A
+ * reader that is slower than the run makes {@link #line} wait, which delays only this follower.
  */
 public final class OutputPump implements RunOutput, AutoCloseable {
   /** One batch; two of them exist. Larger ones are no faster on a local socket. */
@@ -63,7 +62,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
   private void add(boolean toError, byte[] prefix, byte[] text) {
     int more = prefix.length + text.length + 1;
     synchronized (lock) {
-      // What is gathered goes to one stream; a line for the other one, or one too many, waits for
+      // The gathered lines go to one stream; a line for the other one, or one too many, waits for
       // the writer.
       while (!broken && length > 0 && (error != toError || length + more > BATCH)) {
         try {
@@ -136,7 +135,7 @@ public final class OutputPump implements RunOutput, AutoCloseable {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (ReaderGone gone) {
-      // line() has told its caller.
+      // line() reports it to its caller.
     } finally {
       tasks.close();
     }

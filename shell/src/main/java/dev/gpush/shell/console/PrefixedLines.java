@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
-/** For people: each line behind its rank, what was an error on standard error. */
+/** For terminals: each line after its rank, with the ranks' standard error on standard error. */
 public final class PrefixedLines implements LineFormat {
   private static final byte[] NONE = new byte[0];
 

@@ -3,9 +3,9 @@ package dev.gpush.shell.console;
 import dev.gpush.core.task.Tasks;
 import java.time.Duration;
 
-/** Calls back now and then, for whatever shows the passing of time. */
+/** Calls back regularly, for progress that shows time. */
 public interface Ticker {
-  /** Starts calling on a thread of its own, until closed. */
+  /** Starts calling on its own thread, until closed. */
   Ticking start(Runnable tick);
 
   /** Calls that go on until closed. */
@@ -14,10 +14,7 @@ public interface Ticker {
     void close();
   }
 
-  /**
-   * Ten times a second: what appears after half a second appears in time, and seconds change
-   * evenly.
-   */
+  /** Ten times a second: a progress line appears in time, and its seconds change evenly. */
   static Ticker tenth() {
     return tick -> {
       Tasks tasks = Tasks.named("progress", (_, _) -> {});

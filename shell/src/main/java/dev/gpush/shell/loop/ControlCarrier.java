@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jline.terminal.Terminal;
 
-/** Over the control socket, with this process's terminal, which nobody else reads meanwhile. */
+/** Uses the control socket and this process's terminal, which has no other reader meanwhile. */
 final class ControlCarrier implements Carrier {
   private final ControlClient client;
   private final Origin origin;
@@ -37,7 +37,7 @@ final class ControlCarrier implements Carrier {
     return console().spawn(List.of(shell, "-c", line), Map.of());
   }
 
-  /** Made anew for each command: the window may have another size by now. */
+  /** Made for each command, because the window may have another size. */
   private ProcessConsole console() {
     return ProcessConsole.continuing(
         Facts.of(

@@ -8,7 +8,7 @@ import org.jline.reader.Completer;
 import org.jline.reader.LineReader;
 import org.jline.reader.ParsedLine;
 
-/** Asks the gateway what could come next, as the completion scripts of other shells do. */
+/** Asks the gateway for completions, as the completion scripts of other shells do. */
 final class GatewayCompleter implements Completer {
   private static final String FILES = ":files";
 

@@ -11,9 +11,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * Where the lines of a project are remembered: one file each under the home, for this user alone.
- */
+/** The history file of each project, under the home, readable only by the user. */
 final class History {
   private static final List<String> MARKS = List.of("gpush.yaml", ".git");
 
@@ -24,8 +22,8 @@ final class History {
   }
 
   /**
-   * The file of the project around this folder; empty when it cannot be kept, which is no reason
-   * not to work.
+   * The file of the project around this folder; empty when it cannot be kept; the loop works
+   * without it.
    */
   Optional<Path> file(Path folder) {
     try {

@@ -10,10 +10,10 @@ sealed interface Line {
   /** Nothing. */
   record Empty() implements Line {}
 
-  /** To leave. */
+  /** Leaves the loop. */
   record Leave() implements Line {}
 
-  /** The user's own shell: what stands behind the exclamation mark. */
+  /** A line for the user's own shell: the text after the exclamation mark. */
   record Local(String line) implements Line {}
 
   /** A gpush command. */
@@ -44,7 +44,7 @@ sealed interface Line {
     };
   }
 
-  /** With the home folder for a leading tilde: the one thing of a shell that is expanded here. */
+  /** Replaces a leading tilde by the home folder; nothing else is expanded here. */
   private static String expanded(String word, Path home) {
     return word.equals("~") || word.startsWith("~/") ? home + word.substring(1) : word;
   }

@@ -14,7 +14,7 @@ import org.jline.reader.Parser;
  * out.
  */
 final class LineParser implements Parser {
-  /** Stays outside of the quotes, which would take its meaning away. */
+  /** Stays outside of the quotes, in which it would not be expanded. */
   private static final String HOME = "~/";
 
   @Override
@@ -29,7 +29,7 @@ final class LineParser implements Parser {
     return new Begun(text, before.length(), List.copyOf(words), scan.begunAt());
   }
 
-  /** The words up to the cursor; the last is the one being typed, maybe empty. */
+  /** The words up to the cursor; the last is the one being typed, possibly empty. */
   private record Begun(String line, int cursor, List<String> words, int begunAt)
       implements CompletingParsedLine {
     @Override

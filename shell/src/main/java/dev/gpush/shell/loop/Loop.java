@@ -20,17 +20,17 @@ import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
 
 /**
- * Reads lines and has them carried out, until the input ends or somebody says exit.
+ * Reads lines and has them carried out, until the input ends or the user types exit.
  *
  * <p>The terminal has one owner at a time: JLine while a line is edited, then the control client
  * until the command has ended. Between them only Ctrl-C could hit the process itself; it is ignored
- * there. The gateway may die at any moment: a prompt without it is plain, and the next command
- * starts it again.
+ * there. The gateway may end at any moment: the prompt is then plain, and the next command starts
+ * it again.
  */
 public final class Loop {
   private static final String PLAIN_PROMPT = "gpush > ";
 
-  /** So many lines are remembered for a project. */
+  /** This many lines are kept for a project. */
   private static final int HISTORY_LINES = 10_000;
 
   private final Terminal terminal;
@@ -67,7 +67,7 @@ public final class Loop {
 
   /** The shell of this process: its terminal, the gateway of its home. Returns the exit status. */
   public static int run(Origin origin) {
-    // The system terminal probes nothing: answers to questions would be taken for keys.
+    // The system terminal sends no queries, whose answers would be read as keys.
     try (Terminal terminal =
         TerminalBuilder.builder().name("gpush").system(true).graphemeCluster(false).build()) {
       terminal.handle(Terminal.Signal.INT, Terminal.SignalHandler.SIG_IGN);
@@ -82,7 +82,7 @@ public final class Loop {
     }
   }
 
-  /** The gateway tells a shell once what it would tell each of its commands. */
+  /** Lets the gateway tell a shell once what it would tell each command. */
   private static Origin named(Origin origin) {
     var environment = new HashMap<>(origin.environment());
     environment.put(ToldShells.VARIABLE, Long.toString(origin.pid()));
@@ -136,7 +136,7 @@ public final class Loop {
   }
 
   /**
-   * The name stands out; a tick is green, an end that is near is red. JLine drops colours that a
+   * The name is bold; a tick is green, an end that is near is red. JLine drops colours that a
    * terminal lacks.
    */
   private static AttributedString styled(String prompt) {

@@ -1,7 +1,7 @@
 /**
  * The interactive shell, on the client's side: reads lines, has each carried out by the gateway as
- * if it had been typed behind gpush, and shows where things stand in its prompt. {@link
- * dev.gpush.shell.loop.Loop} is the whole of it; it holds no state but the history. One thread.
+ * if it had been typed after gpush, and shows the session's state in its prompt. {@link
+ * dev.gpush.shell.loop.Loop} is the main class; its only state is the history. One thread.
  */
 @NullMarked
 package dev.gpush.shell.loop;

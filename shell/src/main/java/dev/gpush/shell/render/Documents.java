@@ -89,7 +89,7 @@ public final class Documents {
   /**
    * A backend.
    *
-   * @param explanation what it says of how it is reached; empty when that was not asked
+   * @param explanation how it is reached; empty unless that was requested
    */
   public static Json.Obj backend(BackendView backend, Optional<List<String>> explanation) {
     return Json.object(
@@ -189,9 +189,9 @@ public final class Documents {
   }
 
   /**
-   * What each place says, and where it would be.
+   * The answer of each backend, and the chosen ones.
    *
-   * @param failures how a failure is told
+   * @param failures makes the text of a failure
    */
   public static Json.Arr plans(Outlook outlook, FailureText failures) {
     var rows = new ArrayList<Json>();

@@ -10,11 +10,9 @@ import dev.gpush.shell.text.Width;
 import java.time.Duration;
 import java.util.List;
 
-/** A session in few words: its lease, and the prompt. */
+/** Short texts about a session: its lease, and the prompt. */
 public final class SessionText {
-  /**
-   * From here on the end of a lease is worth an exclamation mark; the first warning comes then too.
-   */
+  /** From here on the end of a lease has an exclamation mark; the first warning comes then too. */
   private static final Duration SOON = Duration.ofMinutes(30);
 
   private static final int PROMPT_COLUMNS = 64;
@@ -36,7 +34,9 @@ public final class SessionText {
     return hard + (hard.isEmpty() || idle.isEmpty() ? "" : ", ") + idle;
   }
 
-  /** {@code devbox 2×8 H100 · 5h12m left · ✓G42 > }, as product.md has it; ps has all words. */
+  /**
+   * {@code devbox 2×8 H100 · 5h12m left · ✓G42 > }, as product.md has it; ps has the whole text.
+   */
   public static String prompt(SessionView session, List<RunView> runs) {
     return session.name() + " " + Clean.line(standing(session, runs)) + " > ";
   }

@@ -1,5 +1,5 @@
 /**
- * Every sentence and every table that a person reads, and every field that a program reads.
+ * Tables for users, and JSON documents for programs.
  *
  * <p>{@link dev.gpush.shell.text.FailureText} turns failures into the three-part message, {@link
  * dev.gpush.shell.console.CommandConsole} is the one writer to a command's two output streams,

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Makes text from elsewhere fit to be shown: no control characters, no secrets, no more than a
- * line's worth. Never used on the output of runs and commands, which is the user's own.
+ * Makes text from elsewhere safe to show: no control characters, no secrets, no more than a line's
+ * worth. Never used on the output of runs and commands, which is the user's own.
  */
 public final class Clean {
-  /** Longer facts are files, not facts: nobody reads further in a message. */
+  /** Longer text is of no use in a message. */
   private static final int LONGEST = 500;
 
   private static final Pattern NAMED_SECRET =

@@ -18,8 +18,8 @@ import java.util.List;
 
 /**
  * The one place where failures become sentences: what failed, because, and a command that can be
- * pasted. The remedy is made from what was typed where that helps: the same command with the option
- * that was missing.
+ * pasted. Where that helps, the remedy is made from the typed command: the same command with the
+ * option that was missing.
  */
 public final class FailureText {
   private final Typed typed;

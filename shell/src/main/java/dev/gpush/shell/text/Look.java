@@ -1,11 +1,12 @@
 package dev.gpush.shell.text;
 
 /**
- * What the reader's side can show.
+ * What the client's terminal can show.
  *
  * @param progress standard error is a terminal that can rewrite its line
  * @param colour colour may be used there
- * @param columns the width of the terminal on standard output; 0: it is none, or does not say
+ * @param columns the width of the terminal on standard output; 0: it is not a terminal, or its
+ *     width is unknown
  */
 public record Look(boolean progress, boolean colour, int columns) {
   /** Files and pipes. */
@@ -13,12 +14,12 @@ public record Look(boolean progress, boolean colour, int columns) {
     return new Look(false, false, 0);
   }
 
-  /** What went wrong. */
+  /** Text in red, for failures. */
   public String red(String text) {
     return paint("31", text);
   }
 
-  /** What matters less. */
+  /** Dim text, for details. */
   public String dim(String text) {
     return paint("2", text);
   }

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * What a failure says: what failed, because, and a command to try.
+ * The message of a failure: what failed, because, and a command to try.
  *
  * @param because at least one line; more than one when several things are wrong
  */

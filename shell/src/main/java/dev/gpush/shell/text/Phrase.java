@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** Facts as parts of sentences. */
 final class Phrase {
-  /** More of the same kind say no more. */
+  /** More items of one kind are cut. */
   private static final int MOST = 10;
 
   private Phrase() {}
@@ -40,7 +40,7 @@ final class Phrase {
     return String.format(Locale.ROOT, "%,d", number);
   }
 
-  /** Bytes as people say them: 14 GB. */
+  /** Sizes for messages: 14 GB. */
   static String size(long bytes) {
     if (bytes < 1000) {
       return bytes + " B";

@@ -5,15 +5,14 @@ import static dev.gpush.shell.text.Phrase.or;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.time.DurationText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /** {@link FailureText} of backends, agents and nodes. */
 final class RemoteFailureText {
@@ -65,7 +64,7 @@ final class RemoteFailureText {
     };
   }
 
-  /** Each place with its own reason; the first thing that would help is the one to try. */
+  /** Each backend with its own reason, and the first remedy that may help. */
   private Message nowhere(List<BackendFailure.Refusal> refusals) {
     boolean isForEver =
         !refusals.isEmpty()
@@ -99,7 +98,7 @@ final class RemoteFailureText {
         best.map(each -> whole.of(each.failure()).remedy()).orElse("gpush backends"));
   }
 
-  /** Of what would work: options of up, as opposed to commands that tell more. */
+  /** Of what would work: only options of up, not commands that show more. */
   private static List<String> fits(List<String> works) {
     return works.stream().filter(work -> work.startsWith("--")).toList();
   }
@@ -138,7 +137,10 @@ final class RemoteFailureText {
               detail + (noise.isEmpty() ? "" : "; before that it sent: " + noise),
               "gpush doctor");
       case AgentFailure.Refused(var what, var code, var facts) ->
-          Message.of("a node refused " + what, refusal(code) + facts(facts), "gpush nodes");
+          Message.of(
+              "a node refused " + what,
+              FailureClause.ofCode(code) + FailureClause.ofFacts(facts),
+              "gpush nodes");
       case AgentFailure.LinkOver(var node, var reason) ->
           Message.of("the link to node " + node + " ended", reason, "gpush nodes");
     };
@@ -168,8 +170,8 @@ final class RemoteFailureText {
       case SyncFailure.NodeCannotWrite(var node, var code, var path, var detail) ->
           Message.of(
               "node " + node + " cannot write " + path,
-              refusal(code) + (detail.isEmpty() ? "" : ": " + detail),
-              // Its session may be given back already: nothing that runs there would help.
+              FailureClause.ofCode(code) + (detail.isEmpty() ? "" : ": " + detail),
+              // Its session may be given back already, so a command on the node would not help.
               switch (code) {
                 case "no-space" -> "free some space there, then " + typed.again();
                 case "read-only", "denied" -> "make it writable there, then " + typed.again();
@@ -273,7 +275,7 @@ final class RemoteFailureText {
       case LaunchFailure.Refused(var node, var code, var detail) ->
           Message.of(
               "node " + node + " did not start the run",
-              refusal(code) + (detail.isEmpty() ? "" : ": " + detail),
+              FailureClause.ofCode(code) + (detail.isEmpty() ? "" : ": " + detail),
               "gpush nodes");
       case LaunchFailure.Lost(var run, var node) ->
           Message.of(
@@ -281,32 +283,5 @@ final class RemoteFailureText {
               "its supervisor ended without a result: it was killed, or the machine restarted",
               "gpush logs " + run);
     };
-  }
-
-  /** The agent's code as a clause; an unknown one stays as it is. */
-  private static String refusal(String code) {
-    return switch (code) {
-      case "no-space", "nospace" -> "its disk is full";
-      case "read-only" -> "its file system is read-only";
-      case "denied" -> "it has no permission";
-      case "not-found" -> "something that was named does not exist";
-      case "busy" -> "it is in use";
-      case "exists" -> "it exists already";
-      case "limit" -> "it exceeds a limit";
-      case "bad-request" -> "it did not understand the request";
-      default -> code.isEmpty() ? "it gave no reason" : "its answer was " + code;
-    };
-  }
-
-  private static String facts(Json facts) {
-    String text =
-        facts.entries().entrySet().stream()
-            .map(
-                entry ->
-                    entry.getKey()
-                        + " "
-                        + entry.getValue().asText().orElseGet(() -> entry.getValue().write()))
-            .collect(Collectors.joining(", "));
-    return text.isEmpty() ? "" : " (" + text + ")";
   }
 }

@@ -34,7 +34,7 @@ public final class ShellWords {
    * @param before the words of the last line, without the one begun
    * @param begun the word in which the text ends, as far as it goes; empty between words
    * @param begunAt where that word begins; the text's length between words
-   * @param isFinished no quote is open and no line goes on
+   * @param isFinished no quote is open and no line continues
    */
   public record Scan(
       List<List<String>> lines,

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The command line that failed, as the stuff that remedies are made of.
+ * The command line that failed, from which remedies are made.
  *
- * @param words verb first; empty where nothing was typed
+ * @param words verb first; empty if nothing was typed
  */
 record Typed(List<String> words) {
   Typed {
@@ -26,7 +26,7 @@ record Typed(List<String> words) {
     return words.isEmpty() ? "gpush ps" : command(words.getFirst(), tail());
   }
 
-  /** What was typed, with more options behind the verb. */
+  /** The command line with more options after the verb. */
   String with(String... options) {
     if (words.isEmpty()) {
       return "gpush help";
@@ -36,7 +36,7 @@ record Typed(List<String> words) {
     return command(words.getFirst(), line);
   }
 
-  /** What was typed, with one word put right. */
+  /** The command line with one word corrected. */
   String replaced(String wrong, String right) {
     if (!words.contains(wrong)) {
       return words.isEmpty() ? "gpush ps" : with("-s", right);

@@ -1,6 +1,6 @@
 /**
- * Facts as sentences: failures ({@code FailureText}), words for the shell, "did you mean", and text
- * from elsewhere made fit to be shown. Pure.
+ * Facts as sentences: failures ({@code FailureText}), words for the shell, "did you mean", and
+ * cleaning of text from elsewhere. Pure.
  */
 @NullMarked
 package dev.gpush.shell.text;

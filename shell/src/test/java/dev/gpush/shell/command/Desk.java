@@ -200,7 +200,7 @@ public final class Desk {
 
     @Override
     public void unlink(Talk talk) {
-      talk.say("the Include line is out of ~/.ssh/config");
+      talk.say("removed the Include line from ~/.ssh/config");
     }
   }
 }

@@ -61,7 +61,7 @@ final class TranscriptTest {
         new Sessions.EndedRequest(
             new SessionName("other"),
             desk.clock.now().minus(Duration.ofMinutes(150)),
-            "hpc could not give it: its job was cancelled"));
+            "hpc could not provide the nodes: its job was cancelled"));
 
     desk.expect(
         """
@@ -69,7 +69,7 @@ final class TranscriptTest {
         NAME    BACKEND  SHAPE        STATE   AGE  LEASE  RUNS  FOLDER
         devbox  local    2 cpu nodes  queued  0s   -      -     ~/proj
         2> devbox is queued for 0s: slurm job 12 waits, 2 of 3 · Priority
-        2> other, requested 2h30m ago, failed: hpc could not give it: its job was cancelled
+        2> other, requested 2h30m ago, failed: hpc could not provide the nodes: its job was cancelled
         $ gpush stop
         2> devbox is cancelled: it no longer waits for nodes
         """);
@@ -425,7 +425,7 @@ final class TranscriptTest {
         """
         $ gpush down
         2> devbox is given back
-        2> kept, because it is not gpush's: node 0: /w/0/proj/notes.txt
+        2> kept, because gpush did not make it: node 0: /w/0/proj/notes.txt
         """);
   }
 
@@ -656,7 +656,7 @@ final class TranscriptTest {
         $ gpush link --yes
         2> linked: ssh devbox works now
         $ gpush link --remove
-        2> the Include line is out of ~/.ssh/config
+        2> removed the Include line from ~/.ssh/config
         $ gpush version
         gpush 0.1.0 (build 3f9a1c)
         $ gpush --version

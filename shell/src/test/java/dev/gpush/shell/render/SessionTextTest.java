@@ -105,12 +105,12 @@ final class SessionTextTest {
     assertEquals(
         "devbox is starting > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
     assertEquals(
-        "devbox degraded: node 1 began anew on an empty disk (gpush sync sends … > ",
+        "devbox degraded: node 1 restarted with an empty disk (gpush sync sends… > ",
         prompt(
             new ViewChange(session)
                 .state(
                     SessionState.DEGRADED,
-                    "node 1 began anew on an empty disk (gpush sync sends the code again)")));
+                    "node 1 restarted with an empty disk (gpush sync sends the code again)")));
     assertEquals(
         "devbox needs you: Duo for hpc. Nothing is lost > ",
         prompt(

@@ -6,21 +6,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.json.Json;
-import java.lang.reflect.Constructor;
-import java.lang.reflect.ParameterizedType;
-import java.lang.reflect.RecordComponent;
-import java.lang.reflect.Type;
-import java.time.Duration;
+import dev.gpush.testkit.text.FailureSamples;
+import dev.gpush.testkit.text.PlainEnglish;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.DynamicTest;
@@ -33,23 +26,16 @@ final class FailureTextTest {
       Pattern.compile(
           "null|Optional|\\[|\\]|[{}]|%[sd]|Failure|dev\\.gpush|\\$[0-9]|  |: *$|; *$|, *$|^ | ,");
 
-  private static List<Class<?>> records() {
-    var records = new ArrayList<Class<?>>();
-    for (Class<?> family : Failure.class.getPermittedSubclasses()) {
-      records.addAll(Arrays.asList(family.getPermittedSubclasses()));
-    }
-    return records;
-  }
-
   @Test
   void thereAreManyFailures() {
-    assertTrue(records().size() >= 50, "found only " + records().size());
+    assertTrue(
+        FailureSamples.records().size() >= 50, "found only " + FailureSamples.records().size());
   }
 
   @TestFactory
   List<DynamicTest> everyFailureIsThreeSentences() {
     var tests = new ArrayList<DynamicTest>();
-    for (Class<?> record : records()) {
+    for (Class<?> record : FailureSamples.records()) {
       for (boolean full : List.of(true, false)) {
         for (List<String> words : List.of(List.<String>of(), List.of("run", "-q", "train.py"))) {
           String name = record.getSimpleName() + (full ? " full " : " empty ") + words;
@@ -61,7 +47,7 @@ final class FailureTextTest {
   }
 
   private static void check(Class<?> record, boolean full, List<String> words) {
-    Failure failure = (Failure) sample(record, full);
+    Failure failure = FailureSamples.of(record, full);
 
     Message message = new FailureText(words).of(failure);
 
@@ -79,59 +65,6 @@ final class FailureTextTest {
     assertFalse(text.isBlank(), "a part is empty");
     assertFalse(UNFIT.matcher(text).find(), "not a sentence: '" + text + "'");
     PlainEnglish.check(text);
-  }
-
-  private static Object sample(Class<?> record, boolean full) {
-    try {
-      RecordComponent[] components = record.getRecordComponents();
-      Class<?>[] types =
-          Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
-      Constructor<?> constructor = record.getDeclaredConstructor(types);
-      constructor.setAccessible(true);
-      return constructor.newInstance(
-          Arrays.stream(components).map(part -> value(part, full)).toArray());
-    } catch (ReflectiveOperationException wrong) {
-      throw new IllegalStateException(record.getName(), wrong);
-    }
-  }
-
-  private static Object value(RecordComponent part, boolean full) {
-    Type type = part.getGenericType();
-    if (type instanceof ParameterizedType generic) {
-      Class<?> of = (Class<?>) generic.getActualTypeArguments()[0];
-      if (generic.getRawType() == Optional.class) {
-        return full ? Optional.of(item(of, part.getName(), true)) : Optional.empty();
-      }
-      return full ? List.of(item(of, part.getName(), true), item(of, "other", true)) : List.of();
-    }
-    return item(part.getType(), part.getName(), full);
-  }
-
-  private static Object item(Class<?> type, String name, boolean full) {
-    if (type == String.class) {
-      return full || !List.of("detail", "noise", "remedy", "install", "log", "key").contains(name)
-          ? "the-" + name
-          : "";
-    }
-    if (type == int.class) {
-      return full ? 3 : 1;
-    }
-    if (type == boolean.class) {
-      return full;
-    }
-    if (type == long.class) {
-      return full ? 25_000L : 0L;
-    }
-    if (type == Json.class) {
-      return full ? Json.object("path", "/x", "free", 0) : Json.object();
-    }
-    if (type == Duration.class) {
-      return Duration.ofSeconds(full ? 20 : 0);
-    }
-    if (type == Failure.class) {
-      return sample(BackendFailure.Taken.class, full);
-    }
-    return sample(type, full);
   }
 
   @Test

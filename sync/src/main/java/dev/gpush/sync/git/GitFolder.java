@@ -58,7 +58,7 @@ public record GitFolder(Path top, Path own, Path common) {
     return common.resolve("info/exclude");
   }
 
-  /** Changes with every checkout, commit, pull and reset; for telling these from lost files. */
+  /** Changes with every checkout, commit, pull and reset; to distinguish these from lost files. */
   public String head() {
     String head = line(own.resolve("HEAD")).orElse("");
     return head.startsWith("ref: ")

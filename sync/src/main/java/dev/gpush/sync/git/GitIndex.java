@@ -22,7 +22,7 @@ import java.util.Set;
  * @param folders those above them, and submodules
  */
 public record GitIndex(Set<String> files, Set<String> folders) {
-  /** An index is some 100 bytes a file; a larger one is no index. */
+  /** An index is some 100 bytes a file; a larger file is not an index. */
   private static final long MAX_BYTES = 1L << 30;
 
   private static final int SIGNATURE = 0x44495243; // DIRC
@@ -109,7 +109,7 @@ public record GitIndex(Set<String> files, Set<String> folders) {
     return name;
   }
 
-  /** Format 4: so many bytes of the last name go, then what comes is appended. */
+  /** Format 4: removes this many bytes from the last name, then appends the rest. */
   private static byte[] compressed(ByteBuffer bytes, byte[] last) {
     int next = Byte.toUnsignedInt(bytes.get());
     int strip = next & 0x7f;

@@ -7,11 +7,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Where git's settings of this person and machine lie.
+ * Where git's settings of this user and machine are.
  *
  * @param home also the folder that is never sent without asking
  * @param configs files that exist or not, the strongest last
- * @param defaultIgnore what {@code core.excludesFile} is when nobody sets it
+ * @param defaultIgnore what {@code core.excludesFile} is when it is not set
  */
 public record GitPlaces(Path home, List<Path> configs, Path defaultIgnore) {
   public GitPlaces {

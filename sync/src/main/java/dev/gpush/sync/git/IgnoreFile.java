@@ -34,7 +34,7 @@ final class IgnoreFile {
   /**
    * Nothing when there is none. As git does, a link is not followed inside a work tree.
    *
-   * @param source how a person would name the file
+   * @param source the file's name for messages
    */
   static Optional<IgnoreFile> read(Path file, String source, LinkOption... links)
       throws IOException {

@@ -3,8 +3,8 @@ package dev.gpush.sync.git;
 /**
  * One line of an ignore file that decided about a path.
  *
- * @param source the file, as a person would name it
- * @param line from 1; 0 for what gpush itself leaves out
+ * @param source the file's name for messages
+ * @param line from 1; 0 for names that gpush itself leaves out
  * @param includes the pattern began with "!"
  */
 public record IgnoreRule(String source, int line, String pattern, boolean includes) {

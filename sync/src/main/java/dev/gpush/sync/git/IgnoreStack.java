@@ -12,9 +12,9 @@ import java.util.Set;
  * them, and between the two the few names that are never sent.
  *
  * <p>git looks from the innermost {@code .gitignore} outwards, then in {@code info/exclude}, then
- * in {@code core.excludesFile}; the first file with a match decides, by its last match. What lies
- * below an ignored folder is ignored whatever other rules say. Tracked files are never ignored. A
- * repository inside this one starts afresh with its own files.
+ * in {@code core.excludesFile}; the first file with a match decides, by its last match. Everything
+ * below an ignored folder is ignored, whatever other rules say. Tracked files are never ignored. A
+ * repository inside this one uses only its own files.
  */
 public final class IgnoreStack {
   /** The only names that gpush leaves out by itself: large, made again on the node, or its own. */
@@ -24,7 +24,7 @@ public final class IgnoreStack {
   public static final String GIT_IGNORE = ".gitignore";
   public static final String GPUSH_IGNORE = ".gpushignore";
 
-  /** One ignore file and the folder that it is for, and the one to ask when it says nothing. */
+  /** One ignore file and the folder that it is for, and the level to use when it has no match. */
   private record Level(IgnoreFile file, String base, Optional<Level> outer) {
     Optional<IgnoreRule> match(String path, boolean isFolder) {
       Optional<IgnoreRule> found = file.match(path.substring(base.length()), isFolder);
@@ -33,9 +33,9 @@ public final class IgnoreStack {
   }
 
   /**
-   * What becomes of one name in the folder.
+   * Whether one name in the folder is sent.
    *
-   * @param rule that decided; empty when none did
+   * @param rule the rule that decided; empty when none did
    */
   public record Decision(Fate fate, Optional<IgnoreRule> rule) {}
 
@@ -86,8 +86,8 @@ public final class IgnoreStack {
   }
 
   /**
-   * Empty when the repository around ignores the root: then it is not its part, as with dotfiles in
-   * $HOME.
+   * Empty when the surrounding repository ignores the root, which then does not belong to it, as
+   * with dotfiles in $HOME.
    */
   private static Optional<IgnoreStack> inside(
       GitFolder repository, Path root, GitPlaces places, IndexReader indexes) throws IOException {

@@ -1,5 +1,6 @@
 /**
- * What git says of a folder: which files it tracks, which it ignores and by which rule. Reads only.
+ * What git knows of a folder: which files it tracks, which it ignores and by which rule. Reads
+ * only.
  */
 @NullMarked
 package dev.gpush.sync.git;

@@ -34,7 +34,7 @@ public final class Blobs {
   private static final byte PACKED = 1;
   private static final byte LAST = 2;
 
-  /** zlib pays when it takes at least a tenth away: the node has to unpack, too. */
+  /** Compression is worth it when it saves at least a tenth, because the node has to unpack. */
   private static final int PAYS_NUMERATOR = 9;
 
   private static final int PAYS_DENOMINATOR = 10;
@@ -80,7 +80,7 @@ public final class Blobs {
 
   /**
    * @param files where the content of each hash is
-   * @param nodes how many will ask for about the same contents
+   * @param nodes how many need about the same contents
    */
   public Blobs(Map<String, Path> files, int nodes) {
     this.files = files;
@@ -145,7 +145,7 @@ public final class Blobs {
     void take(byte[] piece) throws IOException;
   }
 
-  /** The node throws away what does not have its hash, so a file that changed does no harm. */
+  /** The node drops content without the right hash, so a file that changed does no harm. */
   private static void encode(String hash, Path file, Sink sink) throws IOException, TreeChanged {
     MessageDigest digest = Hashes.digest();
     byte[] head = Hashes.bytes(hash);

@@ -8,9 +8,9 @@ import java.util.Optional;
 /**
  * A node's answer to COMMIT.
  *
- * @param late paths that somebody changed between PREPARE and COMMIT: theirs stayed
+ * @param late paths that changed on the node between PREPARE and COMMIT: those files stayed
  * @param kept paths that were to be deleted and were changed there: they stayed
- * @param trash where what was overwritten lies now
+ * @param trash the folder of overwritten files
  * @param emptied older generations of the trash that were beyond its limit and are removed
  */
 public record Committed(

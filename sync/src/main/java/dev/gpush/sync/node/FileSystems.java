@@ -33,7 +33,7 @@ public record FileSystems(List<List<NodeConversation>> groups) {
     return groups.stream().flatMap(group -> group.stream().skip(1)).toList();
   }
 
-  /** It is enough that one sees the other: whoever came first could not see the second. */
+  /** It is enough that one sees the other: the first could not see the second. */
   private static boolean share(NodeHolds one, NodeHolds other) {
     return one.seen().contains(other.token()) || other.seen().contains(one.token());
   }

@@ -10,7 +10,8 @@ import java.io.OutputStream;
 /** A node that is reached over its link: {@code files} runs as a builtin of its agent. */
 public final class LinkSyncNode implements SyncNode {
   /**
-   * What may be on its way to us: an index of some ten thousand files, without waiting for credit.
+   * How much the node may send ahead: an index of some ten thousand files, without waiting for
+   * credit.
    */
   private static final int WINDOW_BYTES = 1 << 20;
 

@@ -23,15 +23,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One node's {@code files}, and what we know it to hold. For one thread at a time.
+ * The connection to one node's {@code files} program, and what that node is known to hold. For one
+ * thread at a time.
  *
  * <p>Every method asks and reads the whole answer. When one throws an {@link IOException}, or is
- * interrupted, the conversation is over and must be closed; after a {@link GpushException} it goes
- * on.
+ * interrupted, the conversation is over and must be closed; after a {@link GpushException} it
+ * continues.
  */
 public final class NodeConversation implements Closeable {
   /**
-   * A PREPARE is cut at about so many characters: deflated it is always below the largest message.
+   * A PREPARE is split at about this many characters: deflated it is always below the largest
+   * message.
    */
   private static final int PART_CHARACTERS = 512 << 10;
 
@@ -57,9 +59,9 @@ public final class NodeConversation implements Closeable {
   }
 
   /**
-   * Begins a conversation: the node tells what it holds.
+   * Starts a conversation: the node reports what it holds.
    *
-   * @param known what it probably still holds: then it tells only what is different
+   * @param known what it probably still holds: then it reports only differences
    */
   public static NodeConversation open(SyncNode node, String session, Manifest known)
       throws IOException, InterruptedException {
@@ -95,7 +97,7 @@ public final class NodeConversation implements Closeable {
     return holds;
   }
 
-  /** Looks at every path again. */
+  /** Has the node check every path again. */
   public void check(Manifest known) throws IOException {
     wire.send(Kind.CHECK, Json.object("known", known.root()));
     wire.flush();
@@ -144,7 +146,7 @@ public final class NodeConversation implements Closeable {
     NodeHolds.Deviation.parse(state, item.get(6)).ifPresent(found -> deviations.put(path, found));
   }
 
-  /** Sends contents; that they arrived whole is told by {@link #prepare}. */
+  /** Sends contents; {@link #prepare} reports whether they arrived whole. */
   public void stage(Collection<String> hashes, Blobs blobs, Runnable sent)
       throws IOException, TreeChanged {
     for (String hash : hashes) {
@@ -154,7 +156,7 @@ public final class NodeConversation implements Closeable {
     wire.flush();
   }
 
-  /** What PREPARE says beside the plan. */
+  /** The fields of PREPARE beside the plan. */
   public record Move(Manifest wanted, Generation to, boolean overwrite, boolean verify) {}
 
   public Prepared prepare(SyncPlan plan, Move move) throws IOException {
@@ -163,7 +165,7 @@ public final class NodeConversation implements Closeable {
     return readPrepared();
   }
 
-  /** Both in one flight, for a node that waits for no other: one round trip less. */
+  /** Sends both together, for a node that waits for no other: this saves a round trip. */
   public Prepared prepareAndCommit(SyncPlan plan, Move move, List<Committed> committed)
       throws IOException {
     sendPrepare(plan, move);
@@ -285,7 +287,7 @@ public final class NodeConversation implements Closeable {
     return expect(Kind.PULLED).json();
   }
 
-  /** The next piece of the file that {@link #pull} announced; the last one says so. */
+  /** The next piece of the file that {@link #pull} announced; the last one is marked. */
   public Blobs.Piece readPiece() throws IOException {
     return Blobs.Piece.parse(expect(Kind.BLOB).payload());
   }
@@ -300,7 +302,7 @@ public final class NodeConversation implements Closeable {
     return message;
   }
 
-  /** What FAILED means to people; anything else that was not asked for is not the protocol. */
+  /** The failure that FAILED means; any other unexpected message breaks the protocol. */
   private GpushException failure(SyncMessages.Message message) throws IOException {
     if (message.kind() != Kind.FAILED) {
       return wrong("an unexpected " + message.kind());

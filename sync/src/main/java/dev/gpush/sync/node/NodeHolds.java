@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a node has of us.
+ * What a node holds.
  *
- * @param manifest what we wrote there last
- * @param deviations where the tree is not as the manifest says any more
- * @param staged contents that wait there from a push that did not end
- * @param token names this view of the state folder; {@code seen} are those that lie in it: who sees
- *     another's token shares a file system with it
+ * @param manifest what gpush wrote there last
+ * @param deviations where the tree differs from the manifest now
+ * @param staged contents left there by an unfinished push
+ * @param token names this view of the state folder; {@code seen} are those found in it: a node that
+ *     sees another's token shares a file system with it
  * @param folds names that differ in case are one file there
  */
 public record NodeHolds(
@@ -34,7 +34,7 @@ public record NodeHolds(
 
   /** How a path differs from what we wrote. */
   public sealed interface Deviation {
-    /** Nothing is there, or its folder is none any more. */
+    /** Nothing is there, or its folder is no longer a folder. */
     record Missing() implements Deviation {}
 
     /**
@@ -51,7 +51,7 @@ public record NodeHolds(
     /** The content is ours, only the executable bit was changed. */
     record OtherMode() implements Deviation {}
 
-    /** The state in INDEX; empty for what is as we wrote it. */
+    /** The state in INDEX; empty for a path that is unchanged. */
     static Optional<Deviation> parse(String state, Json now) {
       return switch (state) {
         case "missing" -> Optional.of(new Missing());

@@ -21,6 +21,8 @@ public final class NodeLost extends Exception {
     Throwable cause = getCause();
     String reason = cause == null ? "" : String.valueOf(cause.getMessage());
     return new GpushException(
-        new AgentFailure.LinkOver(node, reason.equals("null") ? "files ended" : reason), this);
+        new AgentFailure.LinkOver(
+            node, reason.equals("null") ? "the stream of its files ended" : reason),
+        this);
   }
 }

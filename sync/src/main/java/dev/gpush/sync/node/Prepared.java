@@ -17,14 +17,14 @@ public sealed interface Prepared {
     }
   }
 
-  /** Contents that it was thought to have. */
+  /** Contents that the node was expected to have. */
   record Missing(Set<String> hashes) implements Prepared {
     public Missing {
       hashes = Set.copyOf(hashes);
     }
   }
 
-  /** It does not hold what we remember: look again. */
+  /** It does not hold the expected generation: it must be asked again. */
   record Moved() implements Prepared {}
 
   /** no-space, read-only, denied, limit or failed. */

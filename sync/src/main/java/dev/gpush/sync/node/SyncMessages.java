@@ -24,7 +24,7 @@ public final class SyncMessages implements Closeable {
   /** Of a content, before compression. */
   public static final int MAX_PIECE = 256 << 10;
 
-  /** An INDEX is closed by the node at half a megabyte; a node that sends more is not ours. */
+  /** An INDEX is closed by the node at half a megabyte; a larger one breaks the protocol. */
   private static final int MAX_TEXT = 16 << 20;
 
   private static final int BUFFER_BYTES = 128 << 10;

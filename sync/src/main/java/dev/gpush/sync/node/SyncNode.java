@@ -7,6 +7,8 @@ import java.io.IOException;
 public interface SyncNode {
   NodeInfo info();
 
-  /** Starts {@code files} there. The conversation is kept open between pushes while it lives. */
+  /**
+   * Starts {@code files} there. The conversation is kept open between pushes as long as it works.
+   */
   Duplex open() throws IOException, InterruptedException;
 }

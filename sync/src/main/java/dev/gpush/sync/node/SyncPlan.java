@@ -16,18 +16,18 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What has to happen on one node so that it holds the wanted manifest. Pure: no clock, no I/O.
+ * The steps that make one node hold the wanted manifest. Pure: no clock, no I/O.
  *
- * <p>The plan never names a path to be replaced that holds bytes we did not write, unless {@code
- * overwrite}; the node checks the same again before it touches anything, and it alone sees files
- * that are in the way and not in its manifest.
+ * <p>The plan never replaces a path with bytes that gpush did not write, unless {@code overwrite};
+ * the node checks the same again before it touches anything, and only it sees files that are in the
+ * way and not in its manifest.
  *
  * @param writes entries that are not there as wanted
- * @param deletes paths of the node's manifest that are not wanted any more; the node deletes those
- *     that still are ours and forgets all
+ * @param deletes paths of the node's manifest that are no longer wanted; the node deletes those
+ *     that are unchanged and forgets all
  * @param kept those of {@code deletes} that were changed there, and stay
  * @param blobs contents that must be sent first
- * @param clashes wanted names of which the node's file system would make one
+ * @param clashes wanted names that would be one file on the node's file system
  */
 public record SyncPlan(
     SortedMap<String, Entry> writes,

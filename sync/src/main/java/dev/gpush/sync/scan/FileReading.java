@@ -2,6 +2,7 @@ package dev.gpush.sync.scan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
@@ -22,7 +23,7 @@ import java.util.Set;
 final class FileReading {
   private static final int BUFFER_BYTES = 256 << 10;
 
-  /** A file that changed while it was read is read again so often … */
+  /** A file that changed while it was read is read again this many times … */
   private static final int TRIES = 5;
 
   /** … after this long: an editor's save is over by then. */
@@ -76,7 +77,7 @@ final class FileReading {
     } catch (NoSuchFileException gone) {
       return Optional.empty();
     } catch (IOException broken) {
-      throw unreadable(file, TreeWalk.reason(broken));
+      throw unreadable(file, FileReason.of(broken));
     }
     throw unreadable(file, "it changes faster than it can be read");
   }

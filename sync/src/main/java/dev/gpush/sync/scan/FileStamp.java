@@ -12,7 +12,9 @@ import java.util.concurrent.TimeUnit;
 
 /** What changes when a file's content does; times in nanoseconds since 1970. */
 record FileStamp(long size, long modified, long changed, long inode) {
-  /** Two kernel ticks and a bit: a change so soon after another may leave the same stamp. */
+  /**
+   * A little more than two kernel ticks: a change so soon after another may leave the same stamp.
+   */
   private static final long FINE_NANOS = 50_000_000;
 
   /** The same on file systems whose times have no fractions. */

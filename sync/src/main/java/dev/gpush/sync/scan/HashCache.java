@@ -28,7 +28,7 @@ final class HashCache {
   private static final int MAGIC = 0x67707331; // "gps" and the format
   private static final int HASH_BYTES = 32;
 
-  /** Room for growth before a tree that was agreed to is asked about again. */
+  /** How far a tree that was confirmed may grow before the user is asked again. */
   private static final int GROWTH = 2;
 
   private record Cached(FileStamp stamp, long readAt, String hash) {}
@@ -75,7 +75,7 @@ final class HashCache {
     isChanged = true;
   }
 
-  /** The scan is over: what it did not come across is forgotten. */
+  /** The scan is over: forgets the paths that it did not find. */
   void turn() {
     isChanged |= next.size() != entries.size();
     entries = next;

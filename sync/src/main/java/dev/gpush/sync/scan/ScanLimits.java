@@ -1,7 +1,8 @@
 package dev.gpush.sync.scan;
 
 /**
- * From where on sending is asked about first (product.md, "Which folder" and "What is sent").
+ * Above these limits the user is asked before anything is sent (product.md, "Which folder" and
+ * "What is sent").
  *
  * @param files of the whole workspace
  * @param bytes of the whole workspace

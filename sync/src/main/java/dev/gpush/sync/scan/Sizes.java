@@ -2,7 +2,7 @@ package dev.gpush.sync.scan;
 
 import java.util.Locale;
 
-/** Bytes for people: 14 MB, 1.2 GB. */
+/** Sizes for messages: 14 MB, 1.2 GB. */
 final class Sizes {
   private static final long KILO = 1_000;
   private static final long MEGA = 1_000_000;

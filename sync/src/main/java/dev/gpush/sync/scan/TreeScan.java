@@ -3,6 +3,7 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
@@ -31,11 +32,11 @@ import java.util.TreeMap;
 
 /**
  * Looks at the working tree: every file's stamp on every scan, its content only when the stamp does
- * not vouch for it. Asks before it reads when there is more than people mean to send. Not
- * thread-safe.
+ * not prove that it is unchanged. Asks first when there is more than users usually mean to send.
+ * Not thread-safe.
  */
 public final class TreeScan {
-  /** Reading more than this many files at a time gains nothing on any disk that we know. */
+  /** Reading more than this many files at a time gains nothing on any disk that was measured. */
   private static final int MAX_READERS = 4;
 
   /** Fewer than this are read faster than threads are started. */
@@ -90,7 +91,7 @@ public final class TreeScan {
       return read(found, step);
     } catch (IOException broken) {
       throw new GpushException(
-          new SyncFailure.Unreadable(root.toString(), TreeWalk.reason(broken)), broken);
+          new SyncFailure.Unreadable(root.toString(), FileReason.of(broken)), broken);
     }
   }
 
@@ -130,9 +131,7 @@ public final class TreeScan {
     return Optional.empty();
   }
 
-  /**
-   * The content behind this hash was another when it was to be sent: the next scan reads it again.
-   */
+  /** The file's content had changed when it was sent: the next scan reads it again. */
   public void forget(String path) {
     cache.forget(path);
   }

@@ -2,6 +2,7 @@ package dev.gpush.sync.scan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
@@ -25,13 +26,13 @@ import java.util.TreeMap;
 
 /** One walk over the tree: what is sent, without having read any of it. */
 final class TreeWalk {
-  /** Of one workspace. Nobody's code; the node refuses more, too. */
+  /** The limit of one workspace. No source tree is as large; the node refuses more, too. */
   static final int MAX_ENTRIES = 1_000_000;
 
   /** Linux takes no longer paths. */
   private static final int MAX_PATH_BYTES = 4_096;
 
-  /** So many of a kind are named one by one. */
+  /** This many of a kind are named one by one. */
   private static final int MAX_NAMED = 5;
 
   /** Something that is sent. */
@@ -41,7 +42,7 @@ final class TreeWalk {
   /**
    * One name in a folder.
    *
-   * @param name as well as it can be told
+   * @param name as exact as possible
    * @param isUtf8 the name is exact
    */
   private record Child(String name, boolean isUtf8, Path file, FileStamp.Look look) {}
@@ -69,11 +70,11 @@ final class TreeWalk {
     return found;
   }
 
-  /** What was left out and not by a rule, one line each. */
+  /** Files that were left out, but not by an ignore rule, one line each. */
   List<String> warnings() {
     var lines = new ArrayList<String>();
     named(oddLinks, "not sent, because they point out of the workspace", lines);
-    named(oddFiles, "not sent, because they are no files", lines);
+    named(oddFiles, "not sent, because they are not regular files", lines);
     return lines;
   }
 
@@ -165,16 +166,7 @@ final class TreeWalk {
 
   private GpushException unreadable(Path file, IOException why) {
     return new GpushException(
-        new SyncFailure.Unreadable(root.relativize(file).toString(), reason(why)), why);
-  }
-
-  static String reason(IOException why) {
-    return switch (why) {
-      case AccessDeniedException _ -> "permission denied";
-      case java.nio.file.FileSystemException named when named.getReason() != null ->
-          named.getReason();
-      default -> String.valueOf(why.getMessage());
-    };
+        new SyncFailure.Unreadable(root.relativize(file).toString(), FileReason.of(why)), why);
   }
 
   /**
@@ -234,7 +226,7 @@ final class TreeWalk {
     return text.chars().allMatch(c -> c < 128);
   }
 
-  /** Whether a relative target, from a link in this folder, leads nowhere above the root. */
+  /** Whether a relative target, from a link in this folder, does not lead above the root. */
   static boolean staysInside(String base, String target) {
     if (target.startsWith("/") || target.isEmpty()) {
       return false;

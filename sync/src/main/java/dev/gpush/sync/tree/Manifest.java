@@ -49,7 +49,7 @@ public final class Manifest {
     return entries.size();
   }
 
-  /** Whether something lies below this path, so that it is a folder. */
+  /** Whether there are entries below this path, so that it is a folder. */
   public boolean hasFolder(String path) {
     SortedMap<String, Entry> after = entries.tailMap(path + "/");
     return !after.isEmpty() && after.firstKey().startsWith(path + "/");

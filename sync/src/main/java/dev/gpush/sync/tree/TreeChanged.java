@@ -2,9 +2,7 @@ package dev.gpush.sync.tree;
 
 import java.nio.file.Path;
 
-/**
- * A file is not any more what the scan saw, and must be looked at again. Never leaves the module.
- */
+/** A file has changed since the scan, and must be read again. Never leaves the module. */
 public final class TreeChanged extends Exception {
   private static final long serialVersionUID = 1;
 

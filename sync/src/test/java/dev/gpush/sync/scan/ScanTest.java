@@ -455,7 +455,7 @@ class ScanTest {
     assertEquals(
         List.of(
             "not sent, because they point out of the workspace: absolute, d/up",
-            "not sent, because they are no files: pipe"),
+            "not sent, because they are not regular files: pipe"),
         talk.said);
   }
 

@@ -10,11 +10,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Holds one file against the schema: every key is known here, is not refused, and has a value of
+ * Checks one file against the schema: every key is known here, is not refused, and has a value of
  * its type. All flaws are found in one pass, the good values too.
  */
 public final class Checker {
-  /** What other tools call a key of ours, where spelling would lead to another one. */
+  /** Other tools' names for gpush's keys, where the spelling would suggest another key. */
   private static final Map<String, String> OTHER_NAMES =
       Map.of("backends.*.type", "kind", "backends.*.provider", "kind");
 
@@ -109,7 +109,7 @@ public final class Checker {
     }
   }
 
-  /** {@code lease.idle: 1h} reads well, and would make two ways to write everything. */
+  /** {@code lease.idle: 1h} reads well, but would give every key two spellings. */
   private void dotted(String path, String pattern, Yaml.Entry entry) {
     List<String> words = List.of(entry.key().split("\\.", -1));
     Optional<String> nested =

@@ -4,7 +4,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.templates.yaml.Position;
 import dev.gpush.templates.yaml.Yaml;
 
-/** A value that a file gives: read, and as it stands there; {@code at} is where its key stands. */
+/** A value that a file gives: read and as written; {@code at} is the position of its key. */
 public record Found(Key key, String path, Position at, Json value, Yaml source) {
   /** As people write it. */
   public String text() {

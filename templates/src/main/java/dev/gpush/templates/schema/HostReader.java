@@ -85,7 +85,7 @@ final class HostReader {
   private Optional<Object> value(Yaml.Entry entry) {
     String key = entry.key();
     if (!KEYS.contains(key)) {
-      String what = "is no key of a machine; there are " + String.join(", ", KEYS);
+      String what = "is not a key of a machine; the keys are " + String.join(", ", KEYS);
       flaws.accept(new Flaw(entry.at(), path + "." + key, what, Nearest.one(key, KEYS)));
       return Optional.empty();
     }
@@ -100,7 +100,7 @@ final class HostReader {
           default -> gpus(text);
         };
     if (value.isEmpty()) {
-      flaws.accept(new Flaw(entry.at(), path + "." + key, "cannot be this"));
+      flaws.accept(new Flaw(entry.at(), path + "." + key, "has a value that cannot be used"));
     }
     return value;
   }

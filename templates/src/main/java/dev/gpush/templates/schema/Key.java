@@ -10,7 +10,7 @@ import java.util.Set;
  * @param setting the effective setting that it sets, or the path itself
  * @param builtIn the value when no file gives one; null in the sense of JSON when there is none
  * @param support whether it works already
- * @param says what it does, a phrase for the reference; empty where it does nothing yet
+ * @param says its description in the reference; empty if it has no effect yet
  */
 public record Key(
     String path,

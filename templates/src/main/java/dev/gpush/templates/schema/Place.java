@@ -4,9 +4,10 @@ package dev.gpush.templates.schema;
 public enum Place {
   PROJECT(
       "gpush.yaml",
-      "Facts of the project, committed; gpush.local.yaml beside it takes the same and is not"),
-  PERSON("config.yaml", "The person and the places, in $GPUSH_HOME (~/.gpush)"),
-  SITE("site.yaml", "What a site gives to all its people, in /etc/gpush");
+      "Facts of the project, committed; gpush.local.yaml beside it has the same keys and is not"
+          + " committed"),
+  PERSON("config.yaml", "You and your backends, in $GPUSH_HOME (~/.gpush)"),
+  SITE("site.yaml", "What a site provides for all its users, in /etc/gpush");
 
   private final String file;
   private final String purpose;

@@ -2,7 +2,7 @@ package dev.gpush.templates.schema;
 
 import java.util.List;
 
-/** The schema as a page of the documentation; a test holds the page against it. */
+/** The schema as a page of the documentation; a test compares them. */
 public final class ReferencePage {
   private static final String HEAD =
       """
@@ -60,7 +60,7 @@ public final class ReferencePage {
       }
     }
     if (!lines.isEmpty()) {
-      page.append("\nRead, and without effect for now; `up`, `run` and `config` say so:\n\n");
+      page.append("\nAccepted, but without effect yet; `up`, `run` and `config` say so:\n\n");
       page.append("| key | must be | what happens instead |\n|---|---|---|\n").append(lines);
     }
   }
@@ -73,7 +73,7 @@ public final class ReferencePage {
       }
     }
     if (!lines.isEmpty()) {
-      page.append("\nRefused for now, by name, because the feature does not exist yet:\n\n");
+      page.append("\nRefused by name, because the feature does not exist yet:\n\n");
       page.append(lines);
     }
   }

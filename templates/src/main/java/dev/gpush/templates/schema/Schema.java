@@ -32,12 +32,11 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Every key there is. A key whose feature does not exist yet stands here too: it is refused by name
- * and not called unknown, or it is read and said to have no effect yet. Making the feature means
- * giving the key a meaning.
+ * All keys. A key whose feature does not exist yet is listed too: it is refused by name instead of
+ * as unknown, or it is accepted and reported to have no effect yet.
  */
 public final class Schema {
-  /** What stands for any name in a path. */
+  /** Stands for any name in a path. */
   static final String ANY = "*";
 
   private static final Json NONE = new Json.Null();
@@ -79,35 +78,42 @@ public final class Schema {
       Stream.of(
               setting("nodes", new Whole(1, 256), Json.of(1), "how many nodes a gang has"),
               setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
-              setting("backends", new BackendNames(), NONE, "the places to ask, in this order"),
-              project("python", new Text(), "the Python of runs: a path or a name on the PATH"),
+              setting("backends", new BackendNames(), NONE, "the backends to ask, in this order"),
+              project(
+                  "python", new Text(), "the Python that runs use: a path, or a name on the PATH"),
               refused(PROJECTS, "python.venv", "activating an environment; write python: PATH"),
               unsupported(
                   "python.conda",
                   new Text(),
-                  "runs take the Python that the nodes have; python: PATH names another"),
+                  "conda is not activated; python: PATH names the Python of an environment"),
               unsupported(
                   "python.modules",
                   new Texts(),
-                  "no module is loaded; module load in the script works"),
+                  "no module is loaded; use module load in the script"),
               refused(PROJECTS, "python.file", "activation files"),
-              project("env", new Variables(), "variables for everything on the nodes"),
+              project(
+                  "env",
+                  new Variables(),
+                  "environment variables of everything that runs on the nodes"),
               setting(
-                  "lease.for", new Span(), NONE, "given back then, whatever runs; none: no end"),
+                  "lease.for",
+                  new Span(),
+                  NONE,
+                  "how long the nodes are kept, whatever runs; none: no limit"),
               setting(
                   "lease.idle",
                   new Span(),
                   Json.of(3600),
-                  "given back after so long without activity; a run is activity"),
+                  "the nodes are given back after this time without activity; a run is activity"),
               setting(
                   "lease.warn",
                   new Spans(),
                   Json.array(List.of(Json.of(1800), Json.of(900), Json.of(300))),
-                  "how long before either end terminals and prompts say so"),
+                  "how long before either limit terminals and prompts warn"),
               unsupported(
                   "lease.at-end",
                   new OneOf(List.of(new Choice("requeue", ""))),
-                  "the session ends with its lease, and nothing is submitted in its place"),
+                  "the session ends with its lease, and no successor is submitted"),
               setting(
                   "sync.ask-over",
                   new Size(),
@@ -116,22 +122,24 @@ public final class Schema {
               project(
                   "outputs",
                   new FolderOnNodes(NodeFolder.Variables.USER_AND_HOME, Promised.READ),
-                  "where each run gets a folder, $GPUSH_OUTPUT; none: beside the workspace"),
+                  "the folder in which each run gets its own, $GPUSH_OUTPUT; none: beside the"
+                      + " workspace"),
               setting(
                   "run.mode",
                   MODES,
                   Json.of("auto"),
-                  "how scripts are launched: torchrun, plain ranks, or torchrun where there is"
-                      + " one"),
+                  "how scripts are launched: torchrun, plain ranks, or auto: torchrun if it is"
+                      + " installed"),
               project(
                   "run.warn",
                   new Warning(),
-                  "a signal to the ranks, so long before the lease's end, and when a scheduler"
-                      + " takes the nodes back; only to processes that handle it"),
-              unsupported(
-                  "run.resume", new Text(), "no run is started again when a lease has ended"),
+                  "a signal for the ranks at this time before the lease ends, and when the"
+                      + " scheduler takes the nodes back; sent only to processes that handle it"),
+              unsupported("run.resume", new Text(), "no run is resumed after a lease has ended"),
               project(
-                  "inherits", new TemplateName(), "the template whose settings lie under these"),
+                  "inherits",
+                  new TemplateName(),
+                  "the template that gives the settings not made here"),
               refused(PROJECTS, "cpus", "choosing CPUs per node"),
               refused(PROJECTS, "memory", "choosing memory per node"),
               refused(PROJECTS, "shm", "choosing the size of /dev/shm"),
@@ -139,22 +147,23 @@ public final class Schema {
                   "image",
                   new Text(),
                   "the container image that everything runs in, on Kubernetes and on Slurm with"
-                      + " pyxis; none: the backend's"),
+                      + " pyxis; none: the image of the backend"),
               unsupported(
                   "setup.run",
                   new Text(),
-                  "nothing is installed on the nodes; gpush exec --all -- COMMAND does it"),
-              unsupported("setup.when", new Texts(), "no file makes setup run again"),
+                  "nothing is installed on the nodes; use gpush exec --all -- COMMAND"),
+              unsupported(
+                  "setup.when", new Texts(), "a change of these files does not run setup again"),
               unsupported(
                   "mounts", new Variables(), "nothing is mounted, and $GPUSH_DATA is not set"),
               unsupported(
                   "home",
                   new Text(),
-                  "the home folder of a pod is on its own disk, and lost with the pod"),
+                  "the home folder of a pod is on the pod's disk and is lost with it"),
               unsupported("secrets", new Texts(), "no secret reaches the nodes"),
               refused(PROJECTS, "ports", "ports that are always forwarded"),
               refused(PROJECTS, "workspace", "code that is on the cluster already"),
-              refused(PEOPLE, "defaults.notify", "notices"),
+              refused(PEOPLE, "defaults.notify", "notifications"),
               new Key(
                   "owner",
                   "owner",
@@ -162,10 +171,16 @@ public final class Schema {
                   Set.of(PERSON),
                   NONE,
                   FULL,
-                  "who you are to the backends, the same on all your machines; none: your login"
-                      + " name. A gateway that runs keeps what it began with"),
+                  "your name on the backends, the same on all your machines; none: your login name."
+                      + " A running gateway keeps the name it was started with"),
               new Key(
-                  "backends.*.kind", "", KINDS, PEOPLE, NONE, FULL, "what the place is; needed"),
+                  "backends.*.kind",
+                  "",
+                  KINDS,
+                  PEOPLE,
+                  NONE,
+                  FULL,
+                  "what the backend is; required"),
               new Key(
                   "backends.*.nodes",
                   "",
@@ -173,7 +188,7 @@ public final class Schema {
                   PEOPLE,
                   Json.of(256),
                   FULL,
-                  "kind local: the most nodes that a gang may have here"),
+                  "kind local: how many nodes a gang may have here"),
               new Key(
                   "backends.*.locks",
                   "",
@@ -181,25 +196,30 @@ public final class Schema {
                   PEOPLE,
                   NONE,
                   FULL,
-                  "kinds local, ssh: the folder of the GPU locks; one for all users of the"
+                  "kinds local, ssh: the folder of the GPU locks, shared by all users of the"
                       + " machine"),
               place(
-                  "hosts", new Hosts(), "kind ssh: the machines, in ranges or one by one; needed"),
-              place("user", new Text(), "kind ssh: who logs in there, where ssh would not know"),
+                  "hosts",
+                  new Hosts(),
+                  "kind ssh: the machines, one by one or in ranges; required"),
+              place(
+                  "user",
+                  new Text(),
+                  "kind ssh: the login name, if ssh's own configuration has none"),
               place(
                   "scratch",
                   new FolderOnNodes(NodeFolder.Variables.ALL, Promised.REFUSED),
-                  "kinds ssh, slurm: where workspaces go, such as /nvme/$USER; none: ~/gpush; kind"
-                      + " slurm: of variables only $USER and $HOME"),
+                  "kinds ssh, slurm: the folder for workspaces, such as /nvme/$USER; none: ~/gpush;"
+                      + " kind slurm: the only variables are $USER and $HOME"),
               place(
                   "ssh-config",
                   new AbsolutePath(),
-                  "kinds ssh, slurm: the configuration file of ssh; none: yours"),
+                  "kinds ssh, slurm: the configuration file of ssh; none: ~/.ssh/config"),
               place(
                   "transport",
                   TRANSPORTS,
-                  "kinds ssh, slurm: your own ssh program, or the one inside gpush; none: your own"
-                      + " if it is there"),
+                  "kinds ssh, slurm: openssh uses the ssh program, builtin the client inside gpush;"
+                      + " none: openssh if it is installed"),
               new Key(
                   "backends.*.cpu-nodes",
                   "",
@@ -207,27 +227,26 @@ public final class Schema {
                   PEOPLE,
                   Json.of(1),
                   FULL,
-                  "kind ssh: how many nodes without GPUs one host may be at a time"),
+                  "kind ssh: how many nodes without GPUs one host may provide at a time"),
               place(
                   "price",
                   new Prices(),
-                  "what a GPU costs for an hour, by model; of places that are free now the cheapest"
-                      + " is taken"),
+                  "the price of one GPU for an hour, by model; of the backends that are free now,"
+                      + " the cheapest is taken"),
               place(
                   "login",
                   new Text(),
-                  "kind slurm: the login node, as ssh knows it; without it gpush runs there"),
+                  "kind slurm: the login node, as a name for ssh; none: gpush itself runs on the"
+                      + " login node"),
               place(
                   "cluster",
                   new Text(),
-                  "kind slurm: which of the clusters behind that login (--clusters); each is a"
-                      + " backend of its own"),
+                  "kind slurm: one of the clusters of that login node (--clusters); each is its own"
+                      + " backend"),
               place("account", new Text(), "kind slurm: --account"),
               place("qos", new Text(), "kind slurm: --qos"),
               place(
-                  "partition",
-                  new Texts(),
-                  "kind slurm: where jobs may go; without it the cluster's default"),
+                  "partition", new Texts(), "kind slurm: --partition; none: the cluster's default"),
               place("constraint", new Text(), "kind slurm: --constraint"),
               place("reservation", new Text(), "kind slurm: --reservation"),
               place("exclude", new Text(), "kind slurm: --exclude"),
@@ -240,108 +259,122 @@ public final class Schema {
                   PEOPLE,
                   Json.of(16),
                   FULL,
-                  "kind slurm: how many nodes of a session may each have an srun on the login"
-                      + " node; of a larger one only node 0 has, and others are reached through"
-                      + " it"),
-              place("exclusive", new YesNo(), "kind slurm: --exclusive: nobody else on the nodes"),
-              place("native", new Texts(), "kind slurm: more options for sbatch, as they are"),
+                  "kind slurm: up to this many nodes, each node of a session has an srun on the"
+                      + " login node; in a larger session only node 0 has one, and the others are"
+                      + " reached through it"),
+              place(
+                  "exclusive", new YesNo(), "kind slurm: --exclusive: no other jobs on the nodes"),
+              place(
+                  "native",
+                  new Texts(),
+                  "kind slurm: more options for sbatch, passed on unchanged"),
               place(
                   "time.default",
                   new Span(),
-                  "kinds slurm, kubernetes: the time limit of a job without --for; none: the"
-                      + " partition's, and no limit on Kubernetes"),
+                  "kinds slurm, kubernetes: the time limit of a job without --for; none: the limit"
+                      + " of the partition, and no limit on Kubernetes"),
               place("time.max", new Span(), "kinds slurm, kubernetes: the longest --for"),
               place(
                   "gpus.style",
                   STYLES,
-                  "kind slurm: ask by --gres or by --gpus-per-node; gres is known everywhere"),
+                  "kind slurm: whether --gres or --gpus-per-node asks for GPUs; every Slurm knows"
+                      + " gres"),
               place(
                   "gpus.names",
                   new Variables(),
-                  "kinds slurm, kubernetes: how the site calls a model, such as {A100: a100_80gb};"
-                      + " on Kubernetes a value of a node's label, or LABEL=VALUE"),
+                  "kinds slurm, kubernetes: the site's name for a GPU model, such as {A100:"
+                      + " a100_80gb}; on Kubernetes a value of a node's label, or LABEL=VALUE"),
               place(
                   "gpus.resource",
                   new Text(),
-                  "kind kubernetes: what is asked for, such as amd.com/gpu; none: what nodes have"),
+                  "kind kubernetes: the GPU resource to ask for, such as amd.com/gpu; none: the one"
+                      + " that the nodes have"),
               place(
                   "cpus",
                   new Whole(1, 4096),
-                  "kinds slurm, kubernetes: CPUs per node; without it the GPUs' share"),
+                  "kinds slurm, kubernetes: CPUs per node; none: in proportion to the GPUs"),
               place(
                   "memory",
                   new Text(),
-                  "kinds slurm, kubernetes: memory per node; without it the GPUs' share"),
+                  "kinds slurm, kubernetes: memory per node; none: in proportion to the GPUs"),
               place(
                   "image",
                   new Text(),
-                  "the container image that everything runs in; kind kubernetes: needed; kind"
-                      + " slurm: where srun has pyxis"),
+                  "the container image that everything runs in; kind kubernetes: required; kind"
+                      + " slurm: needs pyxis"),
               place(
                   "python-image",
                   new Text(),
-                  "kind kubernetes: an image with a Python, such as python:3.13-slim, for pods"
+                  "kind kubernetes: an image that has Python, such as python:3.13-slim, for pods"
                       + " whose own image has none"),
               place(
                   "context",
                   new Text(),
-                  "kind kubernetes: of the kubeconfig file; none: its current one"),
+                  "kind kubernetes: a context of the kubeconfig file; none: the current one"),
               place(
                   "kubeconfig",
                   new AbsolutePath(),
-                  "kind kubernetes: the file; none: as KUBECONFIG says, ~/.kube/config, or the"
+                  "kind kubernetes: the kubeconfig file; none: $KUBECONFIG, ~/.kube/config, or the"
                       + " service account of the pod that gpush runs in"),
-              place("namespace", new Text(), "kind kubernetes: none: the context's"),
+              place(
+                  "namespace",
+                  new Text(),
+                  "kind kubernetes: the namespace; none: the one of the context"),
               place(
                   "queue",
                   new Text(),
-                  "kind kubernetes: of what schedules gangs there, such as Kueue's LocalQueue"),
+                  "kind kubernetes: the queue of the gang scheduler, such as a LocalQueue of"
+                      + " Kueue"),
               place(
                   "topology",
                   new Texts(),
-                  "kind kubernetes: labels of nodes that say where in the network they are, the"
-                      + " widest part first, so that a gang is kept together; none: those of GKE,"
-                      + " EKS and CoreWeave, and zones"),
+                  "kind kubernetes: node labels that give a node's place in the network, the widest"
+                      + " first, so that a gang's nodes are close together; none: the labels of"
+                      + " GKE, EKS and CoreWeave, and zones"),
               place(
                   "gang",
                   GANGS,
-                  "kind kubernetes: who places all pods of a gang together; auto: what the cluster"
-                      + " has, else gpush itself (plain)"),
+                  "kind kubernetes: what places all pods of a gang together; auto: a gang scheduler"
+                      + " that the cluster has, else gpush itself (plain)"),
               place(
                   "assembly",
                   new Span(),
-                  "kind kubernetes: how long pods may be placed one by one before all are taken"
-                      + " back; none: 2m"),
+                  "kind kubernetes: how long a gang may be incomplete before its pods are deleted;"
+                      + " none: 2m"),
               place(
                   "remember",
                   new Span(),
-                  "kind kubernetes: how long a job that has ended stays, for who asks what became"
-                      + " of it; none: 10m"),
+                  "kind kubernetes: how long an ended job is kept, so that its result can be read;"
+                      + " none: 10m"),
               place(
                   "grows",
                   new YesNo(),
-                  "kind kubernetes: nodes are added when pods wait, so a gang may ask for more than"
-                      + " there is"),
+                  "kind kubernetes: the cluster adds nodes when pods wait, so a gang may ask for"
+                      + " more than the nodes there are"),
               place(
                   "fabric",
                   FABRICS,
-                  "kind kubernetes: whether gangs of several nodes ask for the network devices that"
-                      + " nodes have, such as rdma/ib; none: auto"),
-              place("shm", new Text(), "kind kubernetes: the size of /dev/shm; none: the memory's"),
-              place("pod.labels", new Variables(), "kind kubernetes: labels of job and pods"),
+                  "kind kubernetes: whether gangs of several nodes ask for the network devices of"
+                      + " the nodes, such as rdma/ib; none: auto"),
+              place(
+                  "shm",
+                  new Text(),
+                  "kind kubernetes: the size of /dev/shm; none: the size of the memory"),
+              place(
+                  "pod.labels", new Variables(), "kind kubernetes: labels of the job and its pods"),
               place(
                   "pod.annotations",
                   new Variables(),
-                  "kind kubernetes: annotations of job and pods"),
+                  "kind kubernetes: annotations of the job and its pods"),
               place(
                   "pod.patch",
                   new FilePath(),
-                  "kind kubernetes: a YAML file that is laid over the pods: volumes, tolerations,"
+                  "kind kubernetes: a YAML file that is merged into the pods: volumes, tolerations,"
                       + " secrets, service account …"),
               place(
                   "mounts",
                   new Texts(),
-                  "kind slurm: folders of the node that are seen in the image, such as"
+                  "kind slurm: folders of the node that are mounted into the container, such as"
                       + " /data:/data:ro"),
               refused(Set.of(SITE), "locked", "settings that a site locks"),
               refused(Set.of(SITE), "limits", "limits that a site sets"))
@@ -364,7 +397,7 @@ public final class Schema {
     return of(place).stream().filter(key -> key.path().equals(path)).findFirst();
   }
 
-  /** A key of projects that people and sites may give a default for. */
+  /** A key of projects that users and sites may give a default for. */
   private static Key setting(String path, ValueType type, Json builtIn, String says) {
     return new Key(path, path, type, Set.of(PROJECT, PERSON, SITE), builtIn, FULL, says);
   }
@@ -378,7 +411,7 @@ public final class Schema {
     return new Key("backends.*." + name, "", type, PEOPLE, NONE, FULL, says);
   }
 
-  /** A key of projects that is read, has no effect, and is said to have none. */
+  /** A key of projects that is accepted and has no effect, which is reported. */
   private static Key unsupported(String path, ValueType type, String effect) {
     return new Key(path, "", type, PROJECTS, NONE, new Support.Unsupported(effect), "");
   }
@@ -387,7 +420,7 @@ public final class Schema {
     return new Key(path, "", new Text(), places, NONE, new Support.Refused(feature), "");
   }
 
-  /** The same key stands under {@code defaults:} in the files of people and sites. */
+  /** The same key is under {@code defaults:} in the files of users and sites. */
   private static Stream<Key> withDefault(Key key) {
     if (!key.places().contains(PROJECT) || key.places().size() == 1) {
       return Stream.of(key);

@@ -6,7 +6,7 @@ public sealed interface Support {
   record Full() implements Support {}
 
   /**
-   * It is read, has no effect, and the user is told so: a project that has the key can be used.
+   * It is accepted, has no effect, and is reported: a project with the key can be used.
    *
    * @param effect what happens instead, as the rest of a sentence
    */

@@ -40,7 +40,7 @@ import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads one value as its type wants it; what is wrong goes to the consumer of flaws. */
+/** Reads one value as its type requires; mistakes go to the consumer of flaws. */
 final class ValueReader {
   /** The name of a backend or template. */
   static final Pattern NAME = Pattern.compile("[a-z][a-z0-9-]{0,31}");
@@ -48,7 +48,7 @@ final class ValueReader {
   /** No shell reads it, so a tilde would be the name of a folder. */
   private static final Pattern FILE = Pattern.compile("[^~\\x00-\\x1f][^\\x00-\\x1f]*");
 
-  /** A path of Linux is no longer, and no sensible value of a variable either. */
+  /** The longest path of Linux; no sensible value of a variable is longer. */
   private static final int MOST_TEXT = 4096;
 
   private static final Pattern PRICE = Pattern.compile("[0-9]{1,6}(\\.[0-9]{1,4})?");
@@ -57,7 +57,7 @@ final class ValueReader {
   private static final int MOST_VARIABLES = 512;
   private static final int MOST_SHOWN = 40;
 
-  /** The agent takes no more. */
+  /** The agent accepts no more. */
   private static final int MOST_WARNINGS = 16;
 
   private static final Duration LONGEST_WARNING = Duration.ofDays(31);
@@ -262,7 +262,7 @@ final class ValueReader {
 
   private Optional<Json> names(BackendNames type, Yaml yaml) {
     if (yaml instanceof Yaml.Mapping) {
-      flaw(yaml, "must be " + type.words() + "; what they are is written in config.yaml");
+      flaw(yaml, "must be " + type.words() + "; backends are defined in config.yaml");
       return Optional.empty();
     }
     if (!(yaml instanceof Yaml.Sequence(_, var items))) {
@@ -293,7 +293,8 @@ final class ValueReader {
       };
     }
     if (entries.size() > MOST_VARIABLES) {
-      return wrong(type, yaml, entries.size() + " of them; " + MOST_VARIABLES + " are the most");
+      return wrong(
+          type, yaml, entries.size() + " of them; at most " + MOST_VARIABLES + " are allowed");
     }
     Map<String, Json> variables = new LinkedHashMap<>();
     for (Yaml.Entry entry : entries) {
@@ -304,7 +305,7 @@ final class ValueReader {
 
   private Optional<Json> prices(Prices type, Yaml yaml) {
     if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
-      return wrong(type, yaml, "something else");
+      return wrong(type, yaml, "another kind of value");
     }
     Map<String, Json> prices = new LinkedHashMap<>();
     for (Yaml.Entry entry : entries) {

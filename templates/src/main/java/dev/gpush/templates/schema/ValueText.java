@@ -45,7 +45,7 @@ public final class ValueText {
     };
   }
 
-  /** In the largest unit that says it exactly. */
+  /** In the largest unit that is exact. */
   private static String size(long bytes) {
     if (bytes == 0) {
       return "0";

@@ -4,7 +4,8 @@ import dev.gpush.core.config.NodeFolder;
 import java.util.List;
 
 /**
- * What a key takes. {@code ValueReader} reads it; {@code words} finish the sentence "must be …".
+ * The type of a key's value. {@code ValueReader} reads it; {@code words} finish the sentence "must
+ * be …".
  */
 public sealed interface ValueType {
   String words();
@@ -124,7 +125,7 @@ public sealed interface ValueType {
 
   /** See {@link NodeFolder}. */
   record FolderOnNodes(NodeFolder.Variables variables, Promised promised) implements ValueType {
-    /** What becomes of a form that is promised and not supported yet. */
+    /** How a form that is planned but not supported yet is treated. */
     public enum Promised {
       /** It is a mistake of the file. */
       REFUSED,
@@ -138,7 +139,7 @@ public sealed interface ValueType {
     }
   }
 
-  /** Kept as an absolute path, once it is known in which folder the file lies that has it. */
+  /** Kept as an absolute path, relative to the folder of its file. */
   record FilePath() implements ValueType {
     @Override
     public String words() {

@@ -20,17 +20,17 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Makes the tree of one document from the parser's tokens. What a token is taken for, a number or a
- * date, is of no account: its text is kept. An alias shares the tree it names, so a bomb of aliases
- * costs nothing here; the schema has no nesting that could unfold it.
+ * Makes the tree of one document from the parser's tokens. The type of a token, such as a number or
+ * a date, is ignored: its text is kept. An alias shares the tree that it names, so nested aliases
+ * cost no memory; the schema has no nesting that would expand them.
  */
 final class Composer {
   static final int MOST_VALUES = 10_000;
 
-  /** Deeper than any setting, far from the end of a thread's stack. */
+  /** Deeper than any setting, and far from a stack overflow. */
   private static final int MOST_LEVELS = 32;
 
-  /** A hundred mistakes are one mistake: the wrong file. */
+  /** A file with a hundred mistakes is the wrong file. */
   private static final int MOST_FLAWS = 100;
 
   private final YAMLParser tokens;
@@ -39,7 +39,7 @@ final class Composer {
   private final Map<String, Yaml> anchors = new HashMap<>();
   private int values;
 
-  /** Every collection ends where it is, and the rest is not looked at. */
+  /** All open collections end here, and the rest of the file is ignored. */
   private boolean isOver;
 
   Composer(YAMLParser tokens, Source source) {
@@ -80,9 +80,9 @@ final class Composer {
     }
   }
 
-  /** Of a second document nothing is read, whatever is wrong in it. */
+  /** A second document is not read. */
   private void noSecondDocument() throws IOException {
-    String what = "a second document begins; one file holds one";
+    String what = "a second document starts; a file has only one";
     OptionalInt mark = source.nextDocument(index(tokens.currentLocation()));
     if (mark.isPresent()) {
       flaw(source.position(mark.getAsInt()), "", what);
@@ -113,7 +113,7 @@ final class Composer {
   private Yaml alias(Position at, String path) throws IOException {
     return switch (anchors.get(tokens.getText())) {
       case null -> {
-        flaw(at, path, "refers to what is not above it");
+        flaw(at, path, "refers to an anchor that is not defined above it");
         yield nothing(at);
       }
       case Scalar(_, var text, var isPlain) -> new Scalar(at, text, isPlain);
@@ -208,7 +208,7 @@ final class Composer {
     return JsonToken.NOT_AVAILABLE;
   }
 
-  /** The parser cannot go on at a key that is no word, and at a tag whose text does not fit. */
+  /** The parser cannot continue after a key that is not a word, or a tag in a wrong form. */
   private void odd(String path) {
     Position at = at();
     source
@@ -219,7 +219,7 @@ final class Composer {
   }
 
   private void tag(Position at, String path, String tag) {
-    flaw(at, path, "tags such as " + tag + " are not used here");
+    flaw(at, path, "tags such as " + tag + " are not supported");
   }
 
   private void flaw(Position at, String path, String what) {

@@ -4,7 +4,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The text of one file, for what the parser's tokens do not say: how a scalar is written, where the
+ * The text of one file, for facts that the parser's tokens lack: how a scalar is written, where the
  * next document begins. An index counts code points, as the parser does.
  */
 final class Source {

@@ -5,14 +5,14 @@ import com.fasterxml.jackson.dataformat.yaml.snakeyaml.error.Mark;
 import com.fasterxml.jackson.dataformat.yaml.snakeyaml.error.MarkedYAMLException;
 import dev.gpush.core.text.CleanText;
 
-/** Says where a text stops being YAML, and why. */
+/** Finds where a text stops being YAML, and why. */
 final class SyntaxErrors {
   /** The parser's sentences are for people, but may quote the file. */
   private static final int MAX_LENGTH = 200;
 
   private SyntaxErrors() {}
 
-  /** Jackson calls the class old, and has no other way to the place of a mistake. */
+  /** The class is deprecated, but Jackson has no other one with the position of an error. */
   @SuppressWarnings("deprecation")
   static Flaw flaw(JacksonYAMLParseException notYaml, Source source) {
     if (!(notYaml instanceof MarkedYAMLException marked)) {

@@ -3,7 +3,7 @@ package dev.gpush.templates.yaml;
 import java.util.List;
 import java.util.Set;
 
-/** A YAML value and where it stands. Scalars stay text: what they mean is the schema's business. */
+/** A YAML value and its position. Scalars stay text; the schema decides what they mean. */
 public sealed interface Yaml {
   Position at();
 

@@ -47,9 +47,9 @@ final class YamlReaderTest {
 
     assertEquals(
         List.of(
-            "1:4 a tags such as !x are not used here",
+            "1:4 a tags such as !x are not supported",
             "2:1 a is given twice, first in line 1",
-            "4:6 b.c refers to what is not above it",
+            "4:6 b.c refers to an anchor that is not defined above it",
             "5:3 b a key must be a word"),
         reading.flaws().stream()
             .map(

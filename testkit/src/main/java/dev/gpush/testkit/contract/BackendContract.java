@@ -37,19 +37,22 @@ import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link Backend} does. Each test gets a place of its own, in which nothing is reserved,
- * and leaves nothing. Waiting is asking again until a limit; nothing here sleeps.
+ * What every {@link Backend} does. Each test gets its own place, in which nothing is reserved, and
+ * leaves nothing. Tests wait by asking again until a limit, without sleeping.
  */
 public interface BackendContract {
   LeaseTerms LONG = new LeaseTerms(Optional.empty(), Duration.ofHours(1));
 
-  /** For what a slow machine under load still does. */
+  /** Enough for a slow machine under load. */
   Duration LIMIT = Duration.ofMinutes(3);
 
-  /** A lease that a loaded machine outruns is tried again, twice as long, so often. */
+  /**
+   * If a loaded machine is slower than the lease, the test is repeated with twice the lease, this
+   * many times.
+   */
   int LEASES = 6;
 
-  /** How long a race for what there is lasts where those who come late wait in a queue. */
+  /** How long a race lasts on a backend where the losers wait in a queue. */
   Duration QUEUED = Duration.ofSeconds(5);
 
   BackendPlace open() throws Exception;
@@ -147,7 +150,7 @@ public interface BackendContract {
     }
   }
 
-  /** It says what it waits for; whoever stops waiting leaves nothing in the queue. */
+  /** It reports what it waits for; a caller that stops waiting leaves nothing in the queue. */
   private static void waitsUntilNobodyDoes(BackendPlace place, GangRequest request)
       throws Exception {
     var heard = new LinkedBlockingQueue<String>();
@@ -284,7 +287,7 @@ public interface BackendContract {
     return new LeaseTerms(Optional.of(time), Duration.ofHours(1));
   }
 
-  /** A gang with a short lease, renewed before its end if that is wanted. */
+  /** A gang with a short lease, renewed before its end if that is requested. */
   private static Gang reserved(BackendPlace place, Optional<LeaseTerms> renewed)
       throws InterruptedException {
     Duration time = place.soon();
@@ -412,7 +415,7 @@ public interface BackendContract {
                     ended.countDown();
                   }
                 });
-        // What is cancelled before it began never ends.
+        // A task that is cancelled before it started never ends.
         assertTrue(begun.await(LIMIT.toSeconds(), TimeUnit.SECONDS));
         try {
           reservation.get(Duration.ofMillis(random.nextInt(600)));
@@ -437,7 +440,7 @@ public interface BackendContract {
     }
   }
 
-  /** A question that meets the very end may find that nobody can tell. */
+  /** A question at the moment of the end may have no answer. */
   private static void awaitGone(BackendPlace place, Gang gang) {
     long start = System.nanoTime();
     Observation seen = place.backend().observe(gang);

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A real or pretended place for one test of {@link BackendContract}; closing it leaves nothing. */
+/** A real or simulated place for one test of {@link BackendContract}; closing it leaves nothing. */
 public interface BackendPlace extends AutoCloseable {
   /** The owner of every request made here. */
   String OWNER = "alice";
@@ -25,11 +25,11 @@ public interface BackendPlace extends AutoCloseable {
   Backend again();
 
   /**
-   * A fresh gang id, {@link #OWNER}, and per node the fewest slots that two gangs could fight for.
+   * A fresh gang id, {@link #OWNER}, and per node the fewest slots for which two gangs can compete.
    */
   GangRequest request(int nodes, LeaseTerms lease);
 
-  /** A request of {@link #OWNER} for a gang that nobody has asked for yet. */
+  /** A request of {@link #OWNER} for a new gang. */
   static GangRequest fresh(
       SecureRandom random,
       int nodes,
@@ -53,10 +53,13 @@ public interface BackendPlace extends AutoCloseable {
   /** One that can never fit. */
   GangRequest never();
 
-  /** What makes a slot one of a kind: two gangs must never have the same. */
+  /** Unique names of a node's slots: two gangs must never have the same. */
   List<String> slots(NodeInfo node);
 
-  /** How long a lease is that a test waits for; one that a loaded machine outruns is doubled. */
+  /**
+   * How long a lease is that a test waits for; a shorter one than a loaded machine needs is
+   * doubled.
+   */
   default Duration soon() {
     return Duration.ofSeconds(2);
   }
@@ -74,7 +77,7 @@ public interface BackendPlace extends AutoCloseable {
   String read(Gang gang, int node, String path) throws Exception;
 
   /**
-   * Called again and again while the contract waits for a lease to end: pretended time may pass.
+   * Called again and again while the contract waits for a lease to end: simulated time may pass.
    */
   void turn();
 

@@ -6,7 +6,7 @@ import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** What a command has done; one character per byte. */
+/** The result of a command; one character per byte. */
 public record Ended(String output, String errors, int status) {
   static byte[] bytes(String stream) {
     return stream.getBytes(StandardCharsets.ISO_8859_1);

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class RacingReservations {
   private RacingReservations() {}
 
-  /** Where there is a queue, a racer that has nothing after a while stops waiting. */
+  /** With a queue, a caller that has nothing after a while stops waiting. */
   static List<Gang> gangs(
       BackendPlace place, Tasks tasks, List<Work<Optional<Gang>, RuntimeException>> racers)
       throws InterruptedException {

@@ -7,7 +7,7 @@ import java.io.OutputStream;
 import java.util.List;
 import java.util.Map;
 
-/** A process of this machine as a pipe: what a backend's spawn gives. */
+/** A process of this machine as a pipe: as a backend's spawn returns it. */
 public record ChildPipe(Process process) implements Pipe {
   /** In a home without startup files. */
   public static ChildPipe start(List<String> command) throws IOException {
@@ -49,14 +49,14 @@ public record ChildPipe(Process process) implements Pipe {
     return process.waitFor();
   }
 
-  /** The process first: closing a stream waits for whoever writes to it. */
+  /** Ends the process first: closing a stream waits for a thread that writes to it. */
   @Override
   public void close() throws IOException {
     process.destroyForcibly();
     try {
       process.getOutputStream().close();
     } catch (IOException brokenPipe) {
-      // What could not be flushed has no reader any more.
+      // The bytes that could not be flushed have no reader.
     }
     process.getInputStream().close();
     process.getErrorStream().close();

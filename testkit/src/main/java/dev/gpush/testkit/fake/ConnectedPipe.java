@@ -11,7 +11,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
 
-/** A unix socket as a pipe, for the way to an agent without a relay. */
+/** A unix socket as a pipe, for a connection to an agent without a relay. */
 public record ConnectedPipe(
     SocketChannel channel, InputStream output, OutputStream input, CountDownLatch closed)
     implements Pipe {

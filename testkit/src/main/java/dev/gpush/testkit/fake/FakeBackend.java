@@ -38,7 +38,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
- * A backend in memory, before a {@link FakeSite}. Its commands are real processes of this machine;
+ * A backend in memory, for a {@link FakeSite}. Its commands are real processes of this machine;
  * with an agent given, every reserved node has a real one, so that links can be made.
  */
 public final class FakeBackend implements Backend {
@@ -76,7 +76,7 @@ public final class FakeBackend implements Backend {
   /**
    * As {@link #withAgents}, with a queue that outlives its gateways.
    *
-   * @param isAlive false once the gateway is dead: it takes nothing back any more
+   * @param isAlive false once the gateway is dead: it no longer rolls back
    */
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
@@ -84,7 +84,7 @@ public final class FakeBackend implements Backend {
     return new FakeBackend(name, site, Optional.of(agent), all, isAlive);
   }
 
-  /** The same before the same site, on disks that go with the gang, as those of pods do. */
+  /** The same for the same site, with disks that end with the gang, as those of pods do. */
   public FakeBackend onPassingDisks() {
     Capabilities left = hasQueue() ? Capabilities.of(Capability.QUEUE) : Capabilities.of();
     return new FakeBackend(name, site, agent, left, isAlive);
@@ -230,7 +230,7 @@ public final class FakeBackend implements Backend {
     }
   }
 
-  /** A home of the node's own: nobody's startup files take part. */
+  /** The node's own home, so that no startup files are read. */
   private static Json.Obj environment(GangRequest request, NodeInfo node) {
     Json.Obj variables =
         Json.object("HOME", Path.of(node.workspace()).resolveSibling("").toString());
@@ -376,7 +376,7 @@ public final class FakeBackend implements Backend {
     try {
       Files.deleteIfExists(folder);
     } catch (IOException notEmpty) {
-      // Somebody's file is in it.
+      // Another file is in it.
     }
   }
 

@@ -17,8 +17,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * A pretended cluster: so many GPUs, who holds them, and until when. Several {@link FakeBackend}s
- * may stand before one site, as several gateways do. Thread-safe.
+ * A simulated cluster: a number of GPUs, their holders, and until when. Several {@link
+ * FakeBackend}s may use one site, as several gateways do. Thread-safe.
  */
 public final class FakeSite {
   private final Path folder;
@@ -50,7 +50,7 @@ public final class FakeSite {
   record Holding(
       Gang gang, GangRequest request, LeaseTerms terms, long since, TreeSet<Integer> dead) {}
 
-  /** A request in the queue: granted by the site itself, whether its gateway lives or not. */
+  /** A request in the queue: granted by the site itself, with or without its gateway. */
   record Waiting(String backend, GangRequest request, Consumer<Gang> starting) {}
 
   /** The requests that wait, in their order. */
@@ -79,7 +79,7 @@ public final class FakeSite {
     }
   }
 
-  /** Waits until it is granted; empty when it is not in the queue any more. */
+  /** Waits until it is granted; empty when it is no longer in the queue. */
   Optional<Gang> await(GangId gang) throws InterruptedException {
     synchronized (lock) {
       while (queue.containsKey(gang)) {
@@ -190,7 +190,7 @@ public final class FakeSite {
         : terms;
   }
 
-  /** Lets go of the GPUs; idempotent. */
+  /** Frees the GPUs; idempotent. */
   void drop(GangId gang) {
     synchronized (lock) {
       queue.remove(gang);

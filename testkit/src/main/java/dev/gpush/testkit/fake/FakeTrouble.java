@@ -9,11 +9,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What goes wrong at a {@link FakeSite}: jitter and failures from a seed, failures that a test
- * orders, and gates at which an operation waits. Thread-safe.
+ * Faults of a {@link FakeSite}: jitter and failures from a seed, failures that a test requests, and
+ * gates at which an operation waits. Thread-safe.
  */
 public final class FakeTrouble {
-  /** Enough to shuffle what runs side by side. */
+  /** Enough to shuffle concurrent operations. */
   private static final long MOST_JITTER_NANOS = 2_000_000;
 
   /** The operations of a backend that may fail. */
@@ -24,7 +24,7 @@ public final class FakeTrouble {
     RELEASE,
     DISCOVER,
     SPAWN,
-    /** Only at a gate, or when it is ordered: asking has no effect. */
+    /** Only at a gate, or when a test requests it, because a plan has no effect. */
     PLAN,
     /** Likewise. */
     RESUME
@@ -50,12 +50,12 @@ public final class FakeTrouble {
     this.oneIn = oneIn;
   }
 
-  /** Only what is ordered, and jitter. */
+  /** Only requested failures, and jitter. */
   public static FakeTrouble none(long seed) {
     return new FakeTrouble(new Random(seed), 0);
   }
 
-  /** Every so many moments one fails. */
+  /** One of this many moments fails. */
   public static FakeTrouble often(long seed, int oneIn) {
     if (oneIn < 2) {
       throw new IllegalArgumentException("one in 2 or more, not " + oneIn);
@@ -89,7 +89,7 @@ public final class FakeTrouble {
       this.at = at;
     }
 
-    /** Waits until the operation stands at the gate. */
+    /** Waits until the operation has reached the gate. */
     public void awaitReached() throws InterruptedException {
       reached.await();
     }

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What tests run agents with. The system's own Python comes first, as on local nodes: a version
- * manager's {@code python3} is a script that takes longer than the agent needs to start.
+ * The Python with which tests run agents. The system's own Python comes first, as on local nodes: a
+ * version manager's {@code python3} is a script that takes longer than the agent needs to start.
  */
 public final class Interpreters {
   private static final String OF_THE_SYSTEM = "/usr/bin/python3";

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Time that passes when a test says so. Thread-safe. */
+/** A clock that a test advances. Thread-safe. */
 public final class ManualClock implements Clock {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -23,7 +23,7 @@ public final class ManualClock implements Clock {
     return START.plusNanos(nanos.get());
   }
 
-  /** Not from zero: what takes a start of zero for granted is wrong. */
+  /** Does not start at zero, so that code that assumes zero fails. */
   @Override
   public long nanos() {
     return Long.MAX_VALUE - 1_000_000_000L + nanos.get();

@@ -1,4 +1,4 @@
-/** What a run of the tests says beyond passed and failed. Found by JUnit as a service. */
+/** Reports of a test run beyond passed and failed. Found by JUnit as a service. */
 @NullMarked
 package dev.gpush.testkit.report;
 

@@ -42,7 +42,7 @@ public final class KubernetesRig {
     this.kubeconfig = kubeconfig;
   }
 
-  /** Where it is down the test is skipped; where rigs are required it is brought up, or fails. */
+  /** If it is down, the test is skipped; if rigs are required, it is started, or the test fails. */
   public static KubernetesRig of(String profile) throws IOException, InterruptedException {
     boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
     Ended ended = Script.of(SCRIPT).run(isRequired ? "up" : "status", profile);
@@ -51,12 +51,12 @@ public final class KubernetesRig {
     return new KubernetesRig(profile, Path.of(ended.output()));
   }
 
-  /** Of somebody who may do everything there. */
+  /** The kubeconfig of an administrator. */
   public Path kubeconfig() {
     return kubeconfig;
   }
 
-  /** What must succeed: what it prints. */
+  /** Runs kubectl, which must succeed, and returns its output. */
   public String kubectl(String... words) throws IOException, InterruptedException {
     Ended ended = tried(words);
     assertEquals(0, ended.status(), () -> String.join(" ", words) + ": " + ended.errors());
@@ -69,7 +69,7 @@ public final class KubernetesRig {
     return Script.of(SCRIPT).run(command.toArray(String[]::new));
   }
 
-  /** With this on the standard input. */
+  /** Applies this YAML. */
   public String apply(String namespace, String yaml) throws IOException, InterruptedException {
     Ended ended =
         Script.of(SCRIPT).fed(yaml, "kubectl", profile, "-n", namespace, "apply", "-f", "-");
@@ -77,7 +77,7 @@ public final class KubernetesRig {
     return ended.output();
   }
 
-  /** A person's own Job of pods that wait to be ended, when all of them run. */
+  /** Creates a user's Job of pods that run until they are ended, and waits until all run. */
   public void begin(String namespace, String name, int pods, int gpus, String image)
       throws IOException, InterruptedException {
     apply(
@@ -111,7 +111,7 @@ public final class KubernetesRig {
         "--timeout=300s");
   }
 
-  /** What tells pods that were left alone: who they are, how they are, how often they began. */
+  /** The facts that show whether pods were touched: identity, state and restarts. */
   public String pods(String namespace) throws IOException, InterruptedException {
     return kubectl(
         "-n",
@@ -130,7 +130,7 @@ public final class KubernetesRig {
     return Script.of(SCRIPT).run(command.toArray(String[]::new));
   }
 
-  /** Stops a part of it, such as {@code apiserver}, or a node's power. */
+  /** Stops a part of it, such as {@code apiserver}, or switches a node off. */
   public void off(String name) throws IOException, InterruptedException {
     switchTo("off", name);
   }

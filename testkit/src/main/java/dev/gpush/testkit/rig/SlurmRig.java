@@ -37,7 +37,7 @@ public final class SlurmRig {
     this.sshConfig = sshConfig;
   }
 
-  /** Where it is down the test is skipped; where rigs are required it is brought up, or fails. */
+  /** If it is down, the test is skipped; if rigs are required, it is started, or the test fails. */
   public static SlurmRig of(String profile) throws IOException, InterruptedException {
     boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
     Ended ended = run(List.of(script(), isRequired ? "up" : "status", profile));
@@ -51,12 +51,12 @@ public final class SlurmRig {
     return sshConfig;
   }
 
-  /** The machine's own view of everybody's /home there. */
+  /** The path of the rig's /home on this machine. */
   public Path home() {
     return folder().resolve("home");
   }
 
-  /** Of a host's /tmp and /var/log. */
+  /** The folder with a host's /tmp and /var/log. */
   public Path host(String name) {
     return folder().resolve("hosts").resolve(name);
   }
@@ -88,7 +88,7 @@ public final class SlurmRig {
     };
   }
 
-  /** A command as ann on the login node that must succeed: what it prints. */
+  /** Runs a command as ann on the login node, which must succeed, and returns its output. */
   public String ann(String... words) throws IOException, InterruptedException {
     Ended ended = tried("ann", words);
     assertEquals(0, ended.status(), () -> String.join(" ", words) + ": " + ended.errors());
@@ -96,9 +96,9 @@ public final class SlurmRig {
   }
 
   /**
-   * Fills nodes: submits a job of ann's that shares them with no other, and waits until it runs.
+   * Fills nodes: submits an exclusive job of ann's, and waits until it runs.
    *
-   * @return the job's number; cancel it when the nodes are to be free again
+   * @return the job's number; cancel it to free the nodes
    */
   public String occupy(int nodes) throws IOException, InterruptedException {
     String job =
@@ -139,7 +139,7 @@ public final class SlurmRig {
     return run(command);
   }
 
-  /** How often somebody has logged in at the login node. */
+  /** The number of logins at the login node. */
   public long logins() throws IOException {
     try (Stream<String> lines = Files.lines(host("login").resolve("log/sshd.log"))) {
       return lines.filter(line -> line.startsWith("Accepted publickey")).count();

@@ -24,8 +24,8 @@ public final class SshRig {
   }
 
   /**
-   * The rig that is up. Without it the test is skipped; where rigs are required it is brought up,
-   * or the test fails.
+   * The rig that is up. Without it the test is skipped; if rigs are required it is started, or the
+   * test fails.
    */
   public static SshRig required() throws IOException, InterruptedException {
     boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
@@ -60,9 +60,7 @@ public final class SshRig {
     assertTrue(said.status() == 0, said::text);
   }
 
-  /**
-   * One of what the host's sshd has counted: {@code connections}, {@code logins}, {@code asked}.
-   */
+  /** One of the counters of the host's sshd: {@code connections}, {@code logins}, {@code asked}. */
   public int count(String host, String what) throws IOException, InterruptedException {
     Said said = script(List.of("count", host));
     for (String part : said.text().strip().split("\\s+", -1)) {
@@ -73,7 +71,7 @@ public final class SshRig {
     throw new AssertionError("no " + what + " in " + said.text());
   }
 
-  /** What a command says that runs on the host as root, past its sshd. */
+  /** The output of a command on the host as root, without its sshd. */
   public String in(String host, String... command) throws IOException, InterruptedException {
     var line = new ArrayList<>(List.of("in", host));
     line.addAll(List.of(command));

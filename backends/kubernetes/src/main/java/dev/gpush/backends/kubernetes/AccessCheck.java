@@ -11,9 +11,9 @@ import dev.gpush.core.json.Json;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What a person may do there, asked of the cluster verb by verb. */
+/** The user's rights in the cluster, checked verb by verb. */
 final class AccessCheck {
-  /** Since 1.35 a command in a pod needs this one too. */
+  /** Since 1.35 a command in a pod needs this right too. */
   private static final int FIRST_WITH_CREATE = 35;
 
   /** Without these nothing works. docs/guide/kubernetes.md has them as a Role. */
@@ -52,7 +52,7 @@ final class AccessCheck {
               "a quota that is too small is found late"),
           new OptionalRight(
               new Right("", "pods", "log", List.of("get"), true),
-              "what a container wrote that did not start cannot be said"));
+              "gpush cannot show the output of a container that did not start"));
 
   private final Namespace place;
 
@@ -83,8 +83,8 @@ final class AccessCheck {
     }
     lines.add(
         missing.isEmpty()
-            ? "you may do all that gpush needs there"
-            : "you may not " + String.join("; not ", missing));
+            ? "you have all rights that gpush needs there"
+            : "you may not " + String.join("; nor ", missing));
     place
         .policy()
         .ifPresent(
@@ -110,7 +110,7 @@ final class AccessCheck {
   }
 
   /**
-   * Before anything is held: what runs in pods that nobody can talk to is of no use.
+   * Called before anything is reserved: pods without commands cannot be used.
    *
    * @throws GpushException with {@code Unavailable} when commands may not be run in pods
    */

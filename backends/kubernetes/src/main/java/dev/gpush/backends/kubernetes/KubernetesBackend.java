@@ -63,7 +63,7 @@ import java.util.Optional;
 
 /**
  * A namespace of a Kubernetes cluster. A gang is one Indexed Job whose pods' first process is the
- * agent. Nothing is kept here: what exists is what carries our labels, and what agents answer.
+ * agent. It keeps no state: the objects with gpush's labels and the agents' answers have it.
  */
 public final class KubernetesBackend implements Backend {
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
@@ -91,7 +91,7 @@ public final class KubernetesBackend implements Backend {
     this.random = random;
   }
 
-  /** The same with agents that are asked first. */
+  /** The same backend, which asks these agents first. */
   private KubernetesBackend(KubernetesBackend same, PodAgents agents) {
     this.place = same.place;
     this.agent = same.agent;
@@ -110,9 +110,9 @@ public final class KubernetesBackend implements Backend {
   }
 
   /**
-   * As a block of the configuration wants it.
+   * Made from a block of the configuration.
    *
-   * @param random fit for secrets
+   * @param random suitable for secrets
    */
   public static KubernetesBackend of(
       BackendConfig config, AgentProgram agent, Tasks tasks, Clock clock, SecureRandom random) {
@@ -120,7 +120,7 @@ public final class KubernetesBackend implements Backend {
         new KubeApi(KubernetesSettings.of(config).access()), config, agent, tasks, clock, random);
   }
 
-  /** The same with another way to the API server. */
+  /** The same with another client of the API server. */
   public static KubernetesBackend over(
       ApiServer api,
       BackendConfig config,
@@ -254,9 +254,9 @@ public final class KubernetesBackend implements Backend {
 
   private Observation look(Gang gang) throws InterruptedException, Unanswered {
     Optional<Json> job = place.job(gang.id());
-    Optional<String> end = job.map(Jobs::end).orElse(Optional.of("its job is not there any more"));
+    Optional<String> end = job.map(Jobs::end).orElse(Optional.of("its job no longer exists"));
     if (end.isPresent()) {
-      // What still ends still holds its GPUs.
+      // A pod that is still ending holds its GPUs.
       return Pods.of(place, gang.id()).living().isEmpty()
           ? new Observation.Gone(end.get())
           : new Observation.Exists();
@@ -266,12 +266,12 @@ public final class KubernetesBackend implements Backend {
       return new Observation.Exists();
     }
     return new Observation.Partly(
-        lost, "the agent has let go on " + new Observation.Partly(lost, "").nodes());
+        lost, "the agent has ended on " + new Observation.Partly(lost, "").nodes());
   }
 
   /**
-   * A container that was ended says so as long as its pod is there. A pod that was taken away comes
-   * back on any node, with other GPUs.
+   * A container that has ended has its reason as long as its pod exists. A pod that was removed is
+   * replaced on any node, with other GPUs.
    */
   @Override
   public Anew anew(Gang gang, int node) {
@@ -297,7 +297,7 @@ public final class KubernetesBackend implements Backend {
         new GrantedPods(place, job.get()).gang(pods, said, place.nodes(pods)).nodes().get(node));
   }
 
-  /** The deadline is counted from when the pods began, by the server's clock alone. */
+  /** The deadline is counted from the start of the pods, only by the server's clock. */
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     told(
@@ -392,7 +392,7 @@ public final class KubernetesBackend implements Backend {
     }
     Map<Integer, Json> said =
         AgentAnswer.said(agents.inPods(id, pods.byNode(), STATUS, STATUS_LIMIT));
-    // Another gateway may have taken it since.
+    // Another gateway may have taken it over since.
     String holder =
         said.getOrDefault(0, Json.object())
             .text("holder")
@@ -431,7 +431,10 @@ public final class KubernetesBackend implements Backend {
         .exec(place.namespace(), Pods.name(pod), AttachedPods.container(pod), arguments);
   }
 
-  /** The pipe on which the agent has answered when its pod started, or a command that it takes. */
+  /**
+   * The pipe on which the agent has answered when its pod started, or a command whose streams it
+   * takes over.
+   */
   @Override
   public Optional<Pipe> straight(Gang gang, int node) throws IOException {
     Optional<Pipe> waiting = agents.waiting(gang.id(), node);
@@ -443,7 +446,7 @@ public final class KubernetesBackend implements Backend {
     return agents.link(spawn(gang, node, arguments));
   }
 
-  /** An empty object where a node has none now. */
+  /** An empty object if the node has no pod now. */
   private Json pod(Gang gang, int node) throws InterruptedException, Unanswered {
     return gang.isBorrowed()
         ? loans.pod(gang.nodes().get(node)).orElse(Json.object())

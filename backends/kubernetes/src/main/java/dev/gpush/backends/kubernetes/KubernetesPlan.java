@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What would come of a request, as far as it can be seen from outside of the scheduler. */
+/** Predicts the result of a request, as far as that is possible outside of the scheduler. */
 final class KubernetesPlan {
   private static final int MOST_HOLDERS = 8;
 
@@ -62,7 +62,7 @@ final class KubernetesPlan {
     return gpus + ", " + ClusterText.count(shape.cpus(), "CPU") + " each";
   }
 
-  /** A namespace may have less than the cluster has. */
+  /** The quota of the namespace may allow less than the cluster has. */
   Optional<Plan> quota(PodShape shape) throws InterruptedException, Unanswered {
     if (shape.resource().isEmpty()) {
       return Optional.empty();

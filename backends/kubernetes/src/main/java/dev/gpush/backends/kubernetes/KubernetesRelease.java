@@ -30,16 +30,16 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Gives a gang back: its agents let go, then its Job is deleted and with it all that the Job owns,
- * and is looked for until no pod is there any more: a pod that is still ending holds its GPUs.
+ * Releases a gang: its agents release, then its Job is deleted with everything that it owns, until
+ * no pod exists any longer: a pod that is still ending holds its GPUs.
  */
 final class KubernetesRelease {
-  /** Of an agent that could not be asked, and is told by a signal: it may have runs to stop. */
+  /** For an agent that could not be asked and gets a signal: it may have runs to stop. */
   private static final Duration GRACE = Duration.ofSeconds(10);
 
   /**
-   * Of one that nobody has ever spoken to. The first process of a container does not hear a signal
-   * before it listens for it, and would be waited for as long as its pod says.
+   * For an agent that never answered. The first process of a container receives no signal before it
+   * has a handler, and would be waited for during the pod's whole grace period.
    */
   static final Duration SHORT_GRACE = Duration.ofSeconds(2);
 
@@ -59,7 +59,7 @@ final class KubernetesRelease {
   }
 
   /**
-   * Until nothing of it is there any more.
+   * Releases it and waits until nothing of it exists.
    *
    * @return what was kept, as {@code Backend.release} has it
    */
@@ -68,9 +68,9 @@ final class KubernetesRelease {
   }
 
   /**
-   * The same for agents that may be told to hurry.
+   * The same with a shorter grace period.
    *
-   * @param grace between signal and end, for those that could not be asked
+   * @param grace between signal and end, for agents that could not be asked
    */
   List<String> all(Gang gang, Duration limit, Duration grace) throws InterruptedException {
     pipes.close(gang.id());
@@ -128,8 +128,8 @@ final class KubernetesRelease {
   }
 
   /**
-   * Its pods go with the Job, but only one after the other, and after their own long grace; without
-   * the right to delete them, so be it.
+   * The pods end with the Job, but only one after the other, and after their own long grace period.
+   * Deletes them directly, if that is allowed.
    */
   private void hurry(GangId gang, Duration grace) throws InterruptedException, Unanswered {
     var turns = new Semaphore(AT_ONCE);

@@ -39,26 +39,28 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * One reservation: finds the Job of this gang or creates it, waits until all its pods have a place,
+ * One reservation: finds the Job of this gang or creates it, waits until all its pods are placed,
  * until they run, and until their agents answer.
  *
  * <p>A reply that was lost is not an answer: the Job is looked for by its label, and its name is
- * the gang's, so that a second one cannot be. What it owns is created as often as needed: what is
- * there already is as good.
+ * the gang's, so that there cannot be a second one. The objects that it owns are created again if
+ * needed; an existing one is not an error.
  */
 final class KubernetesReservation {
-  /** Between two looks at pods whose agents are starting: one may begin again meanwhile. */
+  /** Between two checks of pods whose agents are starting: a container may restart meanwhile. */
   private static final Duration LOOK = Duration.ofSeconds(2);
 
-  /** From when all containers run: a cold disk, and a first Python. */
+  /** Counted from when all containers run: enough for a cold disk and the first start of Python. */
   private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
 
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(60);
 
-  /** A bad word of the kubelet, or of an admission, may be about something that passes. */
+  /**
+   * A failure reported by the kubelet or by admission may be temporary; this many in a row are not.
+   */
   private static final int BAD_LOOKS = 3;
 
-  /** Between two times that a scheduler is told to look again. */
+  /** Between two requests to a scheduler to try again. */
   private static final Duration REMINDER = Duration.ofSeconds(10);
 
   private static final int TRIES = 3;
@@ -95,7 +97,7 @@ final class KubernetesReservation {
     this.assembly = new Assembly(place, random, request.gang());
   }
 
-  /** Creates the Job unless it is there. */
+  /** Creates the Job unless it exists. */
   Gang take() throws InterruptedException {
     return gang(this::created, false);
   }
@@ -123,7 +125,7 @@ final class KubernetesReservation {
   }
 
   private void endUnless(boolean stays) {
-    // An interrupt may also have come out as a failure, with the thread's flag set again.
+    // An interrupt may also have appeared as a failure, with the thread's flag set again.
     boolean isLeft = Thread.currentThread().isInterrupted() && waiter.leavesPlace();
     if (!stays && !isLeft) {
       rollBack();
@@ -175,7 +177,7 @@ final class KubernetesReservation {
     };
   }
 
-  /** Why the namespace does not let it begin now, if so. */
+  /** Why the namespace does not let it start now, if so. */
   private Optional<String> quota(PodShaping.Result.Fits fits)
       throws InterruptedException, Unanswered {
     return new KubernetesPlan(place, request)
@@ -216,10 +218,10 @@ final class KubernetesReservation {
   }
 
   private Json existing() throws InterruptedException, Unanswered {
-    return whatIsThere().orElseThrow(() -> place.failed("its job is not there any more"));
+    return whatIsThere().orElseThrow(() -> place.failed("its job no longer exists"));
   }
 
-  /** As long as nobody can tell, nothing is created again. */
+  /** As long as the state is unknown, nothing is created again. */
   private Optional<Json> whatIsThere() throws InterruptedException, Unanswered {
     var pause = new Pause();
     while (true) {
@@ -256,7 +258,7 @@ final class KubernetesReservation {
     }
   }
 
-  /** However often it is asked for: that it is there already is as good. */
+  /** Creates the object; an existing one is not an error. */
   private void there(String group, String kind, Json.Obj object)
       throws InterruptedException, Unanswered {
     var pause = new Pause();
@@ -305,7 +307,7 @@ final class KubernetesReservation {
             waiter.waits(words(system, returning, job, pods, fits));
           }
         } catch (Unanswered unknown) {
-          waiter.waits("nobody can tell: " + unknown.words());
+          waiter.waits("its state is unknown: " + unknown.words());
         }
         pause.await();
       }
@@ -328,11 +330,11 @@ final class KubernetesReservation {
     if (system.begin() == GangSystem.Begin.ASSEMBLED) {
       Optional<String> quota = Jobs.isSuspended(job) ? quota(fits) : Optional.empty();
       if (quota.isPresent()) {
-        return quota.get() + "; nothing is held meanwhile";
+        return quota.get() + "; nothing is reserved meanwhile";
       }
       hopeless(system.waiting(place, job, pods));
       return switch (assembly.step(job, pods, fits, request.nodes(), system.rest())) {
-        case Assembly.Step.Placed _ -> "all pods have a place";
+        case Assembly.Step.Placed _ -> "all pods are placed";
         case Assembly.Step.Waits(var words) -> refused.map(why -> words + "; " + why).orElse(words);
       };
     }
@@ -375,24 +377,21 @@ final class KubernetesReservation {
   }
 
   private Json living() throws InterruptedException, Unanswered {
-    Json job =
-        place
-            .job(request.gang())
-            .orElseThrow(() -> place.failed("its job was deleted by somebody"));
+    Json job = place.job(request.gang()).orElseThrow(() -> place.failed("its job was deleted"));
     Jobs.end(job)
         .ifPresent(
             how -> {
               throw place.failed(how);
             });
     if (Jobs.isBeingDeleted(job)) {
-      throw place.failed("its job is being deleted by somebody");
+      throw place.failed("its job is being deleted");
     }
     return job;
   }
 
   /**
-   * Images may take long; what will never run is found out. The agent of each pod is asked as soon
-   * as its container runs, and the gang is granted when all have answered.
+   * Images may take long, but pods that will never run are detected. The agent of each pod is asked
+   * as soon as its container runs, and the gang is granted when all have answered.
    */
   private Gang awaitAgents() throws InterruptedException, Unanswered {
     var pause = new Pause();
@@ -410,7 +409,7 @@ final class KubernetesReservation {
             return new GrantedPods(place, job).gang(pods, said, place.nodes(pods));
           }
           end = OptionalLong.of(end.orElse(place.time().nanos() + AGENTS_LIMIT.toNanos()));
-          // Pods that run cost money, whether anybody gets to them or not.
+          // Running pods cost money even if they cannot be reached.
           if (place.time().nanos() - end.getAsLong() > 0) {
             throw place.failed("its agents do not answer: " + AgentAnswer.silent(answers));
           }
@@ -420,7 +419,7 @@ final class KubernetesReservation {
           waiter.waits(starting(pods));
         }
       } catch (Unanswered unknown) {
-        waiter.waits("nobody can tell: " + unknown.words());
+        waiter.waits("its state is unknown: " + unknown.words());
       }
       pause.await();
     }
@@ -428,7 +427,7 @@ final class KubernetesReservation {
 
   private String starting(Pods pods) throws InterruptedException, Unanswered {
     Optional<String> bad = Optional.empty();
-    String words = "its pods are being made";
+    String words = "its pods are being created";
     Map<String, StartupEvents.Trouble> troubled = troubles.of(pods.starting());
     for (var each : pods.byNode().entrySet()) {
       if (Pods.isRunning(each.getValue())) {
@@ -465,7 +464,7 @@ final class KubernetesReservation {
     return "; " + trouble.words();
   }
 
-  /** What a container that ended has written last; empty where that may not be asked. */
+  /** The last output of a container that has ended; empty if the user may not read it. */
   private String log(Json pod) throws InterruptedException {
     Optional<String> speaker = PodFailure.speaker(pod);
     if (speaker.isEmpty()) {
@@ -479,7 +478,7 @@ final class KubernetesReservation {
     }
   }
 
-  /** The first failure is the one that is told; what stays is found by its label. */
+  /** The first failure is reported; objects that remain are found by their label. */
   private void rollBack() {
     boolean interrupted = Thread.interrupted();
     try {
@@ -488,7 +487,7 @@ final class KubernetesReservation {
           ROLLBACK_LIMIT,
           KubernetesRelease.SHORT_GRACE);
     } catch (GpushException stillThere) {
-      // Whoever asked releases again, and calls it a leak then.
+      // The caller releases again, and reports a leak if that fails.
     } catch (InterruptedException again) {
       interrupted = true;
     }

@@ -59,7 +59,7 @@ final class KubernetesGangsTest {
 
       giveQueue(place);
       assertEquals(
-          "gangs by kueue: Kueue is there, with a queue for this namespace",
+          "gangs by kueue: the cluster has Kueue, with a queue for this namespace",
           gangs(place.backend()));
       BackendFailure.Unavailable other =
           assertInstanceOf(
@@ -135,7 +135,7 @@ final class KubernetesGangsTest {
           tasks.fork("gang", () -> backend.reserve(request, heard::add));
       try {
         KubernetesPlace.until(
-            () -> heard.stream().anyMatch(word -> word.contains("of 2 pods found a place")));
+            () -> heard.stream().anyMatch(word -> word.contains("of 2 pods were placed")));
         KubernetesPlace.until(
             () ->
                 place

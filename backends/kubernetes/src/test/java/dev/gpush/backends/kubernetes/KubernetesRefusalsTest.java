@@ -199,7 +199,7 @@ final class KubernetesRefusalsTest {
               .replaceFirst("user: \\{client-.*}}]", "user: {token: expired}}]");
       Files.writeString(stranger, text);
       KubernetesBackend expired = place.with(Json.object("kubeconfig", stranger.toString()));
-      assertTrue(unavailable(expired).reason().contains("does not know you"));
+      assertTrue(unavailable(expired).reason().contains("your login"));
     }
   }
 
@@ -217,7 +217,8 @@ final class KubernetesRefusalsTest {
       KubernetesBackend ann = ann(place, folder);
 
       List<String> explained = ann.explain();
-      assertTrue(explained.contains("you may do all that gpush needs there"), explained::toString);
+      assertTrue(
+          explained.contains("you have all rights that gpush needs there"), explained::toString);
       assertTrue(
           explained.stream().anyMatch(line -> line.contains("list nodes of the cluster")),
           explained::toString);

@@ -54,7 +54,7 @@ final class KubernetesSchedulersTest {
         Json.object("gang", "yunikorn"),
         "there is room for 1 of its 3 nodes",
         "",
-        "of 2 pods found a place");
+        "of 2 pods were placed");
 
     private final Json.Obj settings;
     private final String full;

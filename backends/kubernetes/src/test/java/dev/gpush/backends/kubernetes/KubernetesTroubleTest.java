@@ -73,7 +73,7 @@ final class KubernetesTroubleTest {
           tasks.fork("gang", () -> blind.reserve(request, heard::add));
       try {
         KubernetesPlace.until(
-            () -> heard.stream().anyMatch(word -> word.contains("3 of 4 pods found a place")));
+            () -> heard.stream().anyMatch(word -> word.contains("3 of 4 pods were placed")));
         KubernetesPlace.until(() -> pods(place, request).isEmpty());
       } finally {
         place.rig().kubectl("uncordon", "n4");
@@ -166,7 +166,7 @@ final class KubernetesTroubleTest {
       try {
         assertInstanceOf(Observation.CannotTell.class, place.backend().observe(gang));
         KubernetesPlace.until(
-            () -> heard.stream().anyMatch(word -> word.contains("nobody can tell")));
+            () -> heard.stream().anyMatch(word -> word.contains("its state is unknown")));
       } finally {
         place.rig().on("apiserver");
       }
@@ -201,7 +201,7 @@ final class KubernetesTroubleTest {
       KubernetesPlace.until(() -> place.backend().observe(gang) instanceof Observation.Gone);
       Observation.Gone gone =
           assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
-      assertEquals("its time is over (the deadline of its job)", gone.reason());
+      assertEquals("its lease is over (the deadline of its job)", gone.reason());
       assertEquals(List.of(), place.backend().release(gang, BackendContract.LIMIT));
       assertEquals(List.of(), place.leftovers());
     }

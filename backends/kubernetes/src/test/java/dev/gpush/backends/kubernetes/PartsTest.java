@@ -642,7 +642,7 @@ final class PartsTest {
         Optional.of("0/4 nodes are available: 4 Insufficient cpu."),
         new Pods(List.of(silent, refused)).unplaced());
     assertEquals(
-        Optional.of("the scheduler has not looked at it yet"),
+        Optional.of("the scheduler has not considered it yet"),
         new Pods(List.of(silent)).unplaced());
   }
 

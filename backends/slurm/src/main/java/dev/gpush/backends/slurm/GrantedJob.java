@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/** What a running job with answering agents amounts to as a gang. */
+/** Makes a gang from a running job whose agents answer. */
 record GrantedJob(String backend, GangId id, SlurmJob job, JobTag tag) {
   List<String> hosts() {
     return HostList.expand(job.nodes());
@@ -22,7 +22,7 @@ record GrantedJob(String backend, GangId id, SlurmJob job, JobTag tag) {
 
   /**
    * @param cluster facts of its nodes, for their addresses
-   * @param statuses what each agent said
+   * @param statuses each agent's answer
    */
   Gang gang(List<SlurmNode> cluster, Map<Integer, Json> statuses) {
     var addresses = new HashMap<String, String>();
@@ -44,7 +44,7 @@ record GrantedJob(String backend, GangId id, SlurmJob job, JobTag tag) {
     return new Gang(id, backend, nodes, job.words());
   }
 
-  /** As the agent's own step sees its GPUs: with or without the cluster's device cgroups. */
+  /** The GPUs as the agent's step sees them: with or without the cluster's device cgroups. */
   private List<String> slots(Json status) {
     if (tag.gpus() == 0) {
       return List.of("0");

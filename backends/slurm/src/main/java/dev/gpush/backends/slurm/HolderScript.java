@@ -8,12 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What runs as the job. It starts the agents as one step of all nodes and stays until that ends:
- * the job lives as long as its agents do, and with them until their lease is over, whether a
- * gateway lives or not.
+ * The batch script of the job. It starts the agents as one step over all nodes and stays until that
+ * ends: so the job lasts as long as its agents, until their lease ends, with or without a gateway.
  *
- * <p>The agents are a step of the script and not of somebody who looks in, because what is left
- * behind by a short step is killed with it where Slurm keeps count with cgroups.
+ * <p>The agents are a step of the script and not of a later srun, because with cgroups Slurm kills
+ * all processes that a short step leaves behind.
  */
 final class HolderScript {
   private static final List<String> SRUN =
@@ -32,9 +31,9 @@ final class HolderScript {
 
   /**
    * @param agent the command that starts an agent
-   * @param packet what it reads
-   * @param folder of the job's log; both go when all has gone well
-   * @param container what the agents are started in, if any
+   * @param packet its input
+   * @param folder of the job's log; both are removed after success
+   * @param container in which the agents are started, if any
    * @param under the folder of the workspaces
    */
   static String text(
@@ -45,7 +44,7 @@ final class HolderScript {
       String folder,
       Optional<Container> container,
       String under) {
-    // Lines of a comment must be one.
+    // A comment must be one line.
     String name = session.replaceAll("[^A-Za-z0-9_.-]", "?");
     var step = new ArrayList<>(SRUN);
     step.addAll(List.of("--nodes=" + nodes, "--ntasks=" + nodes));

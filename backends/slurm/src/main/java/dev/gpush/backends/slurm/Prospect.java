@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a waiting job may hope for, in words: its place among those that wait, the scheduler's own
- * estimate, and the reason. The whole queue is read now and then only.
+ * The state of a waiting job, in words: its position in the queue, the scheduler's estimate, and
+ * the reason. The whole queue is read only occasionally.
  */
 final class Prospect {
   private static final Duration BETWEEN = Duration.ofSeconds(10);

@@ -28,14 +28,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A cluster as everything here sees it: its name, its login node, its queue, its nodes. */
+/** A cluster: its name, its login node, its queue, its nodes. */
 final class Site {
-  /** Sbatch says no if it has changed meanwhile. */
+  /** If it has changed meanwhile, sbatch refuses the job. */
   private static final Duration FRESH = Duration.ofSeconds(10);
 
   private static final String BETWEEN = "\ngpush-nodes\n";
 
-  /** One question: a login node may be far away. */
+  /** One request, because a login node may be far away. */
   private static final String CLUSTER =
       """
       scontrol show partition -o || exit
@@ -86,7 +86,7 @@ final class Site {
     return commands.machine().name();
   }
 
-  /** Ours, for how long things take. */
+  /** The local clock, for durations. */
   Clock time() {
     return clock;
   }
@@ -139,12 +139,12 @@ final class Site {
     return SlurmNode.parse(commands.read(List.of("scontrol", "show", "node", "-d", "-o", hosts)));
   }
 
-  /** What the request looks like there, by what the cluster is now. */
+  /** The job for the request, from the present state of the cluster. */
   JobShaping.Result shape(GangRequest request) throws InterruptedException, Unanswered {
     String text = commands.read("scontrol", List.of("/bin/sh", "-c", CLUSTER));
     int middle = text.indexOf(BETWEEN);
     if (middle < 0) {
-      throw new Unanswered("scontrol on " + machine() + " says nothing of its nodes", null);
+      throw new Unanswered("scontrol on " + machine() + " does not list its nodes", null);
     }
     var now =
         new Cluster(
@@ -155,7 +155,7 @@ final class Site {
     return shape(request, now);
   }
 
-  /** The same by what a plan has just seen: whoever asks plans first. */
+  /** The same from the state that a plan has just read. */
   JobShaping.Result shapeAsPlanned(GangRequest request) throws InterruptedException, Unanswered {
     Optional<Cluster> seen = fresh();
     return seen.isPresent() ? shape(request, seen.get()) : shape(request);
@@ -173,7 +173,7 @@ final class Site {
     return new JobShaping(request, settings.with(request), of.partitions(), of.nodes()).result();
   }
 
-  /** Commands of the login node as they are typed here. */
+  /** Commands for the login node, as the user would type them on this machine. */
   List<String> typed(List<String> works) {
     return works.stream()
         .map(work -> work.startsWith("--") ? work : gates.isEmpty() ? there(work) : ssh(work))
@@ -184,7 +184,7 @@ final class Site {
     return "ssh " + machine() + " " + there(command);
   }
 
-  /** A command as it is typed on the login node. */
+  /** A command as the user would type it on the login node. */
   String there(String command) {
     return ClusterMachine.typed(settings.cluster(), command);
   }
@@ -194,7 +194,7 @@ final class Site {
     return SlurmTime.moment(commands.read(List.of("date", "+%Y-%m-%dT%H:%M:%S")));
   }
 
-  /** Of the job's log, on the file system that login and nodes share. */
+  /** The folder of the job's log, on the file system that login node and nodes share. */
   String folder(LoginNode.Facts facts, GangId gang) {
     return facts.home() + "/gpush/" + gang.text();
   }

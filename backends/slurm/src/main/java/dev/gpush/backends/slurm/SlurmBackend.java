@@ -52,7 +52,7 @@ import java.util.Optional;
 
 /**
  * A Slurm cluster, through its login node. A gang is one job, named by the gang; its batch script
- * owns the agents. So nothing is kept here: what exists is what squeue lists and agents answer.
+ * owns the agents. It keeps no state: squeue and the agents have it.
  */
 public final class SlurmBackend implements Backend {
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
@@ -64,7 +64,7 @@ public final class SlurmBackend implements Backend {
   private final Tasks tasks;
   private final SecureRandom random;
 
-  /** The same with agents that are asked first. */
+  /** The same backend, which asks these agents first. */
   private SlurmBackend(SlurmBackend same, LinkedAgents linked) {
     this.gates = same.gates;
     this.site = same.site;
@@ -97,11 +97,11 @@ public final class SlurmBackend implements Backend {
   }
 
   /**
-   * As a block of the configuration wants it.
+   * Made from a block of the configuration.
    *
    * @param login where sbatch is
-   * @param gates the ways there that may need a person
-   * @param random fit for secrets
+   * @param gates its logins that may need the user
+   * @param random suitable for secrets
    */
   public static SlurmBackend of(
       BackendConfig config,
@@ -228,7 +228,7 @@ public final class SlurmBackend implements Backend {
     Optional<SlurmJob> living = SlurmQueue.living(jobs);
     if (living.isEmpty()) {
       return new Observation.Gone(
-          jobs.isEmpty() ? "its job is not in the queue any more" : jobs.getLast().fate());
+          jobs.isEmpty() ? "its job is no longer in the queue" : jobs.getLast().fate());
     }
     if (!living.get().isRunning() || gang.nodes().isEmpty()) {
       return new Observation.Exists();
@@ -242,7 +242,7 @@ public final class SlurmBackend implements Backend {
     if (lost.size() + AgentAnswer.said(answers).size() < gang.nodes().size()) {
       return new Observation.CannotTell(AgentAnswer.silent(answers));
     }
-    // Without a single agent the script ends, and with it the job; then it is gone.
+    // Without any agent the script ends, and the job with it; then the gang is gone.
     return lost.isEmpty() || lost.size() == gang.nodes().size()
         ? new Observation.Exists()
         : new Observation.Partly(lost, noAgent(lost));
@@ -254,12 +254,10 @@ public final class SlurmBackend implements Backend {
   }
 
   private static String noAgent(List<Integer> lost) {
-    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
+    return "no agent on " + new Observation.Partly(lost, "").nodes();
   }
 
-  /**
-   * Slurm lets nobody but an administrator raise a job's time limit, so it is asked, and believed.
-   */
+  /** Only an administrator can raise a job's time limit, so gpush reads the limit and keeps it. */
   @Override
   public void renew(Gang gang, LeaseTerms terms) {
     told(
@@ -368,7 +366,7 @@ public final class SlurmBackend implements Backend {
           false);
     }
     Map<Integer, Json> said = AgentAnswer.said(status(id, job, tag.nodes()));
-    // Another gateway may have taken it since the job was submitted.
+    // Another gateway may have taken it over since the job was submitted.
     String holder =
         said.getOrDefault(0, Json.object())
             .text("holder")
@@ -391,7 +389,7 @@ public final class SlurmBackend implements Backend {
     return site.steps().onNode(job(gang), gang.nodes().get(node).host(), arguments);
   }
 
-  /** From the grant, which says it, else from the queue. */
+  /** From the grant, which has it, else from the queue. */
   private long job(Gang gang) throws IOException {
     String digits = gang.detail().replaceFirst("^slurm job ", "");
     if (digits.matches("[0-9]{1,18}")) {
@@ -412,7 +410,7 @@ public final class SlurmBackend implements Backend {
     return site.settings().sruns();
   }
 
-  /** One step for all. Node 0 says afterwards from whom it has not heard. */
+  /** One step for all nodes. Node 0 reports afterwards which ones have no line. */
   @Override
   public void introduce(Gang gang, Json.Obj where) {
     told(

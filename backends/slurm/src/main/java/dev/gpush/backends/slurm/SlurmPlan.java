@@ -20,14 +20,19 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What would come of a request: what can never be is found here, the rest sbatch is asked for. */
+/**
+ * Predicts the result of a request: finds requests that can never be granted, and asks sbatch about
+ * the others.
+ */
 final class SlurmPlan {
   private static final Pattern START = Pattern.compile("to start at ([0-9T:-]+)");
 
-  /** A start so soon is now: schedulers look at their queue every few seconds. */
+  /**
+   * A start within this time counts as now, because schedulers read their queue every few seconds.
+   */
   private static final Duration NOW = Duration.ofSeconds(10);
 
-  /** The clock first, because starts are told in the cluster's time of day. */
+  /** Reads the clock first, because starts are in the cluster's time of day. */
   private static final String TEST =
       """
       date +%Y-%m-%dT%H:%M:%S
@@ -59,7 +64,7 @@ final class SlurmPlan {
       if (refusal.mayHaveArrived()) {
         throw new Unanswered(refusal.words(), null);
       }
-      // Slurm says of nodes that are down what it says of nodes that do not exist.
+      // Slurm gives the same reason for nodes that are down and for nodes that do not exist.
       boolean mayComeBack =
           refusal.isAboutNodes()
               && shape.fitting().stream().filter(SlurmNode::isIn).count() < request.nodes();

@@ -35,9 +35,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Gives a gang back: its agents let go of files and runs, then its job is ended and looked for
- * until it is not there any more. What agents that died have left where the login node can see it
- * is cleaned from there.
+ * Releases a gang: its agents stop runs and remove files, then its job is ended, until it no longer
+ * exists. Files that dead agents have left are removed from the login node, if it sees them.
  */
 final class SlurmRelease {
   private static final Duration BETWEEN_LOOKS = Duration.ofMillis(200);
@@ -47,14 +46,14 @@ final class SlurmRelease {
 
   private static final Pattern STATE = Pattern.compile("([0-9]{1,4})/(.+)\\.gpush");
 
-  /** Folders of nodes whose files nobody has let go of. */
+  /** Lists folders of nodes whose agents have not removed their files. */
   private static final String LEFT =
       """
       cd "$1" 2>/dev/null || exit 0
       for state in [0-9]*/*.gpush; do [ ! -d "$state" ] || printf '%s\\n' "$state"; done
       """;
 
-  /** Folders are ours; with somebody's file in them they stay. */
+  /** Removes gpush's folders; one with another file in it stays. */
   private static final String SWEEP =
       """
       for folder in "$@"; do
@@ -77,7 +76,7 @@ final class SlurmRelease {
   }
 
   /**
-   * Until nothing of it is there any more.
+   * Releases it and waits until nothing of it exists.
    *
    * @return what was kept, as {@code Backend.release} has it
    */
@@ -110,7 +109,7 @@ final class SlurmRelease {
     return List.copyOf(kept);
   }
 
-  /** Where the nodes' folders are: as the grant has it, as the job says, as we would make it. */
+  /** Where the nodes' folders are: from the grant, from the job, or as a new job would have it. */
   private String under(Gang gang, List<SlurmJob> jobs) throws InterruptedException, Unanswered {
     if (!gang.nodes().isEmpty()) {
       return gang.nodes().getFirst().workspace().replaceFirst("/[^/]+/[^/]+$", "");
@@ -157,7 +156,7 @@ final class SlurmRelease {
         return;
       }
       for (SlurmJob job : living) {
-        // A job that is ending needs no telling; that it does not end, the limit will say.
+        // A job that is ending need not be cancelled; if it does not end, the limit applies.
         if (site.time().nanos() - cancelAt > 0
             && !job.status().state().equals("COMPLETING")
             && cancelled.add(job.id())) {
@@ -168,7 +167,7 @@ final class SlurmRelease {
     }
   }
 
-  /** That it has ended already is as good. */
+  /** Cancels it; a job that has ended already is not an error. */
   void cancel(SlurmJob job) throws InterruptedException, Unanswered {
     Inquiry.Answer answer =
         site.commands().ask(List.of("scancel", Long.toString(job.id())), "", SlurmCommands.LIMIT);
@@ -204,7 +203,7 @@ final class SlurmRelease {
     return kept;
   }
 
-  /** By an agent that holds nothing and ends with this. */
+  /** Removes them by an agent that holds nothing and ends after that. */
   private List<String> clean(GangId gang, int node, String workspace) throws IOException {
     var info = new NodeInfo(node, "", "", List.of(), "", 1, workspace);
     Json.Obj start =

@@ -39,41 +39,44 @@ import java.util.TreeMap;
  * agents answer.
  *
  * <p>A reply that was lost is not an answer: the job is looked for by its name, and only when the
- * controller says that there is none is it submitted again. Should there be two all the same, the
- * older one stays; {@code singleton} keeps the other from starting meanwhile. The place in the
- * queue is never given up as long as somebody waits.
+ * controller says that there is none is it submitted again. If there are still two, the older one
+ * is kept; {@code singleton} prevents the other from starting meanwhile. The job stays in the queue
+ * as long as the request is not cancelled.
  */
 final class SlurmReservation {
-  /** Reads a job's script and answers; a controller under load takes its time. */
+  /** How long sbatch may take, because a controller under load is slow. */
   private static final Duration SUBMIT_LIMIT = Duration.ofSeconds(60);
 
-  /** Prolog scripts, cold network file systems, and a first Python. */
+  /** Enough for prolog scripts, cold network file systems, and the first start of Python. */
   private static final Duration AGENTS_LIMIT = Duration.ofMinutes(3);
 
   /** Every node fetches and unpacks an image of many gigabytes by itself. */
   private static final Duration IMAGE_LIMIT = Duration.ofMinutes(30);
 
-  /** Of one look; whether the job still runs is looked at in between. */
+  /** The limit of one question, after which gpush checks that the job still runs. */
   private static final Duration AGENTS_PATIENCE = Duration.ofSeconds(10);
 
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
   private static final Duration ROLLBACK_LIMIT = Duration.ofSeconds(30);
 
-  /** A job that was accepted a moment ago is listed; one that is missed so often is gone. */
+  /** An accepted job is listed soon; one that is missing this many times is gone. */
   private static final int MISSES = 3;
 
-  /** A reason may be a passing one before the scheduler has really looked. */
+  /** A reason may be temporary until the scheduler has considered the job. */
   private static final int HOPELESS_LOOKS = 3;
 
   private static final int TRIES = 3;
 
-  /** Of the environment of whoever submits: who it is and where programs are, nothing else. */
+  /**
+   * The variables of the submitting user that sbatch may export: the user's identity and PATH,
+   * nothing else.
+   */
   private static final String EXPORTED =
       "--export=HOME,USER,LOGNAME,SHELL,LANG,PATH,MODULEPATH,MODULESHOME";
 
   private static final int EXISTS = 74;
 
-  /** Looks and submits in one go: a login node may be far away. */
+  /** Searches and submits in one command, because a login node may be far away. */
   private static final String SUBMIT =
       """
       known=$(squeue -h -t all -u "$1" "--name=$2" -o %i) || exit 1
@@ -107,7 +110,7 @@ final class SlurmReservation {
     this.waiter = waiter;
   }
 
-  /** Submits the job unless it is there. */
+  /** Submits the job unless it exists. */
   Gang take() throws InterruptedException {
     return gang(false);
   }
@@ -140,7 +143,7 @@ final class SlurmReservation {
   }
 
   private void endUnless(boolean stays) {
-    // An interrupt may also have come out as a failure, with the thread's flag set again.
+    // An interrupt may also have appeared as a failure, with the thread's flag set again.
     boolean isLeft = Thread.currentThread().isInterrupted() && waiter.leavesPlace();
     if (!stays && !isLeft) {
       rollBack();
@@ -158,7 +161,7 @@ final class SlurmReservation {
 
   // ---- the job
 
-  /** On return there is a job of this gang, or was: one that has ended is not submitted again. */
+  /** On return this gang has or had a job: one that has ended is not submitted again. */
   private void submit() throws InterruptedException, Unanswered {
     switch (site.shapeAsPlanned(request)) {
       case JobShaping.Result.Fits(var shape) -> submit(shape);
@@ -234,7 +237,7 @@ final class SlurmReservation {
   /**
    * Submits once, if there is no such job.
    *
-   * @return false when nobody knows whether it was
+   * @return false when it is unknown whether it was
    */
   private boolean accepted(List<String> command, String script) throws InterruptedException {
     Inquiry.Answer answer;
@@ -274,7 +277,7 @@ final class SlurmReservation {
           return true;
         }
       } catch (Unanswered unknown) {
-        // As long as nobody can tell, nothing is submitted again.
+        // As long as the state is unknown, nothing is submitted again.
         look--;
         waiter.waits(unknown.words());
       }
@@ -307,10 +310,10 @@ final class SlurmReservation {
         } else if (!jobs.isEmpty()) {
           throw failed(jobs.getLast().fate() + log());
         } else if (++misses == MISSES) {
-          throw failed("its job is not in the queue any more");
+          throw failed("its job is no longer in the queue");
         }
       } catch (Unanswered unknown) {
-        waiter.waits("nobody can tell: " + unknown.words());
+        waiter.waits("its state is unknown: " + unknown.words());
       }
       pause.await();
     }
@@ -349,13 +352,13 @@ final class SlurmReservation {
         if (site.time().nanos() - end > 0) {
           throw unknown;
         }
-        waiter.waits("nobody can tell: " + unknown.words());
+        waiter.waits("its state is unknown: " + unknown.words());
         pause.await();
       }
     }
   }
 
-  /** What the agents say, once all of them answer. */
+  /** The agents' answers, once all of them answer. */
   private Optional<Map<Integer, Json>> statuses(SlurmJob job, long end)
       throws InterruptedException, Unanswered {
     Map<Integer, AgentAnswer> answers =
@@ -375,7 +378,7 @@ final class SlurmReservation {
     return Optional.empty();
   }
 
-  /** The comment was rewritten by the site: from the request, which is the same. */
+  /** Made from the request, if the site has rewritten the job's comment. */
   private JobTag lostTag(SlurmJob job) {
     try {
       String under = site.settings().under(site.login().facts(), request.gang().text());
@@ -390,7 +393,7 @@ final class SlurmReservation {
       throw failed(unknown.words());
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
-      throw failed("interrupted while " + job.words() + " was looked at");
+      throw failed("interrupted while " + job.words() + " was checked");
     }
   }
 
@@ -399,7 +402,7 @@ final class SlurmReservation {
     List<SlurmJob> jobs = site.queue().of(request.gang());
     if (SlurmQueue.living(jobs).isEmpty()) {
       String log = log();
-      if (log.contains("no-python")) {
+      if (log.contains("no-python") || log.contains("python-broken")) {
         throw new GpushException(new AgentFailure.NoPython(GangAgents.INTERPRETERS));
       }
       throw failed((jobs.isEmpty() ? "its job has ended" : jobs.getLast().fate()) + log);
@@ -409,7 +412,7 @@ final class SlurmReservation {
     }
   }
 
-  /** The end of what the job has written, for a failure; empty when there is none. */
+  /** The end of the job's log, for a failure; empty when there is none. */
   private String log() throws InterruptedException {
     try {
       String file = site.folder(site.login().facts(), request.gang()) + "/job.log";
@@ -423,13 +426,13 @@ final class SlurmReservation {
     }
   }
 
-  /** The first failure is the one that is told; what stays is found by its name. */
+  /** The first failure is reported; a job that remains is found by its name. */
   private void rollBack() {
     boolean interrupted = Thread.interrupted();
     try {
       release.all(new Gang(request.gang(), site.name(), List.of(), ""), ROLLBACK_LIMIT);
     } catch (GpushException stillThere) {
-      // Whoever asked releases again, and calls it a leak then.
+      // The caller releases again, and reports a leak if that fails.
     } catch (InterruptedException again) {
       interrupted = true;
     }

@@ -39,7 +39,7 @@ final class SlurmLimitsTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "full; (nodes are not free yet|higher claim)",
+        "full; (nodes are not free yet|higher priority)",
         "tired; are down, drained or reserved",
         "stopped; the partition is down",
       })
@@ -70,14 +70,14 @@ final class SlurmLimitsTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "partition | closed | takes no jobs now",
-        "partition | closing | takes no jobs now",
+        "partition | closed | accepts no jobs now",
+        "partition | closing | accepts no jobs now",
         "partition | members | no partition members there, or it is not yours",
         "partition | nowhere | there is no partition nowhere",
         "constraint | b200 | no node has this feature",
         "reservation | nosuch | there is no such reservation",
         "reservation | maintenance | the reservation is not for you",
-        "nodelist | gpu99 | there is no node of that name",
+        "nodelist | gpu99 | there is no node with that name",
       })
   void eachRefusalHasItsSentence(String key, String value, String words) throws Exception {
     try (var place = SlurmPlace.of("limits")) {
@@ -105,7 +105,7 @@ final class SlurmLimitsTest {
       GpushException refused = assertThrows(GpushException.class, () -> backend.reserve(request));
 
       var failure = assertInstanceOf(BackendFailure.NeverFits.class, refused.failure());
-      assertEquals("the partition does not allow so much time", failure.reason());
+      assertEquals("the partition does not allow that much time", failure.reason());
       assertEquals(List.of(), place.leftovers());
     }
   }
@@ -137,7 +137,7 @@ final class SlurmLimitsTest {
 
       var gone = assertInstanceOf(Observation.Gone.class, backend.observe(gang));
       assertTrue(
-          gone.reason().contains("preempted") || gone.reason().contains("higher claim"),
+          gone.reason().contains("preempted") || gone.reason().contains("higher priority"),
           gone::reason);
       assertEquals(List.of(), backend.release(gang, BackendContract.LIMIT));
       assertEquals(List.of(), place.leftovers());

@@ -135,7 +135,7 @@ final class SlurmTroubleTest {
       SlurmPlace.until(() -> place.backend().observe(gang) instanceof Observation.Gone);
 
       var gone = assertInstanceOf(Observation.Gone.class, place.backend().observe(gang));
-      assertTrue(gone.reason().contains("was cancelled from outside"), gone::reason);
+      assertTrue(gone.reason().contains("was cancelled"), gone::reason);
       assertEquals(List.of(), place.backend().release(gang, LIMIT));
       assertEquals(List.of(), place.leftovers());
     }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * From where and as what this process speaks.
+ * The home and the build of this client.
  *
  * @param home the real path of GPUSH_HOME
  * @param build the content hash of the jars

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Arguments and variables of this process as bytes. A JVM decodes them before anybody can look, and
- * makes U+FFFD of what is not UTF-8; the system has kept the bytes. It is asked only where a U+FFFD
- * is found, so usually not at all; without {@code /proc} it stays as the JVM has it.
+ * Arguments and variables of this process as bytes. A JVM decodes them first, and turns what is not
+ * UTF-8 into U+FFFD; the system still has the bytes. They are read only if there is a U+FFFD, which
+ * is rare; without {@code /proc} the JVM's words are used.
  */
 public final class RawWords {
   private static final String LOST = "\ufffd";
@@ -68,7 +68,7 @@ public final class RawWords {
     return variables;
   }
 
-  /** Words, each with a NUL behind it; none where the system does not tell. */
+  /** Words, each with a NUL behind it; none if the system does not provide them. */
   private static List<String> read(Path file) {
     var words = new ArrayList<String>();
     try {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the launcher told this process in system properties, and its environment.
+ * What the launcher passed to this process in system properties, and its environment.
  *
  * <p>gpush.build: the content hash; gpush.lib: the folder of all jars; gpush.gateway.aot: the
  * gateway's cache, or where to train it when gpush.train is true; gpush.tty: a 1 or 0 for each of
@@ -19,8 +19,8 @@ import java.util.Map;
  */
 public final class ThisProcess {
   /**
-   * The gateway's memory: a limit on a laptop, not a wish. The collector is the one with the
-   * smallest footprint.
+   * The gateway's memory: a limit, so that it stays small on a laptop. The collector is the one
+   * with the smallest footprint.
    */
   private static final List<String> GATEWAY_FLAGS =
       List.of(
@@ -40,7 +40,7 @@ public final class ThisProcess {
 
   private ThisProcess() {}
 
-  /** Who speaks. */
+  /** The home and build of this process. */
   public static Origin origin() {
     Map<String, String> environment = new HashMap<>(RawWords.environment(System.getenv()));
     restoreLocale(environment);
@@ -56,7 +56,7 @@ public final class ThisProcess {
         gateway());
   }
 
-  /** Takes back what the launcher did so that the JVM reads names as UTF-8. */
+  /** Undoes the launcher's change of the locale, which makes the JVM read names as UTF-8. */
   public static void restoreLocale(Map<String, String> environment) {
     String before = environment.remove("GPUSH_LC_ALL");
     if (before == null) {

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Keeps what a request prints; has no input, no terminal and nobody to ask. For requests that a
- * program makes.
+ * Keeps what a request prints; has no input and no terminal to ask on. For requests that a program
+ * makes.
  */
 public final class CapturedConsole implements Console {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();

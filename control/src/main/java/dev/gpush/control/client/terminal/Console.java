@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** The client's own streams, terminal and person: what a request is relayed to. */
+/** The client's own streams and terminal, to which a request is relayed. */
 public interface Console {
   /** What the streams are now. */
   Facts facts();
@@ -18,9 +18,9 @@ public interface Console {
   OutputStream err();
 
   /**
-   * Waits for input and gives the count, -1 at the end. Called on a thread of its own, only while
-   * the command wants input; that thread is interrupted when the request is over, after which
-   * nothing may be taken from the input any more.
+   * Waits for input and gives the count, -1 at the end. Called on its own thread, only while the
+   * command wants input; that thread is interrupted when the request is over, after which nothing
+   * more may be read from the input.
    */
   int read(byte[] buffer, int length) throws IOException;
 
@@ -31,8 +31,8 @@ public interface Console {
   void raw(boolean on);
 
   /**
-   * Shows the question and gives the line; empty when there is nobody. Interrupted when the request
-   * is over.
+   * Shows the question and gives the line; empty when there is no terminal. Interrupted when the
+   * request is over.
    */
   Optional<String> ask(String question, boolean hidden);
 
@@ -45,10 +45,7 @@ public interface Console {
   /** Calls with INT, TERM, HUP, WINCH until closed. */
   Signals listen(Consumer<String> listener);
 
-  /**
-   * The person pressed Ctrl-C again and again: ends the process if it is there for this request
-   * alone.
-   */
+  /** The user pressed Ctrl-C repeatedly: ends the process if it runs only for this request. */
   void giveUp();
 
   /** Signals being listened to. */

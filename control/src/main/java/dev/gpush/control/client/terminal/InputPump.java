@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * Reads standard input as far as it was wanted, and answers to questions, on a thread that exists
- * from the first such wish on.
+ * Reads standard input as far as it was requested, and answers to questions, on a thread that is
+ * started at the first request.
  */
 public final class InputPump {
   private final ControlFrameWriter writer;
@@ -38,7 +38,7 @@ public final class InputPump {
     notifyAll();
   }
 
-  /** Asks on a thread of its own, because the frames, and with them EXIT, go on. */
+  /** Asks on its own thread, because other frames, also EXIT, still arrive. */
   public synchronized void ask(String question, boolean hidden) {
     asking = true;
     asker =
@@ -50,7 +50,7 @@ public final class InputPump {
                 writer.write(
                     new Payload().flag(line.isPresent()).text(line.orElse("")).frame(Kind.ANSWER));
               } catch (IOException overAlready) {
-                // The main thread finds out.
+                // The main thread notices.
               }
             });
     asker.start();
@@ -92,7 +92,7 @@ public final class InputPump {
         writer.write(Kind.INPUT, buffer, 0, count);
       }
     } catch (IOException overAlready) {
-      // The main thread finds out.
+      // The main thread notices.
     } catch (InterruptedException over) {
       Thread.currentThread().interrupt();
     }

@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /**
  * The modes and the size of the controlling terminal, through {@code stty}: the JDK has no call for
- * them, and it is everywhere.
+ * them, and every system has it.
  */
 public final class Stty {
   private static final File TERMINAL = new File("/dev/tty");
@@ -18,7 +18,7 @@ public final class Stty {
   // guarded by this: what to go back to; empty while the terminal is as we found it
   private String saved = "";
 
-  /** Every key comes at once, unechoed, and Ctrl-C is a key. */
+  /** Every key arrives at once, without echo, and Ctrl-C is an ordinary key. */
   public synchronized void raw() {
     change("raw", "-echo");
   }

@@ -6,17 +6,17 @@ import dev.gpush.core.json.Json;
 import java.util.List;
 
 /**
- * One backend's part in a request of which several were asked. It is in the ledger from before the
- * backend hears of it until it is proved that nothing is held there.
+ * A request to one of several backends. It is in the ledger from before the backend is asked until
+ * it is proved that nothing is held there.
  *
- * @param isWanted false once another one has the gang, or this one failed: only to be given back
+ * @param isWanted false once another bid has the gang, or this one failed: it must only be released
  */
 public record Bid(String backend, GangId gang, boolean isWanted) {
   Bid unwanted() {
     return new Bid(backend, gang, false);
   }
 
-  /** What is to be released, whatever is there. */
+  /** The gang to release, whatever exists of it. */
   public Gang whateverIsThere() {
     return new Gang(gang, backend, List.of(), "");
   }

@@ -4,10 +4,10 @@ import dev.gpush.core.session.Holder;
 import java.nio.file.Path;
 
 /**
- * Who this gateway is.
+ * The identity of this gateway.
  *
  * @param owner who pays; stable over laptops
- * @param holder this home on this machine: which gateway keeps a gang
+ * @param holder this home on this machine, as agents and backends record it
  * @param incarnation 32 hex digits of this process
  * @param host this machine's name, for people
  * @param boot changes when the machine restarts; empty where it cannot be known
@@ -16,15 +16,16 @@ import java.nio.file.Path;
 public record GatewayIdentity(
     String owner, Holder holder, String incarnation, String host, String boot, Path home) {
   /**
-   * Whether this home keeps the gang of an entry, as opposed to another machine that has this home.
+   * Whether this gateway holds the gang of an entry, and not another machine that uses the same
+   * home.
    */
   public boolean keeps(LedgerEntry entry) {
     return holder.isSame(entry.holder()) || isOwnFromBefore(entry);
   }
 
   /**
-   * Whether an entry is this home's, of a gpush that had no ids: its words are the same, or they
-   * differ only in the name of the host, which has not been restarted since.
+   * Whether an entry without an id, from an earlier gpush, belongs to this home: its text is the
+   * same, or differs only in the name of the host, which has not been restarted since.
    */
   public boolean isOwnFromBefore(LedgerEntry entry) {
     if (entry.holder().id().isPresent() || holder.id().isEmpty()) {
@@ -36,7 +37,7 @@ public record GatewayIdentity(
         || (isSameBoot && withoutHost(then).equals(withoutHost(holder.words())));
   }
 
-  /** Whether a gang was held from here, though no ledger of this home knows it. */
+  /** Whether a gang was made by this home, although its ledger does not know it. */
   public boolean hasHeld(Holder other) {
     boolean isThisPlace =
         holder.machine().isPresent()

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.ledger;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
@@ -22,10 +23,10 @@ import java.util.stream.Stream;
  * <p>Thread-safe: entries of one session are only written under that session's lock.
  */
 public final class Ledger {
-  /** Ended sessions are kept for {@code doctor}; this many are proof enough. */
+  /** Ended sessions are kept for {@code doctor}; more are not needed. */
   private static final int MAX_ENDED = 200;
 
-  /** An entry is a page; a larger file is not ours. */
+  /** An entry is about a page; a larger file is not an entry. */
   private static final long MAX_BYTES = 1 << 20;
 
   private final Path folder;
@@ -45,7 +46,7 @@ public final class Ledger {
     }
   }
 
-  /** A request that came to nothing leaves no trace. */
+  /** Removes the entry of a request that failed. */
   public void forget(LedgerEntry entry) {
     try {
       if (Files.deleteIfExists(file(entry))) {
@@ -69,12 +70,12 @@ public final class Ledger {
         }
         LedgerEntry entry = LedgerEntry.from(Json.parse(Files.readString(file)));
         if (!file.equals(file(entry))) {
-          // A copy would be a second session with the same gang.
+          // A copied file would be a second session with the same gang.
           throw new IllegalArgumentException("the entry of " + entry.id());
         }
         entries.add(entry);
       } catch (NoSuchFileException forgotten) {
-        // A request that came to nothing meanwhile.
+        // A request that failed in the meantime.
       } catch (RuntimeException | IOException unreadable) {
         putAside(file);
       }
@@ -121,12 +122,12 @@ public final class Ledger {
     }
   }
 
-  /** The rename itself must survive a power cut too. */
+  /** The rename itself must survive a power failure too. */
   private Path file(LedgerEntry entry) {
     return folder.resolve(entry.id() + ".json");
   }
 
   private static String reason(IOException failed) {
-    return failed.getMessage() == null ? failed.getClass().getSimpleName() : failed.getMessage();
+    return FileReason.of(failed);
   }
 }

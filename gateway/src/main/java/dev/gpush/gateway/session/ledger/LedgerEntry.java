@@ -18,8 +18,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the ledger knows of one session: enough to find, adopt or clean its gang after this process
- * is gone. On disk all its parts are one flat object.
+ * One session in the ledger: enough to find, adopt or release its gang after this process has
+ * ended. On disk all its parts are one flat object.
  */
 public record LedgerEntry(
     Identity identity,
@@ -44,20 +44,20 @@ public record LedgerEntry(
   }
 
   /**
-   * Whose it is.
+   * Who holds it.
    *
-   * @param holder which home keeps it: says HELLO to the agents as it stands here
+   * @param holder the home that holds it, as it was sent to the agents
    * @param host its machine's name when it was made, for people
    * @param boot of its machine when it was made
-   * @param term ours towards the agents: of two gateways the one with the higher term has the gang
+   * @param term compared by the agents: of two gateways, the one with the higher term has the gang
    */
   public record Keeper(String owner, Holder holder, String host, String boot, long term) {}
 
   /**
    * What its first client asked for.
    *
-   * @param natives options for Slurm that the request came with
-   * @param attach what its nodes were borrowed from; empty: they are its own
+   * @param natives the request's options for Slurm
+   * @param attach the name of the borrowed pods; empty: the nodes are its own
    */
   public record Asked(
       int nodes,
@@ -77,13 +77,14 @@ public record LedgerEntry(
   public record Lease(Optional<Duration> hardEnd, Duration idle) {}
 
   /**
-   * How it stands.
+   * Its state.
    *
    * @param detail why it is in this state, in words; empty when all is well
-   * @param foreign its files were sent from elsewhere: what is here must not replace them unasked
+   * @param foreign its files were sent from elsewhere: the local files must not replace them
+   *     without a question
    */
   public record Status(SessionState state, String detail, boolean foreign) {
-    /** Nothing has been asked for yet. */
+    /** No backend was asked yet. */
     public static Status begun() {
       return new Status(SessionState.ASKED, "", false);
     }
@@ -93,13 +94,13 @@ public record LedgerEntry(
     return with(new Status(next, why, foreign()));
   }
 
-  /** Under another name, because a session of today has this one. */
+  /** The entry under another name, because a newer session has this one. */
   public LedgerEntry named(SessionName other) {
     var renamed = new Identity(id(), other, root(), created());
     return new LedgerEntry(renamed, keeper, asked, lease, reservation, status);
   }
 
-  /** Kept by this holder from now on, who takes the gang over from a lower term. */
+  /** The entry for this holder, with a higher term that takes the gang over. */
   public LedgerEntry keptBy(Holder other, long higher) {
     var next = new Keeper(owner(), other, host(), boot(), higher);
     return new LedgerEntry(identity, next, asked, lease, reservation, status);
@@ -109,22 +110,22 @@ public record LedgerEntry(
     return with(reservation.granted(granted)).in(SessionState.GRANTED, "");
   }
 
-  /** All who are asked for a gang that nobody has granted yet. */
+  /** All bids, while none has been granted. */
   public List<Bid> wanted() {
     return reservation.wanted();
   }
 
-  /** Where it is, or where it waits. */
+  /** The backends where it is or waits. */
   public List<String> places() {
     return grant().isPresent() ? List.of(backend()) : wanted().stream().map(Bid::backend).toList();
   }
 
-  /** Asks these, and nobody else; whoever was asked before is to be given back. */
+  /** The entry with these bids; former bids are to be released. */
   public LedgerEntry asking(List<Bid> bids, Map<String, String> inherits) {
     return with(reservation.asking(bids, inherits));
   }
 
-  /** One of several that were asked has failed; it may still hold something. */
+  /** The entry after one of several bids failed; its backend may still hold something. */
   public LedgerEntry givenUp(Bid bid) {
     return with(reservation.givenUp(bid));
   }
@@ -134,17 +135,17 @@ public record LedgerEntry(
     return with(reservation.without(bid));
   }
 
-  /** As if only this one were asked. */
+  /** The entry as if this were its only bid. */
   public LedgerEntry with(Bid bid) {
     return with(reservation.only(bid));
   }
 
-  /** This one of those that were asked has the gang. */
+  /** The entry after this bid was granted. */
   public LedgerEntry won(Bid bid, Gang granted) {
     return with(reservation.won(bid, granted)).in(SessionState.GRANTED, "");
   }
 
-  /** Whose runs take another Python from now on. */
+  /** The entry with another Python for later runs. */
   public LedgerEntry withPython(String other) {
     var changed = new Asked(nodes(), gpus(), Optional.of(other), natives(), attach());
     return new LedgerEntry(identity, keeper, changed, lease, reservation, status);
@@ -155,7 +156,7 @@ public record LedgerEntry(
     return new LedgerEntry(identity, keeper, asked, changed, reservation, status);
   }
 
-  /** One of its nodes is another machine now. */
+  /** The entry with one node replaced by another machine. */
   public LedgerEntry with(NodeInfo node) {
     return with(reservation.with(node));
   }
@@ -173,7 +174,7 @@ public record LedgerEntry(
     return new LedgerEntry(identity, keeper, asked, lease, reservation, next);
   }
 
-  // ---- what its parts say
+  // ---- values of its parts
 
   public String id() {
     return identity.id();

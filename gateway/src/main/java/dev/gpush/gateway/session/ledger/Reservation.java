@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who is asked for the nodes of a session, and who has granted them.
+ * The bids for the nodes of a session, and the grant.
  *
  * @param first the backend that has the gang, or is asked first. Its gang id is written before the
- *     backend hears of it
+ *     backend is asked
  * @param inherit the variables that the session took over from its first client, for that backend
  * @param grant empty until the backend has granted
  * @param others further backends that were asked for the same, or may still hold something of it
@@ -41,7 +41,7 @@ public record Reservation(
     return new Reservation(first, inherit, Optional.of(granted), losers);
   }
 
-  /** All who are asked for a gang that nobody has granted yet. */
+  /** All bids, while none has been granted. */
   List<Bid> wanted() {
     var wanted = new ArrayList<Bid>();
     if (grant.isEmpty()) {
@@ -51,7 +51,7 @@ public record Reservation(
     return wanted;
   }
 
-  /** Asks these, and nobody else; whoever was asked before is to be given back. */
+  /** The reservation with these bids; former bids are to be released. */
   Reservation asking(List<Bid> bids, Map<String, String> inherits) {
     var rest = new ArrayList<>(bids.subList(1, bids.size()));
     var before = new ArrayList<Bid>(others);
@@ -63,7 +63,7 @@ public record Reservation(
     return new Reservation(bids.getFirst(), inherits, grant, rest);
   }
 
-  /** One of several that were asked has failed; it may still hold something. */
+  /** The reservation after one of several bids failed; its backend may still hold something. */
   Reservation givenUp(Bid bid) {
     if (!bid.gang().equals(first.gang())) {
       return replaced(bid, List.of(bid.unwanted()));
@@ -77,7 +77,7 @@ public record Reservation(
     return replaced(bid, List.of());
   }
 
-  /** As if only this one were asked. */
+  /** The reservation as if this were its only bid. */
   Reservation only(Bid bid) {
     return new Reservation(bid, inherit, grant, List.of());
   }
@@ -90,7 +90,7 @@ public record Reservation(
     return new Reservation(first, inherit, grant, rest);
   }
 
-  /** This one of those that were asked has the gang. */
+  /** The reservation after this bid was granted. */
   Reservation won(Bid bid, Gang granted) {
     if (bid.gang().equals(first.gang())) {
       return granted(granted);
@@ -100,7 +100,7 @@ public record Reservation(
     return new Reservation(bid, inherit, grant, rest).granted(granted);
   }
 
-  /** One of its nodes is another machine now. */
+  /** The reservation with one node replaced by another machine. */
   Reservation with(NodeInfo node) {
     return new Reservation(first, inherit, grant.map(gang -> gang.with(node)), others);
   }

@@ -8,15 +8,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * What a gateway keeps of a session beside the ledger: hashes of its files, records of its runs.
- */
+/** A session's files beside the ledger: hashes of the workspace, records of its runs. */
 public record SessionFiles(Path home) {
   public Path of(LedgerEntry entry) {
     return home.resolve("sessions").resolve(entry.id());
   }
 
-  /** For a session that is over: nobody can ask for any of it. What cannot be deleted stays. */
+  /** Deletes the files of a session that has ended. Files that cannot be deleted stay. */
   public void forget(LedgerEntry entry) {
     Path folder = of(entry);
     if (!Files.isDirectory(folder)) {
@@ -28,7 +26,7 @@ public record SessionFiles(Path home) {
         Files.deleteIfExists(file);
       }
     } catch (IOException | UncheckedIOException kept) {
-      // Another command forgets it at the same time, or the next gateway tries again when it reads
+      // Another command deletes it at the same time, or the next gateway tries again when it reads
       // the ledger.
     }
   }

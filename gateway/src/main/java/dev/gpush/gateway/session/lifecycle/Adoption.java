@@ -31,9 +31,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Makes a session of this home of a gang that is there: one that another home of the same owner
- * has, because its laptop was lost or sleeps, or one whose ledger was lost here. Nothing is asked
- * for and nothing is sent; a failure leaves the gang as it was.
+ * Makes a session from an existing gang: one that another home of the same owner has, because its
+ * laptop was lost or sleeps, or one whose ledger was lost here. Nothing is reserved and no file is
+ * sent; a failure leaves the gang as it was.
  */
 public final class Adoption {
   private final GatewayIdentity identity;
@@ -62,11 +62,11 @@ public final class Adoption {
   }
 
   /**
-   * Takes a session over: on return this home keeps its gang and its nodes are linked.
+   * Takes a session over: on return this home holds its gang and its nodes are linked.
    *
-   * @param which the session's name, or the gang's id; empty: the only one that there is
-   * @param take also from another home, which may be at work with it
-   * @param idle until somebody says something else
+   * @param which the session's name, or the gang's id; empty: the only one
+   * @param take also from another home, which may still be using it
+   * @param idle its idle time
    */
   public LiveSession adopt(
       Optional<String> which, boolean take, Config config, Duration idle, Talk talk)
@@ -91,7 +91,7 @@ public final class Adoption {
         isOurs = true;
       } finally {
         if (!isOurs) {
-          // It stays whose it was: this home forgets that it ever wanted it.
+          // The gang stays with its holder; this home removes its entry.
           session.unlink();
           session.forget();
           book.remove(session);
@@ -145,7 +145,7 @@ public final class Adoption {
               found.session(),
               backend.capabilities().hasQueue()
                   ? "it is still waiting for its nodes on " + backend.name()
-                  : "not all of its nodes are there any more on " + backend.name()));
+                  : "some of its nodes no longer exist on " + backend.name()));
     }
   }
 
@@ -156,13 +156,13 @@ public final class Adoption {
       if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
         throw refused;
       }
-      // Terms are what agents go by; who said that it may be taken has said so above.
+      // Agents decide by the term; whether it may be taken was checked above.
       session.takeFrom(other, identity.holder());
       linker.connect(session, config, talk);
     }
   }
 
-  /** The lease that it has, as node 0 knows it. */
+  /** The entry with the present lease, as node 0 reports it. */
   private static LedgerEntry leased(LiveSession session) throws InterruptedException {
     LedgerEntry entry = session.entry();
     Json status = session.link(0).call("status", Json.object());

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What other backends may still hold of a session that has its gang, or gives it back. A bid leaves
- * the ledger only when its backend has confirmed that nothing is held; until then it is asked again
- * and again, by this gateway or the next.
+ * Releases what other backends may still hold for a session that has its gang, or gives it back. A
+ * bid leaves the ledger only when its backend has confirmed that nothing is held; until then the
+ * release is repeated, by this gateway or the next.
  */
 public final class PendingReleases {
   private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
@@ -33,7 +33,7 @@ public final class PendingReleases {
   }
 
   /**
-   * Gives the gang back, and all that others may hold; whoever calls it has the turn.
+   * Releases the gang, and everything that other backends may hold; the caller has the turn.
    *
    * @return the kept paths
    */
@@ -66,15 +66,15 @@ public final class PendingReleases {
           new BackendFailure.NotReleased(
               bid.backend(),
               bid.gang().text(),
-              "backend " + bid.backend() + " is not configured any more"));
+              "backend " + bid.backend() + " is no longer configured"));
     }
     backend.get().release(bid.whateverIsThere(), RELEASE_LIMIT);
   }
 
   /**
-   * Sees to it on a thread of its own; returns at once.
+   * Does that on its own thread; returns at once.
    *
-   * @param before done first: what is still asking has to end
+   * @param before runs first, to stop requests that are still in progress
    */
   public void sweepSoon(LiveSession session, Runnable before) {
     if (session.entry().others().isEmpty()) {
@@ -98,7 +98,7 @@ public final class PendingReleases {
     List<Bid> unwanted = session.entry().others().stream().filter(bid -> !bid.isWanted()).toList();
     for (Bid bid : unwanted) {
       try {
-        // Without the turn: a backend that is away must not keep the session from its user.
+        // Without the turn: an unreachable backend must not block the session.
         release(bid);
         try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
           if (!session.isOver() && !session.isClosed()) {
@@ -106,7 +106,7 @@ public final class PendingReleases {
           }
         }
       } catch (GpushException stillThere) {
-        // Asked again; ps and doctor name it meanwhile.
+        // It is tried again; ps and doctor name it in the meantime.
       }
     }
     return session.isOver() || session.isClosed() || session.entry().others().isEmpty();

@@ -6,6 +6,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.SessionState;
@@ -28,8 +29,8 @@ import java.util.stream.Collectors;
 
 /**
  * Makes sessions: reserves, links, syncs, and undoes all of it when that fails. Each request runs
- * in the gateway and belongs to no client. A gateway that ends leaves what waits in a queue to the
- * next one, which {@link #resume resumes} it.
+ * in the gateway and belongs to no client. A gateway that ends leaves queued requests to the next
+ * one, which {@link #resume resumes} them.
  */
 public final class PendingRequests {
   private final Placement placement;
@@ -44,7 +45,7 @@ public final class PendingRequests {
   private final Runnable changed;
 
   /**
-   * @param pause between two tries to reach what cannot be reached
+   * @param pause between two attempts to reach an unreachable backend
    */
   public PendingRequests(
       Placement placement,
@@ -70,9 +71,9 @@ public final class PendingRequests {
   }
 
   /**
-   * Begins to make a new session; its turn goes with the request.
+   * Begins to make a new session; its turn passes to the request.
    *
-   * @param talk of the command that asks for it; it may end long before the request does
+   * @param talk of the command that makes the request; it may end long before the request does
    */
   public PendingRequest begin(
       LiveSession session,
@@ -85,7 +86,7 @@ public final class PendingRequests {
     return start(session, turn, shared, pending -> make(session, config, wish, request, pending));
   }
 
-  /** Goes on with what an earlier gateway has left in a queue; asks for nothing new. */
+  /** Continues a request that an earlier gateway has left in a queue; submits nothing new. */
   public PendingRequest resume(LiveSession session, TurnQueue.Turn turn) {
     return start(
         session,
@@ -106,7 +107,7 @@ public final class PendingRequests {
     return pending;
   }
 
-  /** A file that cannot be read today does not end a wait that began last week. */
+  /** A configuration that cannot be read now does not end a wait that started earlier. */
   private Config configuration(LiveSession session, PendingRequest pending)
       throws InterruptedException {
     while (true) {
@@ -141,7 +142,7 @@ public final class PendingRequests {
       wish.notes().forEach(talk::say);
       taking.take();
       if (session.gang().isBorrowed()) {
-        talk.say("its nodes are " + session.gang().detail() + ": they stay when it is given back");
+        talk.say("its nodes are " + session.gang().detail() + "; gpush down leaves them running");
       }
       connect(session, config, talk);
       String unsent = push(session, talk);
@@ -165,14 +166,14 @@ public final class PendingRequests {
     changed.run();
   }
 
-  /** The gateway ends, and nobody has given the request up. */
+  /** The gateway ends, and the user has not cancelled the request. */
   private boolean isLeft(PendingRequest pending) {
     return tasks.isClosed() && !pending.isCancelled();
   }
 
   /**
-   * What was waited for in a queue is not given back because its nodes cannot be reached at this
-   * moment: they are asked until they answer or their backend says that they are gone.
+   * Nodes that were waited for in a queue are not given back because they cannot be reached at this
+   * moment: gpush tries until they answer or their backend says that they are gone.
    */
   private void connect(LiveSession session, Config config, SharedTalk talk)
       throws InterruptedException {
@@ -208,10 +209,10 @@ public final class PendingRequests {
   }
 
   /**
-   * Nodes that nobody waits for at this moment are worth more than an empty-handed release: the
-   * next command sends the files, and asks what there is to ask.
+   * A failed push does not release nodes that no command waits for: the next command sends the
+   * files, and can ask questions.
    *
-   * @return what is to be said of files that were not sent; empty when they were
+   * @return a sentence about files that were not sent; empty when they were
    */
   private static String push(LiveSession session, SharedTalk talk) throws InterruptedException {
     try {
@@ -221,11 +222,13 @@ public final class PendingRequests {
       if (talk.isFollowed()) {
         throw failed;
       }
-      return "its files were not sent (" + failed.failure().kind() + "); gpush up sends them";
+      return "its files were not sent ("
+          + FailureClause.of(failed.failure())
+          + "); gpush up sends them";
     }
   }
 
-  /** Why it failed, when no command is there to hear it. */
+  /** Why it failed, if no command follows it. */
   private Optional<String> unheard(
       LiveSession session, PendingRequest pending, GpushException failed) {
     if (pending.talk().isFollowed() || pending.isCancelled() || tasks.isClosed()) {
@@ -242,7 +245,7 @@ public final class PendingRequests {
         });
   }
 
-  /** What the entry says was asked for. */
+  /** The request that the entry records. */
   private static UpRequest again(LedgerEntry entry) {
     UpRequest.Wanted wanted =
         UpRequest.Wanted.asConfigured()

@@ -9,13 +9,13 @@ import dev.gpush.gateway.session.placement.ResolvedUp;
 import java.util.Optional;
 
 /**
- * What becomes of another Python that {@code up} asks for on a session that is there. It needs no
- * other nodes, so the session takes it: {@code --replace} is for what does.
+ * Handles an {@code up} that asks for another Python on an existing session. That needs no other
+ * nodes, so it does not need {@code --replace}.
  */
 public final class PythonChange {
   private PythonChange() {}
 
-  /** Takes the one that was asked for by a flag; one of the project's files is only named. */
+  /** Uses a Python given by a flag; one of the project's files is only mentioned. */
   public static void apply(LiveSession session, UpRequest request, ResolvedUp wish, Talk talk) {
     Optional<String> has = session.entry().python();
     if (request.existing() == Existing.TAKE_ANY
@@ -38,9 +38,9 @@ public final class PythonChange {
     } else if (has.isPresent()) {
       talk.say(
           session.name()
-              + " was asked for with --python "
+              + " was made with --python "
               + has.get()
-              + ", the project says "
+              + ", and the project says "
               + wanted
               + "; gpush up --python "
               + wanted

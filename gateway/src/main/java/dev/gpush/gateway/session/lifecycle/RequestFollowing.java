@@ -9,7 +9,10 @@ import dev.gpush.gateway.session.live.PendingRequest;
 import java.time.Duration;
 import java.util.function.Predicate;
 
-/** A command that follows a request of the gateway, and what the end of the command means to it. */
+/**
+ * Lets a command follow a request of the gateway, and decides what the end of the command means for
+ * the request.
+ */
 public final class RequestFollowing {
   private final Clock clock;
 
@@ -18,9 +21,9 @@ public final class RequestFollowing {
   }
 
   /**
-   * Shows how the request goes on until it is over or the command has seen enough.
+   * Shows the progress of the request until it ends or the command may stop waiting.
    *
-   * @param isOwn whether Ctrl-C gives the request up, as opposed to leaving it
+   * @param isOwn whether Ctrl-C cancels the request; otherwise it only ends the command
    * @param isEnough when the command need not wait any longer
    * @return whether the session is ready
    */
@@ -39,23 +42,23 @@ public final class RequestFollowing {
       }
       if (!isOwn || pending.talk().isFollowed()) {
         talk.say(
-            session.name() + " goes on waiting; gpush down -s " + session.name() + " ends that");
+            session.name() + " keeps waiting; gpush down -s " + session.name() + " cancels it");
         throw stop;
       }
       boolean hasWaited = session.isWaiting();
       giveUp(session, pending, talk);
       if (!pending.isReady()) {
         if (hasWaited && session.isOver()) {
-          talk.say(session.name() + ": its place in the queue is given up");
+          talk.say(session.name() + ": the request was cancelled");
         }
         throw stop;
       }
-      // It was ready in the same moment.
+      // It became ready at the same moment.
       return true;
     }
   }
 
-  /** On return nothing is asked for any more, and what was granted is given back. */
+  /** Cancels it; on return nothing is requested any longer, and granted nodes are given back. */
   public static void giveUp(LiveSession session, PendingRequest pending, Talk talk) {
     try (Talk.Step _ = talk.step("giving " + session.name() + " up")) {
       pending.cancel();

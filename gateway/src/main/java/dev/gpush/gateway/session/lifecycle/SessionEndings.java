@@ -15,14 +15,16 @@ import dev.gpush.gateway.session.placement.PlaceText;
 import java.util.List;
 
 /**
- * How sessions end: given back, undone half-way, or gone by themselves. Each ends out of the book,
- * or leaked and in it.
+ * How sessions end: given back, undone after a failure, or gone by themselves. Each is then
+ * unregistered, or stays registered as leaked.
  */
 public final class SessionEndings {
   /** Answers the question about runs: to end them is what the user asked for. */
   private static final String YES = "--yes";
 
-  /** Answers the question about files, where {@code --yes} is not enough, and that about runs. */
+  /**
+   * Answers the question about files, where {@code --yes} is not enough, and the one about runs.
+   */
   private static final String DISCARD = "--discard";
 
   private final SessionRegistry book;
@@ -36,8 +38,8 @@ public final class SessionEndings {
   }
 
   /**
-   * Nothing reserved, nothing half-written: the gang is released whatever the reason was, then the
-   * entry goes. The first failure is the one that is told.
+   * Leaves nothing reserved or half-written: releases the gang whatever the reason was, then
+   * removes the entry. The first failure is the one that is reported.
    */
   void undo(LiveSession session, boolean isAsked) {
     boolean isInterrupted = Thread.interrupted();
@@ -67,7 +69,9 @@ public final class SessionEndings {
     }
   }
 
-  /** What a ledger entry or a finding says of a failure; whole sentences are the shell's. */
+  /**
+   * A failure as the reason in a ledger entry or a finding; whole messages are made by the shell.
+   */
   public static String why(GpushException failed) {
     return switch (failed.failure()) {
       case BackendFailure.NotReleased(_, _, var reason) -> reason;
@@ -79,15 +83,16 @@ public final class SessionEndings {
   /**
    * Gives a session back because the user asked for it, directly or by replacing it: runs in
    * progress and files that exist only on the nodes are asked about first. Every command that ends
-   * a session which is still there comes through here. Whoever calls it has the turn.
+   * an existing session uses this. The caller has the turn.
    *
    * @param isDiscarding the answer was given beforehand, by {@value #DISCARD}
-   * @return the runs that this has stopped, and what was kept because it is not ours
+   * @return the runs that were stopped, and the files that were kept because gpush did not make
+   *     them
    */
   public GivenBack giveBackAsked(
       LiveSession session, String reason, boolean isDiscarding, Talk talk)
       throws InterruptedException {
-    // What leaked was asked about when it was given back for the first time.
+    // For a leaked session the user was asked when it was given back for the first time.
     if (!isDiscarding && session.entry().state() != SessionState.LEAKED) {
       confirmRuns(session, talk);
       UnsavedFiles.confirm(session, talk, DISCARD);
@@ -112,10 +117,11 @@ public final class SessionEndings {
   }
 
   /**
-   * Gives a session back without a question. Whoever calls it has the turn.
+   * Gives a session back without a question. The caller has the turn.
    *
-   * @param reason why it ended by itself; empty when it was asked for
-   * @return the runs that this has stopped, and what was kept because it is not ours
+   * @param reason why it ended by itself; empty when the user asked for it
+   * @return the runs that were stopped, and the files that were kept because gpush did not make
+   *     them
    */
   public GivenBack giveBack(LiveSession session, String reason, Talk talk)
       throws InterruptedException {
@@ -155,8 +161,8 @@ public final class SessionEndings {
   }
 
   /**
-   * The gang went away by itself (lease over, killed from outside): what is left of it is cleaned,
-   * the session ends with the reason.
+   * The gang ended by itself (its lease ended, or it was killed): cleans up what is left of it and
+   * ends the session with the reason.
    */
   public void ended(LiveSession session, String reason) throws InterruptedException {
     try (TurnQueue.Turn _ = session.begin("clean-up", Talk.silent())) {
@@ -164,7 +170,7 @@ public final class SessionEndings {
         giveBack(session, reason, Talk.silent());
       }
     } catch (GpushException leaked) {
-      // The session says so wherever it is shown.
+      // The session shows this as its detail.
     }
   }
 }

@@ -5,6 +5,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.backend.Discovered;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.session.Holder;
@@ -19,7 +20,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Gangs of this owner that no ledger entry of this home knows: another home's, or forgotten. */
+/**
+ * Gangs of this owner that no ledger entry of this home knows: those of another home, and forgotten
+ * ones.
+ */
 public final class UnknownGangs {
   private final GatewayIdentity identity;
   private final Ledger ledger;
@@ -33,7 +37,7 @@ public final class UnknownGangs {
     this.configs = configs;
   }
 
-  /** A gang that is there and in no ledger of this home. */
+  /** A gang that exists and is not in this home's ledger. */
   public record Stranger(Backend backend, Discovered found) {
     public String what() {
       return "gang " + found.gang().id() + " on " + backend.name();
@@ -41,14 +45,14 @@ public final class UnknownGangs {
   }
 
   /**
-   * This home alone could renew it, and does not know it. What another home holds may be somebody's
-   * work of this minute.
+   * Only this home could renew its lease, and it does not know the gang. A gang of another home may
+   * be in use.
    */
   public boolean isForgotten(Discovered found) {
     return found.owner().equals(identity.owner()) && identity.hasHeld(new Holder(found.holder()));
   }
 
-  /** All that one session has asked for, in several queues perhaps. */
+  /** The gangs of one session, which may be in several queues. */
   public static List<String> gangs(LedgerEntry entry) {
     return Stream.concat(Stream.of(entry.gang()), entry.others().stream().map(Bid::gang))
         .map(GangId::text)
@@ -56,11 +60,11 @@ public final class UnknownGangs {
   }
 
   /**
-   * What is there first, the ledger after it: an intent is written before anything is asked for, so
-   * whatever is being reserved meanwhile is known.
+   * Lists the gangs first, then reads the ledger: a request is in the ledger before its backend is
+   * asked, so gangs that are being reserved meanwhile are known.
    *
-   * @param known gangs that are none, more are added
-   * @param findings gets what could not be asked
+   * @param known gangs that are not unknown; more are added
+   * @param findings receives the backends that could not be asked
    */
   public List<Stranger> look(Set<String> known, List<Finding> findings) {
     Config config;
@@ -71,7 +75,7 @@ public final class UnknownGangs {
           new Finding(
               "bad",
               "configuration",
-              "cannot be read, so backends are not asked: " + invalid.failure().kind(),
+              "backends were not asked: " + FailureClause.of(invalid.failure()),
               Optional.of("gpush config")));
       return List.of();
     }

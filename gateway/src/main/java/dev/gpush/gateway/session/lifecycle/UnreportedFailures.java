@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Requests that failed while no command waited for them: the user hears of each from {@code ps},
+ * Requests that failed while no command waited for them: the user learns of each from {@code ps},
  * and from the next {@code up} of its folder, also when the gateway was restarted meanwhile.
  */
 public final class UnreportedFailures {
@@ -36,7 +36,9 @@ public final class UnreportedFailures {
         && !entry.detail().isEmpty();
   }
 
-  /** A request that was undone; one that may still hold something is a leak, and shown as that. */
+  /**
+   * Adds a request that was undone; one that may still hold something is shown as a leak instead.
+   */
   public void add(LiveSession session, String why) {
     if (session.isOver()) {
       LedgerEntry entry = session.entry().in(SessionState.RELEASED, why);
@@ -44,7 +46,7 @@ public final class UnreportedFailures {
       try {
         ledger.put(entry);
       } catch (GpushException unwritten) {
-        // Told as long as this gateway lives.
+        // It is reported as long as this gateway runs.
       }
       add(entry);
     }
@@ -62,7 +64,7 @@ public final class UnreportedFailures {
     return all;
   }
 
-  /** The one of this workspace, which is told by the caller and then forgotten. */
+  /** The failure of this workspace, which the caller reports; then it is forgotten. */
   public Optional<EndedRequest> take(Path root) {
     Optional<LedgerEntry> entry;
     synchronized (this) {
@@ -76,7 +78,7 @@ public final class UnreportedFailures {
     try {
       ledger.forget(entry);
     } catch (GpushException unwritten) {
-      // Told once more by the next gateway.
+      // The next gateway reports it once more.
     }
   }
 

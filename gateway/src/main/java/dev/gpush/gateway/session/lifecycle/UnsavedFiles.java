@@ -11,18 +11,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What exists on the nodes alone, where their disks go with them: nobody is to lose it unasked. */
+/**
+ * Files that exist only on the nodes, if their disks end with them: gpush asks before they are
+ * lost.
+ */
 final class UnsavedFiles {
   private static final List<String> UNITS = List.of("bytes", "kB", "MB", "GB", "TB");
   private static final int STEP = 1000;
   private static final int MOST_NAMED = 3;
 
-  /** An agent looks for 20 s at most. */
+  /** An agent searches for 20 s at most. */
   private static final Duration LIMIT = Duration.ofSeconds(40);
 
   private UnsavedFiles() {}
 
-  /** Asks before it is lost; whoever calls it has the turn. */
+  /** Asks before they are lost; the caller has the turn. */
   static void confirm(LiveSession session, Talk talk, String flag) throws InterruptedException {
     if (session.backend().capabilities().keepsFiles() || session.entry().grant().isEmpty()) {
       return;
@@ -59,13 +62,13 @@ final class UnsavedFiles {
     if (files > 0) {
       words.append(files).append(files == 1 ? " file, " : " files, ").append(size(bytes));
       words.append(files == 1 ? ", exists" : ", exist").append(" only on the nodes of ");
-      words.append(session.name()).append(" and would be gone (");
+      words.append(session.name()).append(" and would be lost (");
       words.append(String.join(", ", named.stream().limit(MOST_NAMED).toList()));
       words.append(named.size() > MOST_NAMED || files > named.size() ? ", …)" : ")");
     }
     if (!silent.isEmpty()) {
-      words.append(files > 0 ? "; " : "").append("what is only on node ");
-      words.append(String.join(", ", silent)).append(" cannot be told");
+      words.append(files > 0 ? "; " : "").append("gpush could not check node ");
+      words.append(String.join(", ", silent)).append(" for files that exist only there");
     }
     return words.append("; give the nodes back?").toString();
   }

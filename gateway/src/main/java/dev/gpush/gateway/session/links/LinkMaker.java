@@ -39,7 +39,7 @@ public final class LinkMaker {
   // guarded by this
   private Optional<TunnelCertificate> certificate = Optional.empty();
 
-  /** Another way to a node than a pipe of its own. */
+  /** Reaches a node without a pipe of its own. */
   @FunctionalInterface
   interface Through {
     /** Empty: it needs a pipe of its own. Blocks; stops promptly when interrupted. */
@@ -76,12 +76,12 @@ public final class LinkMaker {
     return new Link(who, pipes, group, clock, random, timing, listener);
   }
 
-  /** For a gang that is larger than its backend gives pipes to. */
+  /** For a gang with more nodes than its backend has pipes for. */
   Tunnels tunnels(LiveSession session) {
     return new Tunnels(session, certificate(), timing.contact().multipliedBy(2), clock, tasks);
   }
 
-  /** One for all sessions of this process, made when the first is so large. */
+  /** One for all sessions of this process, made for the first one that needs it. */
   private synchronized TunnelCertificate certificate() {
     if (certificate.isEmpty()) {
       certificate = Optional.of(TunnelCertificate.create(random));
@@ -106,7 +106,7 @@ public final class LinkMaker {
       if (begins(relay, () -> agent.beginRelay(relay))) {
         return relay;
       }
-      // Not to be found at a glance: the loader knows where else to look, and why it is not there.
+      // The relay found no agent: the loader searches further, and reports why there is none.
       Pipe loader = backend.spawn(gang, node.index(), agent.arguments(interpreters));
       Json.Obj header =
           Json.object("mode", "attach", "gang", gang.id().text(), "node", node.index());
@@ -120,7 +120,7 @@ public final class LinkMaker {
     };
   }
 
-  /** A pipe is left open only if something began on it. */
+  /** Closes the pipe unless the agent answered on it. */
   private static boolean begins(Pipe pipe, Beginning beginning) throws IOException {
     boolean begun = false;
     try {
@@ -138,12 +138,12 @@ public final class LinkMaker {
     boolean begin() throws IOException;
   }
 
-  /** The first failure is the one that is told. */
+  /** Does not hide the first failure. */
   private static void closeQuietly(Pipe pipe) {
     try {
       pipe.close();
     } catch (IOException alreadyGone) {
-      // The relay is ended in any case.
+      // The relay ends in any case.
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.gpush.gateway.session.links;
 
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.link.Link;
@@ -7,9 +8,9 @@ import dev.gpush.link.LinkState;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What agents cannot do where they are, in sentences: the rest goes on without it. */
+/** What agents cannot do on their nodes, in sentences; everything else works. */
 final class MissingFeatures {
-  /** Text from a node is not longer than a line. */
+  /** Text from a node is cut to about a line. */
   private static final int MOST = 200;
 
   private MissingFeatures() {}
@@ -31,14 +32,14 @@ final class MissingFeatures {
     String code = lack.text("code").orElse("");
     return switch (code) {
       case "no-state" ->
-          "no runs, because %s cannot be written (%s)"
+          "runs cannot be started, because %s cannot be written (%s)"
               .formatted(text(facts, "path"), text(facts, "errno"));
       case "no-environment" ->
-          "the login shell %s gives no environment (%s); a plain one is used"
+          "the login shell %s did not print its environment (%s); a minimal one is used"
               .formatted(text(facts, "shell"), text(facts, "reason"));
       case "few-files", "no-descriptors" ->
-          "few things at once, because the limit of open files is low (ulimit -n)";
-      default -> clean(code + " " + facts.write());
+          "only few streams at once, because its limit of open files is low (ulimit -n)";
+      default -> clean(FailureClause.ofCode(code) + FailureClause.ofFacts(facts));
     };
   }
 

@@ -8,22 +8,22 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.link.Link;
 
 /**
- * Tells the nodes of a gang where node 0 listens for them, so that they judge idleness as one and
- * stop a run together when no gateway lives. They share a secret since they were started; what
- * nobody could know then is the port. Told again after every restart of a gateway: who knows it
- * already does nothing.
+ * Tells the nodes of a gang where node 0 listens for them, so that they decide idleness together
+ * and stop a run on all nodes even without a gateway. They have shared a secret since their start;
+ * only the port was not known then. It is sent again after every restart of a gateway; an agent
+ * that knows it already does nothing.
  */
 final class PeerSetup {
   private PeerSetup() {}
 
-  /** Nobody waits for it: a link that is cut meanwhile has it done when it is back. */
+  /** Does not wait for it: a link that is cut meanwhile sends it when it is up again. */
   static void start(LiveSession session, Tasks tasks) {
     if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
       tasks.start("introduce", () -> introduce(session, tasks));
     }
   }
 
-  /** The same when a node has a new agent, which knows nothing of the others. */
+  /** The same when a node has a new agent, which does not know the others. */
   static void again(LiveSession session, int node, Tasks tasks) {
     if (session.gang().nodes().size() > 1 && !session.isLost(0)) {
       tasks.start("introduce", () -> introduce(session, node, tasks));
@@ -40,7 +40,7 @@ final class PeerSetup {
       Json status = session.link(0).call("status", Json.object());
       int port = status.object("peers").number("port").orElse(0L).intValue();
       if (port == 0) {
-        // All are on one host and find one another there.
+        // All nodes are on one host, where the agents find each other.
         return;
       }
       Json.Obj where = PeerSecret.nodeZero(session.gang().nodes().getFirst().address(), port);
@@ -53,7 +53,7 @@ final class PeerSetup {
         }
       }
     } catch (GpushException over) {
-      // Node 0 is gone: what is left of the gang ends by its own idle time.
+      // Node 0 is gone: the other nodes end by their own idle time.
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }

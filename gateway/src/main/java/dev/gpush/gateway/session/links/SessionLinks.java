@@ -33,7 +33,7 @@ import java.util.concurrent.TimeoutException;
  * that the gang is gone.
  */
 public final class SessionLinks {
-  /** All agents are there already; a link that is not up by then will not come. */
+  /** All agents run already; a link that is not up within this time will not come up. */
   private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
 
   private static final LinkMaker.Through NO_TUNNEL = _ -> Optional.empty();
@@ -44,7 +44,7 @@ public final class SessionLinks {
   private final Tasks tasks;
   private final Ended ended;
 
-  /** Told on a thread of its own when a gang has gone away by itself. */
+  /** Called on its own thread when a gang has ended by itself. */
   @FunctionalInterface
   public interface Ended {
     void ended(LiveSession session, String reason) throws InterruptedException;
@@ -57,7 +57,7 @@ public final class SessionLinks {
   }
 
   /**
-   * @param observePause between two looks at a gang whose link is cut
+   * @param observePause between two checks of a gang whose link is cut
    */
   public SessionLinks(
       LinkMaker maker, WorkMaker works, Duration observePause, Tasks tasks, Ended ended) {
@@ -81,7 +81,10 @@ public final class SessionLinks {
     MissingFeatures.of(session.links()).forEach(talk::say);
   }
 
-  /** Whatever was opened beside pipes to single nodes comes back, for what is to be said of it. */
+  /**
+   * As {@link #connect(LiveSession, Config, Talk)}, without messages; returns the tunnels of a
+   * large gang.
+   */
   public Optional<Tunnels> connect(LiveSession session, Optional<Config> config, Duration limit)
       throws InterruptedException {
     Optional<Tunnels> tunnels =
@@ -94,11 +97,12 @@ public final class SessionLinks {
       isDone = true;
     } finally {
       if (!isDone) {
-        // Half-made links would look like links that are cut, and be waited for.
+        // Links that never came up would look like links that are cut, and commands would wait for
+        // them.
         session.unlink();
       }
     }
-    // What was cut while the session was not ready yet has been overlooked.
+    // A link that was cut before the session was ready was not handled yet.
     observeSoon(session);
     return tunnels;
   }
@@ -173,8 +177,8 @@ public final class SessionLinks {
   }
 
   /**
-   * A session that is taken over may still be linking; one that is over says why. Whoever calls it
-   * has the session's turn, or the session has links.
+   * A session of an earlier gateway may have no links yet; one that has ended fails with its
+   * reason. The caller has the session's turn, or the session has links.
    */
   public void linked(LiveSession session, Talk talk) throws InterruptedException {
     session.requireUsable();
@@ -202,7 +206,9 @@ public final class SessionLinks {
     }
   }
 
-  /** Called on the link's own thread for every state, also for each try of a link that is cut. */
+  /**
+   * Called on the link's own thread for every state, also for each attempt of a link that is cut.
+   */
   private void watch(LiveSession session, int node, LinkState state) {
     switch (state) {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
@@ -219,7 +225,7 @@ public final class SessionLinks {
     }
   }
 
-  /** An agent that was another before: the place may know what became of that, and of the node. */
+  /** The agent was replaced: the backend may know why, and what the node is now. */
   private void anew(LiveSession session, int node, RestartedAgents replaced, Json welcome) {
     if (replaced.welcomed(node, welcome)) {
       tasks.start("anew", () -> anew(session, node, replaced));
@@ -239,7 +245,7 @@ public final class SessionLinks {
     if (anew.now().equals(session.gang().nodes().get(node))) {
       return;
     }
-    // Whoever starts a run has the turn, and counts on nodes that stay what they are meanwhile.
+    // Takes the turn, because a run that is being started relies on unchanged nodes.
     try (TurnQueue.Turn _ = session.begin("a look at its nodes", Talk.silent())) {
       if (!session.isOver() && session.entry().grant().isPresent()) {
         session.moveAnyway(session.entry().with(anew.now()));
@@ -249,7 +255,7 @@ public final class SessionLinks {
     }
   }
 
-  /** Makes sure that a session whose links are not all up is looked at, by one thread. */
+  /** Makes sure that one thread observes a session whose links are not all up. */
   public void observeSoon(LiveSession session) {
     if (needsLook(session) && session.startObserving()) {
       // A gateway that ends leaves this to the next one.
@@ -270,13 +276,14 @@ public final class SessionLinks {
                     state -> state instanceof LinkState.Cut || state instanceof LinkState.Over));
   }
 
-  /** Looks until the links are back or the backend says that the gang is gone. */
+  /** Observes until the links are back or the backend says that the gang is gone. */
   private void observe(LiveSession session) {
     try {
       while (needsLook(session)) {
         switch (look(session)) {
           case Observation.Gone(var reason) -> {
-            // A command that waits for a link to come back has the turn that the clean-up needs.
+            // Ends the links first: a command that waits for a link has the turn that the clean-up
+            // needs.
             session.lose(reason);
             ended.ended(session, reason);
             return;
@@ -292,7 +299,7 @@ public final class SessionLinks {
     } finally {
       session.stopObserving();
     }
-    // A link may have been cut between the last look and the end of it.
+    // A link may have been cut between the last check and now.
     observeSoon(session);
   }
 

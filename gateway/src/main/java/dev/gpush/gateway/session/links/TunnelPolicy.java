@@ -11,26 +11,27 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Decides, for a gang whose nodes are reached through node 0, when a node gets a pipe of its own
- * all the same: when its tunnel was refused, when node 0 is lost, and when node 0 alone has been
- * out of reach for a while.
+ * Decides, for a gang whose nodes are reached through node 0, when a node still gets its own pipe:
+ * when its tunnel was refused, when node 0 is lost, and when node 0 alone has been out of reach for
+ * a while.
  *
- * <p>That last one is the hard one. When the laptop is offline all links are cut, and all nodes
- * would ask for a pipe in the moment in which the network is back. So one node tries first, and the
- * others follow only when it is linked and node 0 still is not. When node 0 is back, they return.
+ * <p>The last case is the difficult one. When the laptop is offline all links are cut, and all
+ * nodes would ask for a pipe at the moment when the network is back. So one node tries first, and
+ * the others follow only when it is linked and node 0 still is not. When node 0 is back, they
+ * return.
  *
  * <p>Not thread-safe; times are nanoseconds of one monotonic clock.
  */
 final class TunnelPolicy {
-  /** Of the patience: a node must be linked so long before the others follow it. */
+  /** A node must be linked for this part of the patience before the others follow it. */
   private static final int SETTLED_PART = 4;
 
-  /** What no later try changes: agents and their Pythons stay what they are. */
+  /** Refusals that no later attempt changes, because agents and their Pythons do not change. */
   private static final Set<String> FOR_GOOD = Set.of("no-tls", "bad-request", "no-key");
 
   /**
-   * A busy node may have refused, or a firewall: then every try costs ten seconds in which the node
-   * is out of reach.
+   * A busy node may have refused, or a firewall: then every attempt costs ten seconds without the
+   * node.
    */
   private static final Duration TRY_AGAIN = Duration.ofMinutes(10);
 
@@ -39,7 +40,7 @@ final class TunnelPolicy {
   private final Map<Integer, Refused> refused = new TreeMap<>();
   private final TreeSet<Integer> direct = new TreeSet<>();
 
-  /** Of a link: whether it is up, and since when it is or is not. */
+  /** The state of a link: whether it is up, and since when. */
   private record Standing(boolean isUp, long sinceNanos) {}
 
   private record Refused(String code, long sinceNanos) {
@@ -50,9 +51,9 @@ final class TunnelPolicy {
 
   enum Choice {
     TUNNEL,
-    /** A pipe of its own. */
+    /** The node gets its own pipe. */
     DIRECT,
-    /** Until something changes, or time passes. */
+    /** The node waits until something changes, or time passes. */
     WAIT
   }
 
@@ -69,7 +70,7 @@ final class TunnelPolicy {
   }
 
   /**
-   * A link is up, or is not any more.
+   * A link came up or went down.
    *
    * @return the nodes whose pipes are no longer needed, because node 0 is back
    */
@@ -127,7 +128,10 @@ final class TunnelPolicy {
     return lowest.isPresent() && lowest.get() == node;
   }
 
-  /** Linked since node 0 is not, and for long enough that node 0 could be as well. */
+  /**
+   * Whether another node has been linked since node 0 went down, for so long that node 0 could be
+   * linked too.
+   */
   private boolean isAnotherThere(Standing first, long nowNanos) {
     long settled = patience.toNanos() / SETTLED_PART;
     return standings.values().stream()

@@ -26,14 +26,14 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The tunnels of one session whose gang has more nodes than its backend gives pipes to: all nodes
+ * The tunnels of one session whose gang has more nodes than its backend has pipes for: all nodes
  * but node 0 are reached through node 0's link, or by a pipe of their own where {@link
  * TunnelPolicy} says so.
  */
 final class Tunnels implements LinkMaker.Through {
   private static final System.Logger LOG = System.getLogger("gpush.tunnels");
 
-  /** Nobody signals that a limit is over, or that a node is lost. */
+  /** No event signals that a limit has passed, or that a node is lost. */
   private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final LiveSession session;
@@ -41,7 +41,7 @@ final class Tunnels implements LinkMaker.Through {
   private final Clock clock;
   private final Tasks tasks;
 
-  /** Held while agents are told where node 0 is, so that it is done once. */
+  /** Held while agents learn where node 0 is, so that it is done once. */
   private final ReentrantLock introducing = new ReentrantLock();
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -87,7 +87,7 @@ final class Tunnels implements LinkMaker.Through {
     }
   }
 
-  /** False when the node has to have a pipe of its own. */
+  /** False when the node must have its own pipe. */
   private boolean awaitNodeZero(int node) throws InterruptedException {
     while (true) {
       boolean isLost = session.isLost(0);
@@ -125,7 +125,7 @@ final class Tunnels implements LinkMaker.Through {
   }
 
   private void renew(int node) {
-    // A gateway that ends does nothing here: the next one makes its own tunnels.
+    // Does nothing in a gateway that ends: the next one makes its own tunnels.
     tasks.start("tunnel-again", () -> session.link(node).renewPipe());
   }
 
@@ -139,7 +139,7 @@ final class Tunnels implements LinkMaker.Through {
     LOG.log(System.Logger.Level.INFO, "no tunnel, node={0} code={1}", node, code);
   }
 
-  /** What a user should know of nodes that have pipes of their own, in sentences. */
+  /** Sentences for the user about nodes that have their own pipes. */
   List<String> sentences() {
     Map<Integer, String> refused;
     lock.lock();
@@ -161,7 +161,7 @@ final class Tunnels implements LinkMaker.Through {
     return those.nodes()
         + " cannot be reached through node 0 ("
         + reason
-        + "); each has a process of its own on the login node of "
+        + "); each uses its own process on the login node of "
         + session.backend().name();
   }
 
@@ -176,7 +176,7 @@ final class Tunnels implements LinkMaker.Through {
 
   // ---- telling the agents where node 0 is
 
-  /** Those that have no line to node 0 yet are told, all in one question. */
+  /** Tells all nodes that have no line to node 0 yet, in one step. */
   private void introduce() throws InterruptedException {
     introducing.lockInterruptibly();
     try {
@@ -188,7 +188,7 @@ final class Tunnels implements LinkMaker.Through {
       if (silent.failure() instanceof AgentFailure.LinkOver) {
         throw silent;
       }
-      // Node 0 refuses tunnels to nodes that it hears nothing of; the next pipe tries again.
+      // Node 0 refuses tunnels to nodes without a line; the next pipe tries again.
       LOG.log(System.Logger.Level.INFO, "agents were not told of node 0", silent);
     } finally {
       introducing.unlock();
@@ -198,11 +198,11 @@ final class Tunnels implements LinkMaker.Through {
   private void tellAll(Link first) throws InterruptedException {
     if (first.state() instanceof LinkState.Up(var welcome, _)
         && !welcome.texts("capabilities").contains(NodeTunnel.CAPABILITY)) {
-      // It will say itself that it does not know what a tunnel is.
+      // The agent itself will refuse the tunnel.
       return;
     }
     Json peers = first.call("status", Json.object()).object("peers");
-    // Without a port all are on one host and find one another there.
+    // Without a port all nodes are on one host, where the agents find each other.
     Optional<Long> port = peers.number("port");
     if (port.isPresent() && isAnyMissing(peers)) {
       String address = session.gang().nodes().getFirst().address();

@@ -13,7 +13,7 @@ public final class ConfiguredOutputs {
 
   private ConfiguredOutputs() {}
 
-  /** Empty where results stay beside the workspace, and where the form does not work yet. */
+  /** Empty if results stay beside the workspace, or if the form is not supported yet. */
   static Optional<NodeFolder> of(Config config) {
     return config
         .text(KEY)
@@ -22,8 +22,8 @@ public final class ConfiguredOutputs {
   }
 
   /**
-   * Refuses a form that does not work yet before anything is reserved: results would land on a disk
-   * that may go away with the node.
+   * Refuses a form that is not supported yet before anything is reserved: results would be written
+   * to a disk that may end with the node.
    */
   public static void requireSupported(Config config) {
     for (Setting setting : config.settings()) {

@@ -22,7 +22,7 @@ import java.util.function.Supplier;
 
 /**
  * One session in this process: its ledger entry, its backend, its links and its work. Commands that
- * change it take {@link #begin}, so they are one after the other; everything else only reads.
+ * change it take their turn by {@link #begin}, one after the other; everything else only reads.
  */
 public final class LiveSession implements AutoCloseable {
   private final Ledger ledger;
@@ -51,8 +51,8 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * Waits for its turn; the command that is at work is named while waiting. Whoever has the turn
-   * does not ask for it again.
+   * Waits for its turn; the command that has the turn is named while waiting. The turn is not
+   * reentrant.
    */
   public TurnQueue.Turn begin(String what, Talk talk) throws InterruptedException {
     return turns.take(what, name().text(), talk);
@@ -63,12 +63,12 @@ public final class LiveSession implements AutoCloseable {
     return turns.takeOrJoin(what, name().text(), talk);
   }
 
-  /** The first turn of a session that nobody else knows yet. */
+  /** The first turn of a session that no other command knows yet. */
   TurnQueue.Turn beginFirst(String what) {
     return turns.takeFirst(what);
   }
 
-  /** The caller's turn goes on in this request, which ends it. */
+  /** The caller's turn passes to this request, which ends it. */
   public void pending(PendingRequest request) {
     synchronized (this) {
       pending = Optional.of(request);
@@ -81,7 +81,7 @@ public final class LiveSession implements AutoCloseable {
     return pending.filter(request -> !request.isOver());
   }
 
-  /** The ledger first, then this process. */
+  /** Writes the ledger first, then changes this object. */
   public void move(LedgerEntry next) {
     ledger.put(next);
     synchronized (this) {
@@ -99,10 +99,10 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * For what happens on the way out: a full disk must not keep a gang. Where the ledger cannot be
-   * written, the older entry in it leads the next gateway to the same gang.
+   * As {@link #move}, also if the ledger cannot be written: a full disk must not prevent a release.
+   * The next gateway then finds the same gang by the older entry.
    *
-   * @return why the ledger does not have it
+   * @return why the ledger could not be written
    */
   public Optional<GpushException> moveAnyway(LedgerEntry next) {
     Optional<GpushException> problem = Optional.empty();
@@ -117,7 +117,7 @@ public final class LiveSession implements AutoCloseable {
     return problem;
   }
 
-  /** The backend has it in its queue, with these words about it. */
+  /** The backend has it in its queue, with this reason. */
   public void waits(String words) {
     LedgerEntry now = entry();
     if (now.state() != SessionState.QUEUED || !now.detail().equals(words)) {
@@ -125,13 +125,13 @@ public final class LiveSession implements AutoCloseable {
     }
   }
 
-  /** Asked for and not granted: whoever says {@code up} waits with it. */
+  /** Requested and not granted yet: a further {@code up} follows it. */
   public boolean isWaiting() {
     LedgerEntry now = entry();
     return now.state() == SessionState.QUEUED && now.grant().isEmpty();
   }
 
-  /** For what would wait for as long as the queue is. */
+  /** Fails for a queued session, so that commands do not wait as long as the queue. */
   public void requireNodes() {
     LedgerEntry now = entry();
     if (isWaiting()) {
@@ -144,7 +144,7 @@ public final class LiveSession implements AutoCloseable {
     moveAnyway(entry().in(SessionState.LEAKED, why));
   }
 
-  /** The request came to nothing: no trace stays. */
+  /** The request failed: removes its ledger entry. */
   public void forget() {
     synchronized (this) {
       isForgotten = true;
@@ -152,7 +152,7 @@ public final class LiveSession implements AutoCloseable {
     try {
       ledger.forget(entry());
     } catch (GpushException unwritten) {
-      // The next gateway finds the entry and no gang, and forgets it then.
+      // The next gateway finds the entry and no gang, and removes it then.
     }
   }
 
@@ -171,7 +171,7 @@ public final class LiveSession implements AutoCloseable {
     refused = Optional.of(by);
   }
 
-  /** Who has the gang, when it is not this gateway. */
+  /** The gateway that has the gang, if it is another one. */
   public Optional<AgentFailure.Superseded> superseded() {
     Optional<AgentFailure.Superseded> found = Optional.empty();
     for (Link link : links()) {
@@ -184,7 +184,7 @@ public final class LiveSession implements AutoCloseable {
     }
   }
 
-  /** From now on this holder's, under a term that wins; the old links end. */
+  /** Takes the session over for this holder, under a higher term; the old links end. */
   public void takeFrom(AgentFailure.Superseded other, Holder by) {
     unlink();
     moveAnyway(entry().keptBy(by, Math.max(entry().term(), other.term()) + 1));
@@ -193,7 +193,7 @@ public final class LiveSession implements AutoCloseable {
     }
   }
 
-  /** The backend says that these nodes are gone for good: their links end, the others go on. */
+  /** The backend says that these nodes are gone for good: their links end, the others continue. */
   public void lose(Observation.Partly seen) {
     List<Link> all;
     synchronized (this) {
@@ -208,8 +208,8 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * The same of all nodes. Commands that hear of it from their links can tell why, before the entry
-   * says so.
+   * The same for all nodes. Commands whose links end can report this reason before it is in the
+   * entry.
    */
   public void lose(String reason) {
     synchronized (this) {
@@ -231,7 +231,7 @@ public final class LiveSession implements AutoCloseable {
     return locked(() -> lost);
   }
 
-  /** For what needs the whole gang. */
+  /** Fails unless the gang is whole. */
   public void requireWhole() {
     lost()
         .ifPresent(
@@ -250,7 +250,7 @@ public final class LiveSession implements AutoCloseable {
     return entry().name();
   }
 
-  /** Asks the agents of this session over its links where it can. */
+  /** Its backend, which asks the session's agents over their links where these are up. */
   public Backend backend() {
     return locked(() -> backend.asking(agents));
   }
@@ -260,7 +260,7 @@ public final class LiveSession implements AutoCloseable {
     return now.grant().orElseThrow(() -> notReached(0, now.state().word()));
   }
 
-  /** What is to be released: the grant, or, when the reply was lost, the gang by its id alone. */
+  /** The gang to release: the grant, or, when the reply was lost, the gang by its id alone. */
   public Gang whateverIsThere() {
     LedgerEntry now = entry();
     return now.grant().orElseGet(() -> new Gang(now.gang(), now.backend(), List.of(), ""));
@@ -271,7 +271,7 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * A session that is being given back, or whose end could not be confirmed, does nothing any more.
+   * A session that is being given back, or whose end could not be confirmed, accepts no more work.
    *
    * @throws GpushException with {@code Leaked}, {@code Busy} or {@code Gone}
    */
@@ -321,8 +321,8 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * What people see: a session whose link is not up is degraded, however ready the ledger says it
-   * is.
+   * The state that users see: a session whose link is not up is degraded, even if it is ready in
+   * the ledger.
    */
   public SessionState shownState() {
     LedgerEntry now = entry();
@@ -338,7 +338,7 @@ public final class LiveSession implements AutoCloseable {
     return entry.state() == SessionState.READY && links.isEmpty() && turns.isTaken();
   }
 
-  /** Until the command that has the turn is done with it, or the limit. */
+  /** Waits until the turn ends, up to the limit. */
   public void awaitTurn(Duration limit) {
     turns.await(limit);
   }
@@ -368,8 +368,8 @@ public final class LiveSession implements AutoCloseable {
   }
 
   /**
-   * Nothing is begun any more, because its gang is given back. Links end too, except where its
-   * agents are asked to let go over them.
+   * Stops all work, because the gang is given back. Links end too, except those over which agents
+   * are asked to release.
    */
   public void stop() {
     boolean isAsked;
@@ -397,12 +397,12 @@ public final class LiveSession implements AutoCloseable {
     try {
       workIfAny().ifPresent(SessionWork::close);
     } finally {
-      // Node 0 last: others may be reached through it.
+      // Node 0 last, because others may be reached through it.
       links().reversed().forEach(Link::close);
     }
   }
 
-  /** For good. What was known of runs can still be read. */
+  /** Closes it for good. The records of its runs can still be read. */
   @Override
   public void close() {
     synchronized (this) {

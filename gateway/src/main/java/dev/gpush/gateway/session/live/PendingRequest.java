@@ -11,8 +11,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A session that is being made, from the request to its first sync. It runs on a thread of the
- * gateway and has the session's turn: commands follow it and leave it, and a hangup is no more than
- * that. Only {@link #cancel} gives it up.
+ * gateway and has the session's turn: commands may follow it and stop following it, also by a
+ * hangup. Only {@link #cancel} cancels it.
  */
 public final class PendingRequest {
   private final SessionName name;
@@ -24,7 +24,7 @@ public final class PendingRequest {
   private boolean isCancelled;
   private Outcome outcome = new Outcome.Left();
 
-  /** How it went. */
+  /** Its outcome. */
   private sealed interface Outcome {
     record Ready() implements Outcome {}
 
@@ -32,11 +32,11 @@ public final class PendingRequest {
 
     record Died(Error bug) implements Outcome {}
 
-    /** The gateway ends: what is in a queue stays there, for the next gateway. */
+    /** The gateway ends: the request stays in its queue, for the next gateway. */
     record Left() implements Outcome {}
   }
 
-  /** What makes the session; interrupted when it is given up, and when the gateway ends. */
+  /** Makes the session; interrupted when the request is cancelled, and when the gateway ends. */
   @FunctionalInterface
   public interface Making {
     void make(PendingRequest request) throws InterruptedException;
@@ -47,7 +47,7 @@ public final class PendingRequest {
     this.talk = talk;
   }
 
-  /** Begins; the turn is closed at the end of it, or here if it cannot begin. */
+  /** Starts; the turn is closed at its end, or here if it cannot start. */
   public void start(Tasks tasks, TurnQueue.Turn turn, Making work) {
     if (!tasks.start("up-" + name, () -> run(turn, work))) {
       end(turn);
@@ -62,7 +62,7 @@ public final class PendingRequest {
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     } catch (GpushException failed) {
-      // An interrupt may also come out as a failure, with the thread's flag set again.
+      // An interrupt may also appear as a failure, with the thread's flag set again.
       outcome(
           Thread.currentThread().isInterrupted() ? new Outcome.Left() : new Outcome.Failed(failed));
     } catch (RuntimeException bug) {
@@ -119,7 +119,7 @@ public final class PendingRequest {
     thread.ifPresent(Thread::interrupt);
   }
 
-  /** Until nothing of it goes on any more; an interrupt of the caller does not shorten that. */
+  /** Waits until it has ended, even if the caller is interrupted. */
   public void awaitEnd() {
     boolean isInterrupted = false;
     while (true) {
@@ -136,7 +136,7 @@ public final class PendingRequest {
   }
 
   /**
-   * Shows its progress until the session is ready, or until the caller has seen enough.
+   * Shows its progress until the session is ready, or until the caller may stop waiting.
    *
    * @return whether it is ready
    * @throws InterruptedException when the caller is interrupted, or the gateway ends

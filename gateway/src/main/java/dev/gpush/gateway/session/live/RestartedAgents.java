@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Which nodes have another agent than before, and why. What ran there is gone; where the disk has
- * nothing of ours any more, files are too until somebody sends them again.
+ * The nodes whose agent was replaced, and why. Commands of the former agent are gone; if the disk
+ * is empty, the files are missing until the next sync.
  */
 public final class RestartedAgents {
   // guarded by this
@@ -15,23 +15,23 @@ public final class RestartedAgents {
   private final TreeMap<Integer, Anew> anew = new TreeMap<>();
 
   /**
-   * One that began anew.
+   * A replaced agent.
    *
-   * @param why in the place's words; empty where nobody knows
+   * @param why in the backend's words; empty when it is not known
    */
   private record Anew(boolean isBare, String why) {
     String words() {
       String because = why.isEmpty() ? "" : ": " + why;
       return isBare
-          ? "began anew on an empty disk (gpush sync sends the code again)" + because
-          : "began anew" + because;
+          ? "restarted with an empty disk (gpush sync sends the code again)" + because
+          : "restarted" + because;
     }
   }
 
   /**
-   * What the agent of a node says when its link comes up.
+   * Takes the WELCOME of a node's agent.
    *
-   * @return whether it is another one than before
+   * @return whether the agent is another one than before
    */
   public synchronized boolean welcomed(int node, Json welcome) {
     String agent = welcome.text("agent").orElse("");
@@ -45,7 +45,7 @@ public final class RestartedAgents {
     return isOther;
   }
 
-  /** Found out a moment later. */
+  /** Adds the reason, which is found out later. */
   public synchronized void because(int node, String why) {
     anew.computeIfPresent(node, (_, each) -> new Anew(each.isBare(), why));
   }
@@ -68,7 +68,7 @@ public final class RestartedAgents {
         .toList();
   }
 
-  /** All nodes have all files again, and whoever sent them has seen the rest. */
+  /** All nodes have all files again, and the user has seen the rest. */
   synchronized void forget() {
     anew.clear();
   }

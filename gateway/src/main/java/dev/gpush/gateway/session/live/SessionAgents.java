@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The agents of one session, over those of its links that are up. */
 public final class SessionAgents implements LinkedAgents {
-  /** Between two looks whether a link that was asked is still up. */
+  /** Between two checks whether a link that was asked is still up. */
   private static final Duration LOOK = Duration.ofMillis(500);
 
   private final LiveSession session;
@@ -51,7 +51,7 @@ public final class SessionAgents implements LinkedAgents {
     }
   }
 
-  /** All questions are on their way before the first answer is waited for. */
+  /** Sends all questions before it waits for the first answer. */
   private Map<Integer, Asked> asked(Collection<Integer> nodes, Json.Obj control) {
     String method = control.text("do").orElse("");
     var asked = new TreeMap<Integer, Asked>();
@@ -60,7 +60,7 @@ public final class SessionAgents implements LinkedAgents {
         try {
           asked.put(link.node(), new Asked(link, link.ask(method, control)));
         } catch (GpushException over) {
-          // It is not asked here, then.
+          // It is not asked over a link then.
         }
       }
     }
@@ -71,7 +71,7 @@ public final class SessionAgents implements LinkedAgents {
     return link.state() instanceof LinkState.Up;
   }
 
-  /** A link that is cut while it is asked may stay so: its answer is not waited for. */
+  /** Does not wait for the answer of a link that is cut meanwhile: it may stay cut. */
   private static void await(List<Asked> asked, Duration limit) throws InterruptedException {
     var open = new CountDownLatch(asked.size());
     for (Asked each : asked) {

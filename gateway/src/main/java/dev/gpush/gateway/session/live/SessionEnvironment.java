@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 public final class SessionEnvironment {
   private SessionEnvironment() {}
 
-  /** Known before the grant: what the configuration gives and who this is. */
+  /** Known before the grant: the configuration's variables and the session's identity. */
   public static Map<String, String> base(Config config, LedgerEntry entry) {
     var variables = new TreeMap<String, String>();
     config.value("env").ifPresent(env -> variables.putAll(env.textMap()));
@@ -24,7 +24,7 @@ public final class SessionEnvironment {
     return variables;
   }
 
-  /** Known once the gang is there; goes over {@link #base}. */
+  /** Known once the gang is granted; takes precedence over {@link #base}. */
   public static Map<String, String> onNode(LedgerEntry entry, Gang gang, NodeInfo node) {
     var variables = new TreeMap<String, String>();
     variables.put("GPUSH_SESSION", entry.name().text());

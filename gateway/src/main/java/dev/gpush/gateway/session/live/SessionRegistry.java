@@ -25,7 +25,7 @@ public final class SessionRegistry {
   private final Map<SessionName, LiveSession> live = new LinkedHashMap<>();
 
   /**
-   * @param changed told after a session went out of the book
+   * @param changed called after a session was removed
    */
   public SessionRegistry(SessionFiles files, Runnable changed) {
     this.files = files;
@@ -38,13 +38,14 @@ public final class SessionRegistry {
   /**
    * A session for {@code up}.
    *
-   * @param turn empty: it has a request under way instead, which is to be joined
+   * @param turn empty: it has a request in progress instead, which the caller follows
    */
   public record Entered(LiveSession session, Optional<TurnQueue.Turn> turn, boolean isNew) {}
 
   /**
    * The session of this name, or of this folder when no name is given, once its turn has come or
-   * its request can be joined; else a new one, whose turn is taken before anybody else hears of it.
+   * its request can be joined; else a new one, whose turn is taken before another command can find
+   * it.
    */
   public Entered enter(
       Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker, Talk talk)
@@ -88,7 +89,7 @@ public final class SessionRegistry {
     return List.copyOf(live.values());
   }
 
-  /** Puts in what an earlier gateway left; where the name is taken by now, under a free one. */
+  /** Adds a session of an earlier gateway; under a free name if its own is taken now. */
   public Taken adopt(LedgerEntry entry, Backend backend, Ledger ledger) {
     Taken taken;
     synchronized (this) {

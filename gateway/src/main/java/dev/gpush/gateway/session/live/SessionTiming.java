@@ -6,11 +6,11 @@ import java.time.Duration;
 /**
  * The waits of sessions, so that no test waits for a real minute.
  *
- * @param observePause between two looks at a gang whose link is cut
- * @param settle how long a start that a dead gateway had under way may still take to show an agent
+ * @param observePause between two checks of a gang whose link is cut
+ * @param settle how long an agent that a dead gateway was starting may still need to appear
  * @param link the waits of every link
- * @param answer how long a backend may take to say what it could grant, where others are asked too
- * @param grace what is left of that once one of them could grant now
+ * @param answer how long a backend may take to answer a plan, if others are asked too
+ * @param grace the rest of that time once one of them could grant now
  */
 public record SessionTiming(
     Duration observePause, Duration settle, Duration answer, Duration grace, LinkTiming link) {

@@ -58,7 +58,7 @@ public final class SessionWork implements AutoCloseable {
     return launcher;
   }
 
-  /** Brings the workspace to all nodes or to none. */
+  /** Sends the workspace to all nodes or to none. */
   public long push(boolean overwrite, Talk talk) throws InterruptedException {
     boolean isForeign = session.entry().foreign();
     PushOptions options = options(overwrite);
@@ -71,7 +71,7 @@ public final class SessionWork implements AutoCloseable {
     }
     LedgerEntry entry = session.entry();
     if (entry.state() == SessionState.READY && !entry.detail().isEmpty()) {
-      // That no files were sent, when it was made, is over.
+      // The detail that no files were sent no longer holds.
       session.move(entry.in(SessionState.READY, ""));
     }
     return now.counter();
@@ -100,8 +100,8 @@ public final class SessionWork implements AutoCloseable {
   }
 
   /**
-   * What this gateway has written there; empty when it has written nothing yet. All nodes hold the
-   * same generation, or none moved.
+   * The generation that this gateway has written there; empty when it has written none yet. All
+   * nodes hold the same generation, or none moved.
    */
   public Optional<Long> generation(int node) {
     if (node >= nodes.size() || replaced.has(node)) {
@@ -110,7 +110,7 @@ public final class SessionWork implements AutoCloseable {
     return Optional.of(generation.get()).filter(pushed -> pushed > 0);
   }
 
-  /** Nodes that began anew, and have got nothing since. */
+  /** Nodes whose agent was replaced, and that have no files since. */
   public RestartedAgents replaced() {
     return replaced;
   }
@@ -140,9 +140,7 @@ public final class SessionWork implements AutoCloseable {
             .count();
   }
 
-  /**
-   * The interpreter of the newest run with the Python that counts now; empty before there is one.
-   */
+  /** The interpreter of the newest run with the present Python; empty before there is one. */
   public Optional<String> python() {
     return launcher.list().stream()
         .filter(run -> run.number() > lastWithOtherPython.get())
@@ -151,7 +149,7 @@ public final class SessionWork implements AutoCloseable {
         .findFirst();
   }
 
-  /** Runs that there are say nothing of the next ones' Python any more. */
+  /** Existing runs no longer tell the Python of the next one. */
   public void pythonChanged() {
     lastWithOtherPython.set(launcher.list().stream().mapToInt(RunView::number).max().orElse(0));
   }

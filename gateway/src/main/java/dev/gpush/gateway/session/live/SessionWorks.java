@@ -74,7 +74,7 @@ public final class SessionWorks {
         group);
   }
 
-  /** A session is taken over even where its configuration cannot be read just now. */
+  /** A session is recovered even if its configuration cannot be read now. */
   private Optional<Config> readable(Path root) {
     try {
       return Optional.of(configs.load(root));

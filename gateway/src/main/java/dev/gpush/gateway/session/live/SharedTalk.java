@@ -15,12 +15,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * What a request says that belongs to no client: any number of commands {@link #follow} it, each on
- * its own thread and with its own {@link Talk}, so that a terminal that does not read stops only
- * its own command. What is said while nobody follows is shown to the next one.
+ * The messages of a request that belongs to no client. Any number of commands {@link #follow} it,
+ * each on its own thread and with its own {@link Talk}, so that a terminal that does not read stops
+ * only its own command. Messages without a follower are shown to the next one.
  */
 public final class SharedTalk implements Talk {
-  /** A request says a few lines; what is older than that is of no use to a late reader. */
+  /** A request has a few messages; older ones do not help a late follower. */
   private static final int MAX_LINES = 50;
 
   private final boolean answersYes;
@@ -47,7 +47,7 @@ public final class SharedTalk implements Talk {
 
   /**
    * @param isExpecting whether the command that asks will follow it at once: until then that
-   *     command counts as one that follows, since the request may fail before
+   *     command counts as a follower, because the request may fail before
    */
   public SharedTalk(boolean answersYes, boolean isExpecting) {
     this.answersYes = answersYes;
@@ -73,7 +73,7 @@ public final class SharedTalk implements Talk {
     return step;
   }
 
-  /** Asked of one of those who follow; without one there is nobody to ask. */
+  /** Asks one of the followers; fails without one. */
   @Override
   public void confirm(String text, String flag) {
     if (answersYes && flag.equals("--yes")) {
@@ -103,7 +103,7 @@ public final class SharedTalk implements Talk {
         });
   }
 
-  /** No more is said. */
+  /** There are no more messages. */
   void end() {
     change(() -> isOver = true);
   }
@@ -118,9 +118,9 @@ public final class SharedTalk implements Talk {
   }
 
   /**
-   * Shows what is said until it is over, or until the caller has seen enough.
+   * Shows the messages until the end, or until the caller may stop waiting.
    *
-   * @param isEnough looked at whenever something was said
+   * @param isEnough checked after each message
    */
   void follow(Talk talk, BooleanSupplier isEnough) throws InterruptedException {
     var mirror = new Mirror(talk, enter());
@@ -151,7 +151,7 @@ public final class SharedTalk implements Talk {
     change(() -> followers--);
   }
 
-  /** What is new to a mirror; waits until there is something. */
+  /** What a follower has not shown yet; waits until there is something. */
   private News next(Mirror mirror) throws InterruptedException {
     lock.lock();
     try {
@@ -189,7 +189,7 @@ public final class SharedTalk implements Talk {
     changed.signalAll();
   }
 
-  /** What has changed since a follower looked last. */
+  /** What has changed since a follower's last call. */
   private record News(
       List<String> lines, Map<Shared, String> steps, Optional<Question> question, boolean isOver) {}
 
@@ -207,7 +207,7 @@ public final class SharedTalk implements Talk {
     }
   }
 
-  /** A step under way; its detail is guarded by the lock. */
+  /** A step in progress; its detail is guarded by the lock. */
   private final class Shared implements Step {
     private final String what;
     private String detail = "";
@@ -227,7 +227,7 @@ public final class SharedTalk implements Talk {
     }
   }
 
-  /** One follower's picture of it, on the follower's thread. */
+  /** What one follower has shown, on the follower's thread. */
   private final class Mirror {
     private final Talk talk;
     private final Map<Shared, Step> shown = new LinkedHashMap<>();
@@ -265,7 +265,7 @@ public final class SharedTalk implements Talk {
       here.close();
     }
 
-    /** A follower that leaves in the middle of it has answered nothing: another one is asked. */
+    /** If the follower leaves before it has answered, another one is asked. */
     private void ask(Question asked) throws InterruptedException {
       Optional<GpushException> refusal = Optional.empty();
       boolean isAnswered = false;

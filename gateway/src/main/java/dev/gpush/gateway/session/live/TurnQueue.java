@@ -9,9 +9,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Who may change a session: one command at a time, in the order in which they came. A turn belongs
- * to no thread: recovery takes it before its thread exists, and hands it on to a request that waits
- * for nodes. Such a holder can be joined, and then nobody who would rather join waits for its end.
+ * Lets one command at a time change a session, in the order in which they came. A turn belongs to
+ * no thread: recovery takes it before its thread exists, and passes it to a request that waits for
+ * nodes. Such a request can be joined instead of waited for.
  */
 public final class TurnQueue {
   private final ReentrantLock lock = new ReentrantLock();
@@ -23,7 +23,7 @@ public final class TurnQueue {
   private boolean isJoinable;
   private String doing = "";
 
-  /** The end of it gives the session to the next command. */
+  /** Closing it gives the turn to the next command. */
   public interface Turn extends AutoCloseable {
     @Override
     void close();
@@ -70,7 +70,7 @@ public final class TurnQueue {
     }
   }
 
-  /** The first turn of a session that nobody else knows yet. */
+  /** The first turn of a session that no other command knows yet. */
   Turn takeFirst(String what) {
     return tryTake(what).orElseThrow(() -> new IllegalStateException("not new: " + what));
   }
@@ -104,7 +104,7 @@ public final class TurnQueue {
     }
   }
 
-  /** From now on to the end of the turn, whoever would rather join its holder than wait may. */
+  /** From now to the end of the turn, its holder can be joined. */
   void joinable(String what) {
     lock.lock();
     try {
@@ -137,7 +137,7 @@ public final class TurnQueue {
     }
   }
 
-  /** How many wait for their turn. */
+  /** How many commands wait for their turn. */
   int waiters() {
     lock.lock();
     try {
@@ -147,7 +147,7 @@ public final class TurnQueue {
     }
   }
 
-  /** Until the command that has the turn is done with it, or the limit. */
+  /** Waits until the turn ends, up to the limit. */
   void await(Duration limit) {
     long left = limit.toNanos();
     lock.lock();

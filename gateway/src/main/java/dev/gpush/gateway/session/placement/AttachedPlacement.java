@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** {@code up --attach}: how many nodes there are, and what is on them, is not wished but found. */
+/** {@code up --attach}: the number of nodes and their GPUs are found out, not requested. */
 public final class AttachedPlacement {
   private final RequestBuilder requests;
 
@@ -18,12 +18,12 @@ public final class AttachedPlacement {
     this.requests = requests;
   }
 
-  /** The wish as it is, where nothing is to be borrowed. */
+  /** The request unchanged, if nothing is borrowed. */
   public ResolvedUp of(UpRequest request, Config config, ResolvedUp wish) {
     return request.wanted().attach().map(name -> found(name, config, wish)).orElse(wish);
   }
 
-  /** The first that has it; whoever has no such things says nothing of it. */
+  /** The first backend that has it; backends without pods answer nothing. */
   private ResolvedUp found(String name, Config config, ResolvedUp wish) {
     List<Backend> candidates = requests.candidates(config, wish);
     var refusals = new ArrayList<BackendFailure.Refusal>();
@@ -42,7 +42,7 @@ public final class AttachedPlacement {
       throw new GpushException(
           new BackendFailure.NeverFits(
               first,
-              "only pods of a Kubernetes backend can be attached to",
+              "only a Kubernetes backend has pods to attach to",
               List.of("--backend NAME of one (gpush backends lists them)")));
     }
     throw Placement.nowhere(refusals);

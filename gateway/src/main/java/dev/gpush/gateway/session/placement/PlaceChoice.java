@@ -12,15 +12,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where a gang is asked for: now before later, soonest before later still, cheapest, then as
- * listed. Pure.
+ * Chooses the backends to ask: now before later, then soonest, then cheapest, then as listed. Pure.
  *
- * @param now those that would grant at once, best first: one is asked after the other
- * @param queues those that can be waited at, best first: all are asked at once
- * @param why one line; empty where there was no choice
+ * @param now backends that would grant at once, best first: tried one after the other
+ * @param queues backends with a queue, best first: all are asked at once
+ * @param why one line; empty when there was no choice
  */
 public record PlaceChoice(List<String> now, List<String> queues, String why) {
-  /** Each holds a place in somebody's queue; more would be a nuisance there. */
+  /** Each request takes a place in a queue that other users share. */
   static final int MAX_QUEUES = 4;
 
   public PlaceChoice {
@@ -46,17 +45,17 @@ public record PlaceChoice(List<String> now, List<String> queues, String why) {
     return new PlaceChoice(names(now), names(queues), PlaceText.why(offers, taken));
   }
 
-  /** Nobody can be asked. */
+  /** No backend can be asked. */
   boolean isEmpty() {
     return now.isEmpty() && queues.isEmpty();
   }
 
-  /** Who is asked first. */
+  /** The backends that are asked first. */
   List<String> first() {
     return now.isEmpty() ? queues : now.subList(0, 1);
   }
 
-  /** Why each of those that cannot be asked cannot. */
+  /** The backends that cannot be asked, and why. */
   static List<Refusal> refusals(List<Offer> offers) {
     var refusals = new ArrayList<Refusal>();
     for (Offer offer : offers) {
@@ -82,12 +81,12 @@ public record PlaceChoice(List<String> now, List<String> queues, String why) {
         : Optional.empty();
   }
 
-  /** A place without a price is paid for already. */
+  /** A backend without a price counts as free of charge. */
   private static double price(Offer offer) {
     return offer.price().orElse(0.0);
   }
 
-  /** Whoever does not know when comes after whoever does. */
+  /** A backend without an estimate comes after those with one. */
   private static Duration estimate(Offer offer) {
     return plan(offer)
         .flatMap(plan -> plan instanceof Plan.Later(_, var wait, _) ? wait : Optional.empty())

@@ -33,9 +33,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * From a wish to a whole gang: asks all eligible backends at once, chooses, reserves, and falls
- * over to the next best. {@link PlaceChoice} is the policy; {@link ReservationRace} waits at
- * several.
+ * From a request to a whole gang: asks all eligible backends at once, chooses, reserves, and falls
+ * back to the next best. {@link PlaceChoice} is the policy; {@link ReservationRace} waits in
+ * several queues.
  */
 public final class Placement {
   private final RequestBuilder requests;
@@ -71,7 +71,7 @@ public final class Placement {
     return new Outlook(offers, choice.first(), String.join("; ", why));
   }
 
-  /** Fits somewhere at some time, if not now. */
+  /** Fails unless some backend could grant the request, now or later. */
   public void requireSense(LedgerEntry intent, UpRequest request, Config config, ResolvedUp wish)
       throws InterruptedException {
     List<Offer> offers = offers(requests.candidates(config, wish), intent, request, config);
@@ -91,7 +91,7 @@ public final class Placement {
         asking.all(
             candidates,
             backend -> {
-              // Nobody is asked for anything yet, so one id does for all.
+              // Nothing is reserved yet, so one id serves for all.
               var bid = new Bid(backend.name(), intent.gang(), true);
               return requests.gang(asked(intent, backend, bid, request), config);
             });
@@ -110,7 +110,7 @@ public final class Placement {
     return entry.asking(List.of(bid), backend.inherited(request.origin().environment()));
   }
 
-  /** Of the whole gang for an hour. */
+  /** The price of the whole gang for an hour. */
   private static Optional<Double> price(Config config, String backend, LedgerEntry entry) {
     String model = entry.gpus().model().orElse("").toLowerCase(Locale.ROOT);
     return config.backends().stream()
@@ -143,7 +143,7 @@ public final class Placement {
     return new Taking(session, config, wish, request, talk);
   }
 
-  /** One session's way to its gang. Whoever has the turn calls it. */
+  /** Places the gang of one session. The caller has the turn. */
   public final class Taking {
     private final LiveSession session;
     private final Config config;
@@ -168,12 +168,12 @@ public final class Placement {
       return hasAsked;
     }
 
-    /** Nothing is asked for any more after this. */
+    /** After this nothing is requested any longer. */
     public void end() {
       race.end();
     }
 
-    /** The session is granted on return; its {@code others} are still to be given back. */
+    /** On return the session is granted; its other bids must still be released. */
     public void take() throws InterruptedException {
       if (session.isWaiting()) {
         hasAsked = true;
@@ -209,7 +209,7 @@ public final class Placement {
       }
     }
 
-    /** One after the other; false when all that could have granted now did not. */
+    /** Tries one after the other; false when none of them granted. */
     private boolean takenNow(PlaceChoice choice) throws InterruptedException {
       var left = new ArrayList<>(choice.now());
       while (!left.isEmpty()) {
@@ -230,7 +230,7 @@ public final class Placement {
               backend.name()
                   + " "
                   + PlaceText.failed(failed.failure())
-                  + "; asking "
+                  + "; trying "
                   + String.join(", ", next));
         }
       }
@@ -261,12 +261,12 @@ public final class Placement {
       waitAt(bids, race::enter);
     }
 
-    /** Under the id that the session was made with, until somebody has heard of that. */
+    /** The first bid has the id that the session was made with. */
     private Bid bid(String name) {
       return hasAsked ? requests.bid(name) : new Bid(name, session.entry().gang(), true);
     }
 
-    /** The ledger has every intent before anybody hears of it. */
+    /** Writes every bid to the ledger before its backend is asked. */
     private void ask(List<Bid> bids) {
       Backend first = backend(bids.getFirst().backend());
       sayUnused(bids);
@@ -275,7 +275,7 @@ public final class Placement {
       hasAsked = true;
     }
 
-    /** What a script says to Slurm means nothing elsewhere. */
+    /** Tells the user which settings a backend does not use. */
     private void sayUnused(List<Bid> bids) {
       for (Bid bid : bids) {
         if (!request.wanted().natives().isEmpty()
@@ -284,7 +284,7 @@ public final class Placement {
         }
         if (config.text("image").isPresent()
             && !backend(bid.backend()).capabilities().takesImages()) {
-          talk.say(bid.backend() + " has no containers: image: is not used there");
+          talk.say(bid.backend() + " runs no containers; image: is not used there");
         }
       }
     }
@@ -293,13 +293,13 @@ public final class Placement {
       return requests.gang(session.entry().with(bid), config);
     }
 
-    /** How a bid gets into the race. */
+    /** Enters a bid into the race. */
     @FunctionalInterface
     private interface Entry {
       void of(Bid bid, Backend backend, GangRequest request);
     }
 
-    /** The first whole gang stays; the others are told to stop only then. */
+    /** Keeps the first whole gang, and stops the others only then. */
     private void waitAt(List<Bid> bids, Entry entry) throws InterruptedException {
       String where = String.join(" and ", bids.stream().map(Bid::backend).toList());
       var waiting = new Waiting(bids.size() > 1);
@@ -319,7 +319,7 @@ public final class Placement {
               session.move(session.entry().won(bid, gang), backend(bid.backend()));
               race.stop();
               if (bids.size() > 1) {
-                talk.say(bid.backend() + " has it first");
+                talk.say(bid.backend() + " was first to provide the nodes");
               }
               return;
             }
@@ -338,13 +338,13 @@ public final class Placement {
             case ReservationRace.News.Broke(_, var bug) -> throw bug;
             case ReservationRace.News.Died(_, var bug) -> throw bug;
             case ReservationRace.News.Stopped(_) ->
-                throw new InterruptedException("nothing is asked for any more");
+                throw new InterruptedException("the request was stopped");
           }
         }
       }
     }
 
-    /** Whose failure is not the place's own is nobody else's business. */
+    /** Throws a failure that is not the backend's own: other backends would not help. */
     private static void requirePlace(GpushException failed) {
       switch (failed.failure()) {
         case BackendFailure _, MachineFailure _, AgentFailure _ -> {}
@@ -361,11 +361,11 @@ public final class Placement {
               () ->
                   new GpushException(
                       new BackendFailure.Unavailable(
-                          name, "it is not configured any more", "gpush backends")));
+                          name, "it is no longer configured", "gpush backends")));
     }
   }
 
-  /** What each of several says while it waits, in one line. */
+  /** The reasons of several waiting bids, in one line. */
   private static final class Waiting {
     private final Map<String, String> words = new LinkedHashMap<>();
     private final boolean isSeveral;

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * Asks all backends at once what they could grant. Who is silent does not hold up the others: once
+ * Asks all backends at once what they could grant. A silent backend does not delay the others: once
  * one could grant now, the rest have a short time left.
  */
 public final class PlanPoll {
@@ -44,7 +44,7 @@ public final class PlanPoll {
 
   private record Heard(Backend backend, Answer answer) {}
 
-  /** In the order of the backends. Where there is only one, it takes the time that it takes. */
+  /** In the order of the backends. A single backend has no limit. */
   Map<Backend, Answer> all(List<Backend> backends, Function<Backend, GangRequest> request)
       throws InterruptedException {
     if (backends.size() == 1) {
@@ -61,7 +61,7 @@ public final class PlanPoll {
                 () -> heard.add(new Heard(backend, answer(backend, request.apply(backend))))));
       }
       if (tasks.isClosed()) {
-        throw new InterruptedException("nothing is asked any more");
+        throw new InterruptedException("the backends are no longer asked");
       }
       return gathered(backends, heard);
     } finally {
@@ -100,11 +100,11 @@ public final class PlanPoll {
     } catch (GpushException failed) {
       return new Answer.Failed(failed.failure());
     } catch (RuntimeException bug) {
-      // One adapter's mistake is not the others'; it is told with the rest.
+      // A bug in one backend must not stop the others; it is reported as its answer.
       LOG.log(System.Logger.Level.ERROR, "no plan, backend=" + backend.name(), bug);
       Failure failure =
           new BackendFailure.Unavailable(
-              backend.name(), "a mistake in gpush; the log has it", "gpush gateway status");
+              backend.name(), "a bug in gpush; see gpush gateway logs", "gpush gateway log");
       return new Answer.Failed(failure);
     }
   }

@@ -110,15 +110,15 @@ public final class Preferences {
         notes);
   }
 
-  /** As long as a gang may be idle where nobody says something else. */
+  /** The configured idle time of a gang. */
   public static Duration idle(Config config) {
     return seconds(config, "lease.idle").orElse(DEFAULT_IDLE);
   }
 
-  /** What was granted is what this folder wants next time; a habit is not worth a failure. */
+  /** Remembers the granted request for this folder; failing to do so is no failure. */
   public void remember(Path root, ResolvedUp wish) {
     if (wish.attach().isPresent()) {
-      // What somebody else runs is no habit of this folder's.
+      // Borrowed pods are not remembered.
       return;
     }
     Json.Obj last =
@@ -135,11 +135,11 @@ public final class Preferences {
       Files.createDirectories(folder);
       WholeFile.write(file(root), last.pretty() + "\n", WholeFile.PRIVATE);
     } catch (IOException unwritten) {
-      // The session is there; only the next plain up asks for something else.
+      // The session exists; only a later up without options asks for something else.
     }
   }
 
-  /** What was used here last. */
+  /** The last request of this folder. */
   private record Habit(
       Optional<Integer> nodes, Optional<GpuRequest> gpus, Optional<String> backend) {
     static Habit none() {
@@ -179,7 +179,7 @@ public final class Preferences {
     List<String> names = List.of(list.split(",", -1));
     if (names.stream().anyMatch(String::isBlank)) {
       throw new GpushException(
-          new UsageFailure.BadValue("--backend", list, "names with commas between: hpc,rack"));
+          new UsageFailure.BadValue("--backend", list, "names separated by commas: hpc,rack"));
     }
     return names.stream().map(String::strip).distinct().toList();
   }

@@ -31,7 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** From what somebody wishes to what backends are asked for, and which of them. */
+/** Makes the requests to backends, and selects the backends to ask. */
 public final class RequestBuilder {
   private final GatewayIdentity identity;
   private final Backends backends;
@@ -46,14 +46,14 @@ public final class RequestBuilder {
     this.random = random;
   }
 
-  /** A new session's first entry, with a gang id that nobody has. */
+  /** A new session's first entry, with a new gang id. */
   public LedgerEntry intent(
       SessionName name, Config config, ResolvedUp wish, Backend backend, UpRequest request) {
     Map<String, String> inherit = backend.inherited(request.origin().environment());
     return intent(name, config, wish, backend, inherit);
   }
 
-  /** At the first backend that may be asked; which one it will be is decided later. */
+  /** For the first backend that may be asked; the choice is made later. */
   public LedgerEntry intent(SessionName name, Config config, ResolvedUp wish, UpRequest request) {
     return intent(name, config, wish, candidates(config, wish).getFirst(), request);
   }
@@ -86,7 +86,9 @@ public final class RequestBuilder {
         LedgerEntry.Status.begun());
   }
 
-  /** The first entry for a gang that somebody else has asked for, or this home has forgotten. */
+  /**
+   * The first entry for a gang that another home has requested, or that this home has forgotten.
+   */
   public LedgerEntry adopted(
       SessionName name, Config config, Backend backend, Gang gang, Duration idle) {
     var wish =
@@ -131,7 +133,7 @@ public final class RequestBuilder {
     return name == null ? "root" : name.toString();
   }
 
-  /** For one more backend, under an id that nobody has. */
+  /** A bid for one more backend, with a new gang id. */
   Bid bid(String backend) {
     byte[] gang = new byte[8];
     random.nextBytes(gang);
@@ -139,8 +141,8 @@ public final class RequestBuilder {
   }
 
   /**
-   * Who may be asked: those that were named, in that order, else those of the configuration. This
-   * machine is no place for GPUs unless somebody says so, or there is no other.
+   * The backends that may be asked: those that were named, in that order, else those of the
+   * configuration. This machine is not asked for GPUs unless it is named, or is the only backend.
    */
   public List<Backend> candidates(Config config, ResolvedUp wish) {
     if (!wish.backends().isEmpty()) {

@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * One request with several backends at once. Each waits on a thread of its own; what happens to it
- * is told to the one thread that calls {@link #next}, so that the ledger has one writer.
+ * One request with several backends at once. Each waits on its own thread and reports to the one
+ * thread that calls {@link #next}, so that the ledger has one writer.
  */
 final class ReservationRace {
-  /** A reservation that is stopped rolls back; longer than that is never waited for. */
+  /** How long to wait until a stopped reservation has rolled back. */
   private static final Duration END_LIMIT = Duration.ofSeconds(60);
 
   private final Tasks tasks;
@@ -31,14 +31,14 @@ final class ReservationRace {
   private final List<Task<Boolean, RuntimeException>> running = new ArrayList<>();
 
   /**
-   * @param pause before what could not be reached is resumed again
+   * @param pause before a backend that could not be reached is tried again
    */
   ReservationRace(Tasks tasks, Duration pause) {
     this.tasks = tasks;
     this.pause = pause;
   }
 
-  /** What became of one of them. */
+  /** An event of one of them. */
   sealed interface News {
     Bid bid();
 
@@ -56,12 +56,12 @@ final class ReservationRace {
     record Stopped(Bid bid) implements News {}
   }
 
-  /** Asks for it there. */
+  /** Reserves at this backend. */
   void enter(Bid bid, Backend backend, GangRequest request) {
     run(bid, () -> backend.reserve(request, waiter(bid)));
   }
 
-  /** Waits for what was asked for there before. */
+  /** Resumes a request that this backend has already. */
   void resume(Bid bid, Backend backend, GangRequest request) {
     run(bid, () -> resumed(bid, backend, request));
   }
@@ -69,7 +69,7 @@ final class ReservationRace {
   private void run(Bid bid, Work<Gang, RuntimeException> reserve) {
     running.add(tasks.fork("reserve-" + bid.backend(), () -> reserve(bid, reserve)));
     if (tasks.isClosed()) {
-      // The reservation may never begin, and tell nothing itself.
+      // The reservation may never start, and then reports nothing itself.
       news.add(new News.Stopped(bid));
     }
   }
@@ -95,7 +95,7 @@ final class ReservationRace {
         news.add(new News.Waits(bid, words));
       }
 
-      // Only when this gateway ends; a place that lost the race or was cancelled is given up.
+      // Only when this gateway ends; a bid that lost the race or was cancelled is rolled back.
       @Override
       public boolean leavesPlace() {
         return tasks.isClosed();
@@ -103,7 +103,9 @@ final class ReservationRace {
     };
   }
 
-  /** As long as the place cannot be reached, nobody can tell what became of the request. */
+  /**
+   * As long as the backend cannot be reached, the state of the request is unknown, so it is kept.
+   */
   private Gang resumed(Bid bid, Backend backend, GangRequest request) throws InterruptedException {
     while (true) {
       try {
@@ -129,12 +131,12 @@ final class ReservationRace {
     return news.take();
   }
 
-  /** Tells all that still wait to stop and roll back; does not wait for it. */
+  /** Stops all that still wait, which roll back; does not wait for that. */
   void stop() {
     running.forEach(Task::cancel);
   }
 
-  /** Stops all and waits until none can ask for anything any more. */
+  /** Stops all and waits until they have ended. */
   void end() {
     stop();
     running.forEach(reservation -> reservation.join(END_LIMIT));

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an {@code up} comes to after flags, files and habits.
+ * The effective request of an {@code up}, from flags, files and the folder's last request.
  *
  * @param backends those that may be asked; empty: all of the configuration's
  * @param explicit which of nodes, gpus and backend were asked for by flags or the project's files,
@@ -29,12 +29,12 @@ public record ResolvedUp(
     notes = List.copyOf(notes);
   }
 
-  /** What an earlier gateway has asked for. */
+  /** The request that an earlier gateway has made. */
   public static ResolvedUp of(LedgerEntry entry) {
     return new ResolvedUp(List.of(), entry.asked(), entry.lease(), Set.of(), List.of());
   }
 
-  /** Of what a backend lends, all of it. */
+  /** The request for all nodes that a backend lends. */
   ResolvedUp borrowing(String backend, Loan loan, String name) {
     var all =
         new LedgerEntry.Asked(

@@ -28,11 +28,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Ledger × discover × observe, for people: everything that ever was reserved, each proved gone or
- * there. Ends only what is the owner's own and renewed by nobody, and only when asked to.
+ * Compares the ledger with what the backends report: everything that was ever reserved, and whether
+ * it is gone. Ends only the owner's own gangs whose lease is no longer renewed, and only on
+ * request.
  */
 public final class Doctor {
-  /** Older ends were proved by the doctors of their time. */
+  /** Older ones were proved by earlier calls. */
   private static final int PROVED_ENDS = 20;
 
   /** As for a session that is given back. */
@@ -80,9 +81,9 @@ public final class Doctor {
       findings.add(
           new Finding(
               "bad",
-              "ledger entry put aside",
+              "damaged ledger entry",
               damaged.toString(),
-              Optional.of("look at it, then remove the file")));
+              Optional.of("read it, then remove the file")));
     }
     findings.sort(
         Comparator.comparingInt(finding -> List.of("bad", "warn", "ok").indexOf(finding.status())));
@@ -94,8 +95,8 @@ public final class Doctor {
         bid.isWanted() ? "ok" : "warn",
         "gang " + bid.gang() + " on " + bid.backend(),
         bid.isWanted()
-            ? "asked for too, for session " + session.name()
-            : "asked for by session " + session.name() + ", being given back",
+            ? "a second request for session " + session.name()
+            : "a request of session " + session.name() + " that is being cancelled",
         Optional.empty());
   }
 
@@ -116,7 +117,7 @@ public final class Doctor {
           new Finding(
               "bad",
               what,
-              "perhaps still held: " + entry.detail(),
+              "may still be held: " + entry.detail(),
               Optional.of("gpush down -s " + entry.name()));
       case ASKED, QUEUED, GRANTED, RELEASING, RELEASED ->
           new Finding("ok", what, state.word(), Optional.empty());
@@ -124,21 +125,21 @@ public final class Doctor {
   }
 
   /**
-   * In the ledger, not over, and not this gateway's: another machine's, or its backend is not
-   * configured any more.
+   * A session in the ledger that this gateway does not hold: another machine does, or its backend
+   * is no longer configured.
    */
   private Finding unwatched(LedgerEntry entry) {
     if (backends.named(entry.backend()).isPresent()) {
       return new Finding(
           "ok",
           "session " + entry.name(),
-          "on another machine that has this home: " + entry.holder().words(),
+          "held by another machine that uses this home: " + entry.holder().words(),
           Optional.empty());
     }
     return new Finding(
         "bad",
         "session " + entry.name(),
-        "perhaps still held on " + entry.backend() + ": " + entry.detail(),
+        "may still be held on " + entry.backend() + ": " + entry.detail(),
         Optional.of("configure backend " + entry.backend() + " again, then gpush gateway stop"));
   }
 
@@ -173,7 +174,7 @@ public final class Doctor {
     }
   }
 
-  /** Gangs of this owner that no ledger entry of ours knows. */
+  /** Gangs of this owner that are not in this home's ledger. */
   private List<Finding> strangers(Set<String> known) {
     var findings = new ArrayList<Finding>();
     for (UnknownGangs.Stranger stranger : strangers.look(known, findings)) {
@@ -185,7 +186,7 @@ public final class Doctor {
                   "bad",
                   stranger.what(),
                   session
-                      + " was held from here, is in no ledger, and is renewed by nobody;"
+                      + " was made here and is not in the ledger; its lease is no longer renewed;"
                       + " gpush doctor --end ends it",
                   Optional.of("gpush adopt " + found.session()))
               : new Finding(
@@ -194,13 +195,13 @@ public final class Doctor {
                   session
                       + " of "
                       + new Holder(found.holder()).words()
-                      + " is not in this ledger; it ends by itself at its lease",
+                      + " is not in this ledger; it ends when its lease does",
                   Optional.of("gpush adopt " + found.session() + " --take")));
     }
     return findings;
   }
 
-  /** Ends what is the owner's own and renewed by nobody; each is asked about. */
+  /** Ends the owner's own gangs whose lease is no longer renewed; asks about each. */
   public List<Finding> end(List<LiveSession> live, Talk talk) throws InterruptedException {
     var known = new HashSet<String>();
     live.forEach(session -> known.addAll(UnknownGangs.gangs(session.entry())));

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.views;
 
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GpuRequest;
@@ -28,14 +29,13 @@ import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Sessions as people see them: the ledger's word, the links' state, and what node 0's agent says of
- * the lease.
+ * Sessions as users see them: from the ledger, the links' state, and node 0's report of the lease.
  */
 public final class SessionViews {
-  /** {@code ps} must not wait for a node that is away. */
+  /** {@code ps} must not wait for an unreachable node. */
   private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
 
-  /** With the answer's limit less than the list's. */
+  /** Together with the answer's limit less than the list's. */
   private static final Duration TAKEOVER_LIMIT = Duration.ofMillis(800);
 
   /** Beyond the answer itself: what is read from files. */
@@ -70,7 +70,7 @@ public final class SessionViews {
     return views;
   }
 
-  /** One session that cannot be looked at does not hide the others. */
+  /** A session that fails does not hide the others. */
   private static SessionView within(
       Duration limit, Task<SessionView, RuntimeException> view, LiveSession session)
       throws InterruptedException {
@@ -78,7 +78,7 @@ public final class SessionViews {
       return view.get(limit);
     } catch (RuntimeException failed) {
       LOG.log(System.Logger.Level.WARNING, "no view, session=" + session.name(), failed);
-      return plain(session.entry(), "cannot be looked at; the log says why");
+      return plain(session.entry(), "its state cannot be read; see gpush gateway logs");
     } catch (TimeoutException late) {
       return plain(session.entry(), "no answer for " + DurationText.of(limit));
     }
@@ -131,7 +131,7 @@ public final class SessionViews {
 
   public SessionView of(LiveSession session, boolean isNew) {
     if (session.isBeingTakenOver()) {
-      // A new gateway links within moments; until then it would look like trouble.
+      // A new gateway links within moments; until then every session would look degraded.
       session.awaitTurn(TAKEOVER_LIMIT);
     }
     LedgerEntry entry = session.entry();
@@ -158,7 +158,7 @@ public final class SessionViews {
         isNew);
   }
 
-  /** The newest that a node holds; empty while one of them is not known. */
+  /** The newest generation of the nodes; empty while that of one node is not known. */
   private static Optional<Long> generation(List<NodeView> nodes) {
     if (nodes.stream().anyMatch(node -> node.generation().isEmpty())) {
       return Optional.empty();
@@ -167,7 +167,7 @@ public final class SessionViews {
         nodes.stream().flatMap(node -> node.generation().stream()).reduce(0L, Math::max));
   }
 
-  /** The backend that a person must log in to before the session goes on; nothing is lost. */
+  /** The backend that the user must log in to before the session continues; nothing is lost. */
   private static Optional<String> needsLogin(LiveSession session, SessionState state) {
     List<NodeInfo> nodes = session.entry().grant().map(Gang::nodes).orElse(List.of());
     boolean isAsking = nodes.isEmpty() && state != SessionState.RELEASED;
@@ -198,7 +198,7 @@ public final class SessionViews {
     };
   }
 
-  /** Nodes whose agents have begun anew: what ran there is gone. */
+  /** Nodes whose agents were replaced: the commands that ran there are gone. */
   private static List<String> anew(LiveSession session) {
     return session
         .workIfAny()
@@ -219,7 +219,7 @@ public final class SessionViews {
   }
 
   private Json status(LiveSession session) {
-    // Node 0's agent decides for the gang; the others know what it said last.
+    // Node 0's agent decides for the gang; the others repeat its last message.
     Optional<Link> first =
         session.links().stream().filter(link -> link.state() instanceof LinkState.Up).findFirst();
     if (first.isEmpty()) {
@@ -256,8 +256,8 @@ public final class SessionViews {
   }
 
   /**
-   * As this gateway has written it, else as the agent said when its link came up: a gateway that
-   * has just taken a session over has written nothing yet. Agents of older versions do not say it.
+   * As this gateway has written it, else from the agent's WELCOME, for a gateway that has just
+   * taken a session over. Agents of older versions do not send it.
    */
   private static Optional<Long> generation(LiveSession session, int node, Json welcome) {
     return session
@@ -266,7 +266,7 @@ public final class SessionViews {
         .or(() -> welcome.number("generation"));
   }
 
-  /** A second gang is never kept in silence. */
+  /** Mentions a second gang that is still held. */
   private static String detail(LedgerEntry entry) {
     List<String> holding =
         entry.others().stream()
@@ -275,14 +275,14 @@ public final class SessionViews {
             .distinct()
             .toList();
     boolean isSaid = entry.grant().isPresent() && entry.detail().isEmpty() && !holding.isEmpty();
-    return isSaid ? "giving back what was asked of " + String.join(", ", holding) : entry.detail();
+    return isSaid ? "cancelling its requests to " + String.join(", ", holding) : entry.detail();
   }
 
   private static String degradation(LiveSession session) {
     Optional<AgentFailure.Superseded> other = session.superseded();
     if (other.isPresent()) {
       String holder = new Holder(other.get().holder()).words();
-      return "held by " + holder + "; this gateway looks on (gpush up takes it over)";
+      return "held by " + holder + "; gpush up takes it over";
     }
     var parts = new ArrayList<String>();
     session
@@ -304,10 +304,10 @@ public final class SessionViews {
                   ? "needs you: gpush login " + login.get()
                   : switch (link.state()) {
                     case LinkState.Up _ -> "";
-                    case LinkState.Idle _ -> "not linked yet";
-                    case LinkState.Cut(var reason) -> "link cut: " + reason;
-                    case LinkState.Over(var reason) -> "link over: " + reason;
-                    case LinkState.Refused(var failure) -> "refused: " + failure.kind();
+                    case LinkState.Idle _ -> "not connected yet";
+                    case LinkState.Cut(var reason) -> "connection lost: " + reason;
+                    case LinkState.Over(var reason) -> "link closed: " + reason;
+                    case LinkState.Refused(var failure) -> "refused: " + FailureClause.of(failure);
                   };
       if (!text.isEmpty()) {
         parts.add("node " + index + " " + text);
@@ -315,7 +315,7 @@ public final class SessionViews {
       index++;
     }
     parts.addAll(anew(session));
-    return parts.isEmpty() ? "not linked yet" : String.join("; ", parts);
+    return parts.isEmpty() ? "not connected yet" : String.join("; ", parts);
   }
 
   private static Optional<String> needsYou(LiveSession session, int index, LinkState state) {
@@ -324,8 +324,7 @@ public final class SessionViews {
   }
 
   /**
-   * What to log in to, where the connection to a node waits for a person: at a login of its own, or
-   * at the one that all nodes of the backend are behind.
+   * The login that a node's connection waits for: its own, or the one of all nodes of the backend.
    */
   private static Optional<String> needsYou(LiveSession session, NodeInfo node, LinkState state) {
     if (state instanceof LinkState.Up) {

@@ -18,8 +18,8 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
 
 /**
  * A channel of type {@code direct-tcpip} or {@code direct-streamlocal@openssh.com}: a connection
- * that the agent makes from inside the node. The client hears that the channel is open when the
- * connection stands, and the reason when it does not.
+ * that the agent makes from inside the node. The channel opens when the connection is made, or is
+ * refused with the reason.
  */
 final class DialChannel extends AbstractServerChannel {
   private final Connections connections;
@@ -28,7 +28,7 @@ final class DialChannel extends AbstractServerChannel {
   private final Outlet outlet = new Outlet(this);
   private final AtomicBoolean isOpen = new AtomicBoolean();
 
-  /** Reads from the channel's opening message where to go. */
+  /** Reads the destination from the channel's opening message. */
   @FunctionalInterface
   interface Target {
     Json.Obj read(Buffer opening);
@@ -86,7 +86,10 @@ final class DialChannel extends AbstractServerChannel {
     super.preClose();
   }
 
-  /** Until the connection stands the client cannot close the channel; only its end does. */
+  /**
+   * Until the connection is made the client cannot close the channel; only its own disconnection
+   * does.
+   */
   private final class Dial implements Connections.Asker {
     private final Json.Obj request;
 

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.session.ConnectionService;
 
 /**
- * The client's own ssh agent, as a socket on the node ({@code ssh -A}). It is there before the
- * program starts, and goes with the program's channel. Only the user of the node can open it. When
+ * The client's own ssh agent, as a socket on the node ({@code ssh -A}). It exists before the
+ * program starts, and ends with the program's channel. Only the user of the node can open it. When
  * it cannot be made, the program starts without.
  */
 final class ForwardedAgent implements Connections.Asker {
@@ -31,7 +31,7 @@ final class ForwardedAgent implements Connections.Asker {
   private boolean closed;
 
   /**
-   * @param start what is to be done once the socket is there, or cannot be made
+   * @param start called once the socket exists, or could not be made
    */
   ForwardedAgent(ConnectionService service, Runnable start) {
     this.service = service;
@@ -41,7 +41,7 @@ final class ForwardedAgent implements Connections.Asker {
     this.path = "/tmp/gpush-agent-" + HexFormat.of().formatHex(name);
   }
 
-  /** What programs know it by; empty when it is not there. */
+  /** The path for programs; empty when there is no socket. */
   Optional<String> path() {
     lock.lock();
     try {
@@ -61,7 +61,7 @@ final class ForwardedAgent implements Connections.Asker {
     return new Listening(stream);
   }
 
-  /** The program will be refused in the same way, and say why. */
+  /** The program will be refused for the same reason, and reports it. */
   @Override
   public void refused(RefusalText text) {
     start.run();

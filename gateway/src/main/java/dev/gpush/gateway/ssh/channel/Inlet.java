@@ -12,11 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.channel.AbstractChannel;
 
 /**
- * From the client to the node: takes what SSHD received, gives it to the link as far as the link
- * has room, and gives the client new window only for what the link has taken. What waits here is
- * therefore never more than the window that was granted.
+ * From the client to the node: takes bytes from SSHD, passes them to the link as far as the link
+ * has room, and grants the client new window only for bytes that the link has taken. So at most the
+ * granted window waits here.
  *
- * <p>One thread at a time moves bytes ({@code moving}); others leave theirs in the queue for it.
+ * <p>One thread at a time moves bytes ({@code moving}); other threads leave theirs in the queue.
  * Nothing blocks.
  */
 final class Inlet {
@@ -39,12 +39,12 @@ final class Inlet {
     this.channel = channel;
   }
 
-  /** From now on there is somewhere to go. */
+  /** From now on bytes can be sent. */
   void attach(LinkStream opened) {
     change(() -> stream = Optional.of(opened));
   }
 
-  /** Copies: SSHD uses its buffer again, and the link may have to send the bytes twice. */
+  /** Copies: SSHD reuses its buffer, and the link may have to send the bytes twice. */
   void data(byte[] source, int offset, int length) {
     ByteBuffer copy = ByteBuffer.wrap(Arrays.copyOfRange(source, offset, offset + length));
     change(() -> waiting.add(copy));
@@ -56,14 +56,14 @@ final class Inlet {
   }
 
   /**
-   * The client is gone. As with sshd, what it sent before still reaches the node, however long that
-   * takes.
+   * The client is gone. As with sshd, bytes that it sent before still reach the node, however long
+   * that takes.
    */
   void close() {
     change(() -> closed = true);
   }
 
-  /** The client is gone, and what waits is of no use any more: a terminal is hung up at once. */
+  /** The client is gone, and waiting bytes are dropped: a terminal is hung up at once. */
   void abort() {
     change(
         () -> {
@@ -98,7 +98,7 @@ final class Inlet {
     }
   }
 
-  /** Does one thing; false when nothing can be done now, and then others may move. */
+  /** Does one step; false when nothing can be done now, and then another thread may continue. */
   private boolean step() {
     Optional<Step> step;
     lock.lock();
@@ -111,7 +111,7 @@ final class Inlet {
     return step.isPresent() && step.orElseThrow().run();
   }
 
-  /** What is done without the lock; true when there may be more to do. */
+  /** A step that is done without the lock; true when there may be more to do. */
   @FunctionalInterface
   private interface Step {
     boolean run();

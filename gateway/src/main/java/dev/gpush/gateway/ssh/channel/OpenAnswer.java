@@ -12,8 +12,8 @@ import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
- * Refuses to open a channel, with our own words: SSHD would say "Generic error" whatever the
- * reason. Its future is therefore never told.
+ * Refuses to open a channel, with a reason of gpush: SSHD would send "Generic error" whatever the
+ * reason. So its future is never completed.
  */
 final class OpenAnswer {
   private OpenAnswer() {}
@@ -46,7 +46,7 @@ final class OpenAnswer {
       packet.putString("");
       channel.getSession().writePacket(packet);
     } catch (IOException gone) {
-      // Nobody is left to be told.
+      // The client is gone.
     }
     channel.close(true);
     return pending(channel);

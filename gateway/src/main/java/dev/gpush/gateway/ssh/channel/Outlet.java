@@ -14,21 +14,21 @@ import org.apache.sshd.common.util.buffer.Buffer;
 import org.apache.sshd.common.util.threads.ThreadUtils;
 
 /**
- * From the node to the client: cuts what came over the link into packets as the client's window
- * allows, and gives the link credit again for what was written. What waits here is bounded by the
- * stream's credit. What is to follow the bytes, such as the end of file and the exit status, waits
+ * From the node to the client: cuts bytes from the link into packets as the client's window allows,
+ * and returns credit to the link for bytes that were written. The waiting bytes are bounded by the
+ * stream's credit. Actions that follow the bytes, such as the end of file and the exit status, wait
  * in the same queue.
  *
- * <p>One thread at a time writes ({@code writing}): the one that brings bytes when all is quiet,
- * which is fast for a keystroke, and SSHD's I/O threads when packets are under way, which leaves
- * the link's thread free in bulk transfers. SSHD's own asynchronous stream is not used because it
- * copies what does not fit into one packet.
+ * <p>One thread at a time writes ({@code writing}): the one that brings bytes when nothing is in
+ * progress, which is fast for a keystroke, and SSHD's I/O threads when packets are being written,
+ * which leaves the link's thread free in bulk transfers. SSHD's own asynchronous stream is not used
+ * because it copies data that does not fit into one packet.
  */
 final class Outlet {
   private static final int STANDARD_ERROR = 1;
 
   /**
-   * Pieces up to this that wait behind others are joined: alone each costs far more than its bytes.
+   * Pieces up to this that wait behind others are joined: each alone costs far more than its bytes.
    */
   private static final int SMALL = 1 << 10;
 
@@ -44,7 +44,7 @@ final class Outlet {
   private boolean held;
   private int underWay;
 
-  /** What waits: bytes, or something to be done when all before was written. */
+  /** A waiting item: bytes, or an action for when everything before it was written. */
   private sealed interface Item {
     record Bytes(boolean isMain, ByteBuffer bytes, IntConsumer consumed) implements Item {
 
@@ -85,7 +85,7 @@ final class Outlet {
     }
   }
 
-  /** Nobody reads any more: bytes are dropped, and what was to follow them is done. */
+  /** The reader is gone: drops bytes, and runs the actions that follow them. */
   void drop() {
     synchronized (this) {
       dropping = true;
@@ -98,7 +98,7 @@ final class Outlet {
     return dropping;
   }
 
-  /** Something of our own for the person to read. */
+  /** A message of gpush for the user. */
   void errorText(String text) {
     ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     if (bytes.hasRemaining() && !isDropping()) {
@@ -106,7 +106,7 @@ final class Outlet {
     }
   }
 
-  /** To be done when all that was given before is written. It runs in turn, and must not block. */
+  /** Adds an action for when everything before it was written. It must not block. */
   void then(Action action) {
     add(new Item.Then(action));
   }
@@ -148,7 +148,7 @@ final class Outlet {
     write();
   }
 
-  /** Looks again: the client's window has grown, or a packet was written. */
+  /** Continues: the client's window has grown, or a packet was written. */
   void write() {
     synchronized (this) {
       if (writing) {
@@ -173,7 +173,7 @@ final class Outlet {
     return true;
   }
 
-  /** Does one thing; false when nothing can be done now, and then others may write. */
+  /** Does one step; false when nothing can be done now, and then another thread may write. */
   private boolean step() throws IOException {
     Optional<Action> action;
     synchronized (this) {

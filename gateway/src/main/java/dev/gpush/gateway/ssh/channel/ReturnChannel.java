@@ -16,8 +16,8 @@ import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
  * A connection that came to a port or socket on the node and goes back to the client ({@code -R},
- * or its ssh agent): a channel that we open. What comes from the node before the client has
- * answered waits.
+ * or its ssh agent): a channel that the gateway opens. Bytes from the node wait until the client
+ * has answered.
  */
 public final class ReturnChannel extends AbstractClientChannel {
   private final LinkStream stream;
@@ -26,7 +26,7 @@ public final class ReturnChannel extends AbstractClientChannel {
   private final Outlet outlet = new Outlet(this);
 
   /**
-   * @param details writes what the opening message of this type carries
+   * @param details writes the fields of this type's opening message
    */
   public ReturnChannel(String type, LinkStream stream, Consumer<Buffer> details) {
     super(type);
@@ -35,7 +35,7 @@ public final class ReturnChannel extends AbstractClientChannel {
     outlet.hold();
   }
 
-  /** Asks the client to take the connection; empty when there is no client or no room any more. */
+  /** Asks the client to take the connection; empty when there is no client or no more room. */
   public static Optional<StreamReceiver> open(ConnectionService service, ReturnChannel channel) {
     if (OpenAnswer.isFull(service.getSession())) {
       return Optional.empty();

@@ -53,7 +53,7 @@ final class SessionChannel extends AbstractServerChannel {
     this.connections = connections;
   }
 
-  // ---- what the client asks; on the connection's thread
+  // ---- requests of the client; on the connection's thread
 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
@@ -125,8 +125,8 @@ final class SessionChannel extends AbstractServerChannel {
   }
 
   /**
-   * Success is said before the node is known: a client waits for it before it sends anything, and
-   * what goes wrong later is said on stderr.
+   * Reports success before the node is known: a client waits for that before it sends anything, and
+   * later failures are written to stderr.
    */
   private Result start(SessionRequest.Program program) {
     if (started) {
@@ -170,8 +170,8 @@ final class SessionChannel extends AbstractServerChannel {
   }
 
   /**
-   * The reader of our output is gone ({@code ssh host yes | head -1}): the program shall get
-   * SIGPIPE when it writes.
+   * The reader of the output is gone ({@code ssh host yes | head -1}): the program must get SIGPIPE
+   * when it writes.
    */
   private Result readerIsGone() {
     outlet.drop();
@@ -184,9 +184,7 @@ final class SessionChannel extends AbstractServerChannel {
     inlet.data(data, offset, Math.toIntExact(length));
   }
 
-  /**
-   * A client has no stderr to send; what comes all the same is dropped, and its window given back.
-   */
+  /** A client should send no stderr; if it does, it is dropped and its window returned. */
   @Override
   protected void doWriteExtendedData(byte[] data, int offset, long length) throws IOException {
     getLocalWindow().release(length);
@@ -233,7 +231,7 @@ final class SessionChannel extends AbstractServerChannel {
     return environment;
   }
 
-  // ---- what the node says; on the link's thread, or on the one that opens the stream
+  // ---- events from the node; on the link's thread, or on the one that opens the stream
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
@@ -296,8 +294,8 @@ final class SessionChannel extends AbstractServerChannel {
     }
 
     /**
-     * The program has ended, and what it left behind still writes. As sshd does, we send the status
-     * now and take no more input; the end of file comes when the last writer has closed.
+     * The program has ended, and its children still write. As with sshd, the status is sent now and
+     * no more input is accepted; the end of file comes when the last writer has closed.
      */
     @Override
     public void message(Json.Obj message) {
@@ -330,7 +328,7 @@ final class SessionChannel extends AbstractServerChannel {
     }
   }
 
-  /** Tells the client how the program ended; empty when this does not say so. */
+  /** The action that reports how the program ended; empty when the reason has no status. */
   private Optional<Outlet.Action> status(Json.Obj reason) {
     Optional<Outlet.Action> exit =
         reason.number("exit").map(number -> () -> sendExitStatus(number.intValue()));
@@ -356,7 +354,7 @@ final class SessionChannel extends AbstractServerChannel {
         });
   }
 
-  /** Nobody reads the client's input any more. Only OpenSSH's clients know this request. */
+  /** The client's input is no longer read. Only OpenSSH's clients know this request. */
   private void sendEndOfWrite() throws IOException {
     boolean isOpenSsh = String.valueOf(getSession().getClientVersion()).contains("-OpenSSH");
     if (isOpenSsh && !isEofSignalled()) {

@@ -13,7 +13,9 @@ import java.util.regex.Pattern;
  * program. Used on the connection's thread only.
  */
 final class SessionRequest {
-  /** What sshd's AcceptEnv takes with us; a client may not set PATH or LD_PRELOAD. */
+  /**
+   * The variables that clients may set, as sshd's AcceptEnv; PATH or LD_PRELOAD are not among them.
+   */
   private static final Pattern ACCEPTED =
       Pattern.compile("LANG|LC_[A-Z_]+|COLORTERM|TERM_PROGRAM(_VERSION)?|GIT_PROTOCOL|TERM|TZ");
 
@@ -30,7 +32,7 @@ final class SessionRequest {
     record FileTransfer() implements Program {}
   }
 
-  /** False when this variable is not taken. */
+  /** False when this variable is not accepted. */
   boolean setVariable(String name, String value) {
     int more = name.length() + value.length();
     if (!ACCEPTED.matcher(name).matches()
@@ -63,8 +65,8 @@ final class SessionRequest {
   }
 
   /**
-   * A shell with a terminal is where a person works: it starts in the workspace. All else starts at
-   * home, as with sshd.
+   * A shell with a terminal starts in the workspace, because the user works there. Everything else
+   * starts in the home folder, as with sshd.
    */
   Json.Obj on(Route.Node node, Program program, Map<String, String> ofConnection) {
     var environment = new LinkedHashMap<>(node.environment());

@@ -13,7 +13,7 @@ public final class TerminalModes {
 
   private TerminalModes() {}
 
-  /** What can be read; the rest of a broken encoding is left out, as sshd does. */
+  /** The modes that can be read; as with sshd, the rest of a broken encoding is ignored. */
   public static Map<Integer, Long> parse(byte[] encoded) {
     var modes = new LinkedHashMap<Integer, Long>();
     var bytes = ByteBuffer.wrap(encoded);

@@ -3,31 +3,31 @@ package dev.gpush.gateway.ssh.connection;
 import dev.gpush.gateway.ssh.socket.LoginLimits;
 import java.time.Duration;
 
-/** What one client may cost. */
+/** The limits of one client. */
 public final class ClientLimits {
   private ClientLimits() {}
 
   /**
    * Channels of one connection: an editor needs tens, a browser behind a SOCKS proxy a thousand. It
    * is half of the streams of a node's link, so that there is room for another connection. OpenSSH
-   * ends at its descriptors, of which it usually has 1,024.
+   * is limited by its descriptors, of which it usually has 1,024.
    */
   public static final int CHANNELS = 2_048;
 
   /**
    * Logins at a time: each computes keys on a core, so more of them only make each take longer. As
-   * many wait as a tool may start at once. Five seconds of silence are far more than a client needs
-   * for its first line, also beside two hundred others.
+   * many may wait as a tool starts at once. Five seconds of silence are far more than a client
+   * needs for its first line, also beside two hundred others.
    */
   public static final LoginLimits LOGINS = new LoginLimits(16, 1_024, Duration.ofSeconds(5));
 
   /**
-   * From the beginning of service to the end of authentication; nobody types anything in between,
+   * From the beginning of service to the end of authentication; the user types nothing in between,
    * but the machine may be busy.
    */
   public static final Duration LOGIN = Duration.ofSeconds(60);
 
-  /** As sshd: a client with several keys may offer some before ours. */
+  /** As sshd: a client with several keys may offer others first. */
   public static final int AUTHENTICATION_ATTEMPTS = 6;
 
   /**
@@ -38,7 +38,7 @@ public final class ClientLimits {
 
   /**
    * The largest packet that a client may send: the usual 32 KiB, of which clients do not send more,
-   * less what the link puts before it. So it travels on as one message where 32 KiB are one.
+   * less the link's header. So it is forwarded as one message where the limit is 32 KiB.
    */
   public static final int PACKET_BYTES = (32 << 10) - 20;
 

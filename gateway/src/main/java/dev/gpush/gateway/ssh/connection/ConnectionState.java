@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.common.AttributeRepository.AttributeKey;
 import org.apache.sshd.common.session.Session;
 
-/** What belongs to one connection and outlives its channels; kept with SSHD's session. */
+/** The state of one connection beside its channels; kept with SSHD's session. */
 public final class ConnectionState {
   private static final AttributeKey<ConnectionState> KEY = new AttributeKey<>();
 
@@ -22,7 +22,7 @@ public final class ConnectionState {
         });
   }
 
-  /** False once the client has said that it opens no more of them; forwarding goes on. */
+  /** False once the client has announced that it opens no more of them; forwarding continues. */
   public boolean allowsSessions() {
     return allowsSessions.get();
   }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What one connection has listening on its node; all of it ends with the connection. */
+/** The listeners of one connection on its node; all end with the connection. */
 public final class Listeners {
 
   // guarded by this
@@ -21,7 +21,7 @@ public final class Listeners {
         && streams.putIfAbsent(name, stream) == null;
   }
 
-  /** Stops listening there; false when we did not. */
+  /** Stops listening there; false when there was no such listener. */
   public boolean cancel(String name) {
     Optional<LinkStream> stream;
     synchronized (this) {

@@ -9,9 +9,8 @@ import org.apache.sshd.common.session.Session;
 import org.apache.sshd.common.util.buffer.Buffer;
 
 /**
- * Answers global requests in the order in which they were asked, as the protocol wants: a reply
- * does not say to which request it belongs. Opening a port on the node takes a while, and a
- * keep-alive behind it must wait for its turn.
+ * Answers global requests in the order of the requests, as the protocol requires: a reply does not
+ * name its request. Opening a port on the node takes a while, and a keep-alive after it must wait.
  */
 public final class Replies {
   private final ReentrantLock lock = new ReentrantLock();
@@ -19,7 +18,7 @@ public final class Replies {
   // guarded by lock
   private final ArrayDeque<Slot> waiting = new ArrayDeque<>();
 
-  /** The place of one reply in the row. */
+  /** The place of one reply in the order. */
   public final class Slot {
     private final Session session;
     private final boolean isWanted;

@@ -1,6 +1,6 @@
 /**
- * What belongs to one client's connection beside its channels: what it may cost, what listens for
- * it, the order of its replies.
+ * The state of one client's connection beside its channels: its limits, its listeners, the order of
+ * its replies.
  */
 @NullMarked
 package dev.gpush.gateway.ssh.connection;

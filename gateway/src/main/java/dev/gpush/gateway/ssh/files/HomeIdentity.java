@@ -7,8 +7,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Who this home is to ssh clients: a name made of its host key, so that two homes on one machine
- * are never taken for each other, whatever ports they have.
+ * The identity of this home for ssh clients: a name made from its host key, so that clients never
+ * confuse two homes on one machine, whatever ports they have.
  *
  * @param hostKey type and base64, as in known_hosts
  */
@@ -28,8 +28,8 @@ public record HomeIdentity(String name, String hostKey) {
   }
 
   /**
-   * What we call ourselves on the wire. It must begin with OpenSSH: only then does an OpenSSH
-   * client say that nobody reads any more ({@code ssh host yes | head -1} would never end).
+   * The server's version string. It must start with OpenSSH: only then does an OpenSSH client
+   * report that its output is no longer read ({@code ssh host yes | head -1} would never end).
    */
   public String banner() {
     return "OpenSSH_9.9 " + name;

@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.talk.Talk;
 import java.io.ByteArrayOutputStream;
@@ -16,9 +17,9 @@ import java.util.Arrays;
 import java.util.Optional;
 
 /**
- * One line at the top of a person's ssh config. At the top, because an Include further down would
+ * One line at the top of the user's ssh config. At the top, because an Include further down would
  * belong to the Host above it, and because ssh takes the first value that it finds. Nothing else in
- * the file changes, not a byte; a file that we made is removed again once only our line is left.
+ * the file changes; a file that gpush made is removed once only that line is left.
  */
 final class IncludeLine {
   private static final String MADE_BY_US = "# made by gpush link\n";
@@ -51,7 +52,7 @@ final class IncludeLine {
     talk.confirm("Add one Include line to the top of " + userConfig + "?", "--yes");
     write(
         before.map(bytes -> joined(line, bytes)).orElseGet(() -> joined(bytes(MADE_BY_US), line)));
-    talk.say("linked: ssh and editors find your sessions by name now (undo: gpush link --remove)");
+    talk.say("linked: ssh and editors now find your sessions by name (undo: gpush link --remove)");
   }
 
   void remove(Talk talk) {
@@ -70,10 +71,13 @@ final class IncludeLine {
     } else {
       write(withoutNote(after));
     }
-    talk.say("unlinked: the Include line is out of " + userConfig);
+    talk.say("unlinked: removed the Include line from " + userConfig);
   }
 
-  /** The note that we made the file is worth nothing once there is more in it. */
+  /**
+   * Removes the note that gpush made the file, because it no longer holds once the file has more in
+   * it.
+   */
   private static byte[] withoutNote(byte[] content) {
     byte[] note = bytes(MADE_BY_US);
     boolean hasNote =
@@ -90,7 +94,8 @@ final class IncludeLine {
   }
 
   /**
-   * Where our line begins, exactly as we wrote it and at the beginning of a line; -1 if nowhere.
+   * The position of the Include line, exactly as gpush wrote it and at the beginning of a line; -1
+   * if there is none.
    */
   private int find(byte[] content) {
     for (int at = 0; at + line.length <= content.length; at++) {
@@ -112,7 +117,10 @@ final class IncludeLine {
     }
   }
 
-  /** Through a symbolic link, as people keep their files in a repository; with the same mode. */
+  /**
+   * Writes through a symbolic link, because users keep such files in repositories; with the same
+   * mode.
+   */
   private void write(byte[] content) {
     try {
       Path file = userConfig;
@@ -130,7 +138,7 @@ final class IncludeLine {
     }
   }
 
-  /** A file that says "do not write" is respected, although its folder would let us replace it. */
+  /** Respects a read-only file, although its folder would allow replacing it. */
   private static void requireWritable(Path file) throws IOException {
     if (!Files.isWritable(file)) {
       throw new IOException("it is read-only");
@@ -146,9 +154,9 @@ final class IncludeLine {
   }
 
   private GpushException unusable(IOException failed) {
-    String reason = failed.getMessage() == null ? failed.toString() : failed.getMessage();
     return new GpushException(
-        new ConfigFailure.Unreadable(userConfig.toString(), "cannot be changed: " + reason),
+        new ConfigFailure.Unreadable(
+            userConfig.toString(), "cannot be changed: " + FileReason.of(failed)),
         failed);
   }
 }

@@ -32,7 +32,7 @@ import org.apache.sshd.common.util.security.eddsa.generic.GenericOpenSSHEd25519P
 import org.apache.sshd.common.util.security.eddsa.generic.GenericSignatureEd25519;
 
 /**
- * Ed25519 by the JDK. SSHD 2 knows it only by Bouncy Castle's security provider, whose several
+ * Ed25519 by the JDK. SSHD 2 has it only through Bouncy Castle's security provider, whose several
  * hundred classes come from a signed jar and were most of the gateway's start. Bouncy Castle's
  * plain classes are still used, for the key exchanges that the JDK does not have.
  */
@@ -42,7 +42,10 @@ public final class JdkEd25519 implements EdDSASupport<EdECPublicKey, EdECPrivate
 
   private JdkEd25519() {}
 
-  /** For the whole process, because SSHD has it so; before anything else of SSHD is used. */
+  /**
+   * Registers it for the whole process, as SSHD requires; must be called before anything else of
+   * SSHD.
+   */
   public static void register() {
     SecurityUtils.setAPrioriDisabledProvider(SecurityUtils.BOUNCY_CASTLE, true);
     SecurityUtils.registerSecurityProvider(new Registrar());

@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -19,8 +20,8 @@ import org.apache.sshd.common.config.keys.writer.openssh.OpenSSHKeyPairResourceW
 import org.apache.sshd.common.util.security.SecurityUtils;
 
 /**
- * The two keys of a home, made on first use, in OpenSSH's own format: the host key that we show,
- * and the user key that lets clients in.
+ * The two keys of a home, made on first use, in OpenSSH's own format: the server's host key, and
+ * the user key that clients use.
  */
 public final class KeyFiles {
   private final Path folder;
@@ -60,7 +61,11 @@ public final class KeyFiles {
       return read(file);
     } catch (IOException | GeneralSecurityException failed) {
       throw new GpushException(
-          new GatewayFailure.HomeUnusable(file.toString(), String.valueOf(failed.getMessage())),
+          new GatewayFailure.HomeUnusable(
+              file.toString(),
+              failed instanceof IOException broken
+                  ? FileReason.of(broken)
+                  : "it is not a usable private key"),
           failed);
     }
   }

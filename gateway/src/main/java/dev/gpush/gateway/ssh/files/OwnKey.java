@@ -7,9 +7,9 @@ import org.apache.sshd.server.auth.pubkey.PublickeyAuthenticator;
 import org.apache.sshd.server.session.ServerSession;
 
 /**
- * Lets in who has this home's user key, whatever the user name: names are looked up only once the
- * key has been proven, so nobody else can learn which sessions there are, not even from the time
- * that an answer takes.
+ * Accepts a client that has this home's user key, whatever the user name: names are looked up only
+ * after the key was proved, so other clients cannot learn which sessions there are, not even from
+ * the time of an answer.
  */
 public final class OwnKey implements PublickeyAuthenticator {
   private final byte[] accepted;

@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,9 +11,10 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Which port this home listens on. Editors and known hosts remember it, so it stays: the last one
- * comes first, then some that follow from the home's path. They lie below the ports that systems
- * give to outgoing connections, so that no browser takes ours while the gateway rests.
+ * The port that this home listens on. Editors and known_hosts remember it, so it stays the same:
+ * the last one is tried first, then some that are derived from the home's path. They are below the
+ * ports that systems use for outgoing connections, so that no other program gets the port while the
+ * gateway is stopped.
  */
 public final class PortMemory {
   private static final int FIRST = 22_000;
@@ -62,8 +64,7 @@ public final class PortMemory {
       }
     } catch (IOException failed) {
       throw new GpushException(
-          new GatewayFailure.HomeUnusable(file().toString(), String.valueOf(failed.getMessage())),
-          failed);
+          new GatewayFailure.HomeUnusable(file().toString(), FileReason.of(failed)), failed);
     }
   }
 }

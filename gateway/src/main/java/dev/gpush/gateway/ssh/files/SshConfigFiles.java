@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.files;
 
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.talk.Talk;
@@ -13,7 +14,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** The files in the home that ssh clients read, and the way to them from the person's own file. */
+/** The files in the home that ssh clients read, and their Include line in the user's own file. */
 public final class SshConfigFiles implements SshAccess {
   private final Path home;
   private final IncludeLine include;
@@ -60,8 +61,7 @@ public final class SshConfigFiles implements SshAccess {
 
   private static GpushException unusable(Path file, IOException failed) {
     return new GpushException(
-        new GatewayFailure.HomeUnusable(file.toString(), String.valueOf(failed.getMessage())),
-        failed);
+        new GatewayFailure.HomeUnusable(file.toString(), FileReason.of(failed)), failed);
   }
 
   @Override

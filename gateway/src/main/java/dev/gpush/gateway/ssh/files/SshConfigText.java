@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What OpenSSH reads. Every host has a block of its own with everything in it: OpenSSH cannot route
- * by user name, and editors list only hosts that are written out. What a person has set for all
- * hosts ({@code ProxyJump}, {@code ControlMaster}) must not apply to a server on the same machine.
+ * The configuration for OpenSSH. Every host has its own complete block: OpenSSH cannot route by
+ * user name, and editors list only hosts that are written out. Settings of the user for all hosts
+ * ({@code ProxyJump}, {@code ControlMaster}) must not apply to a server on the same machine.
  */
 record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alias, int port) {
   private static final String HEAD =
@@ -33,14 +33,14 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
   }
 
   /**
-   * Takes the word {@code none} to OpenSSH alone: it ends the search for {@code ProxyCommand} and
+   * Gives the word {@code none} only to OpenSSH: it ends the search for {@code ProxyCommand} and
    * for {@code ProxyJump}, whatever follows for all hosts. Other readers take {@code none} for a
-   * host or a program, in {@code ProxyJump} all that are known to us, and never connect. The npm
+   * host or a program, in {@code ProxyJump} all readers that were tried, and never connect. The npm
    * package ssh-config, which open-remote-ssh uses, knows no criterion that begins with {@code !}
    * and leaves such a block out; it takes criteria in pairs, so {@code !canonical} would be an
-   * error to it. What reads the block all the same and tells letters apart does not find {@code
-   * ProxyCommand} in it. It stands at the end because the simplest readers do not know Match at
-   * all, and give its lines to the Host above it.
+   * error to it. A case-sensitive reader that does read the block does not find {@code
+   * ProxyCommand} in it. It stands at the end because the simplest readers do not know Match, and
+   * add its lines to the Host above it.
    */
   private static String withoutProxy(List<NodeName> hosts) {
     return """

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where the SSH face keeps its files, and how it is brought back.
+ * Where the SSH server has its files, and how ssh starts it.
  *
- * @param home {@code $GPUSH_HOME}: keys, the port, and what ssh clients read lie in it
+ * @param home {@code $GPUSH_HOME}, with the keys, the port and the files that ssh clients read
  * @param launcher the command that starts gpush, without arguments: {@code __wake} is added
- * @param userConfig the person's own {@code ~/.ssh/config}; only touched by {@code gpush link}
+ * @param userConfig the user's own {@code ~/.ssh/config}; only {@code gpush link} changes it
  */
 public record SshServerSettings(Path home, List<String> launcher, Path userConfig) {
   public SshServerSettings {

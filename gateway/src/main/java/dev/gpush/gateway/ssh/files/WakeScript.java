@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The script that ssh runs before it connects. When the gateway lives it costs a few milliseconds:
- * it reads the greeting from the port, which only this home's gateway gives. Else it runs the
- * launcher, which starts the gateway and returns once it serves.
+ * The script that ssh runs before it connects. If the gateway runs it takes a few milliseconds: it
+ * reads the greeting from the port, which only this home's gateway sends. Else it runs the
+ * launcher, which starts the gateway and returns when it is ready.
  */
 public record WakeScript(
     List<String> launcher, Path home, Path portFile, String greeting, int port) {
@@ -26,7 +26,7 @@ public record WakeScript(
     status=$?
     port=%d
     read -r now <%s 2>/dev/null && if [ "$now" != "$port" ]; then
-      echo "gpush: port $port is taken; from now on it is $now. Run your command again." >&2
+      echo "gpush: another program uses port $port; gpush now uses $now. Run your command again." >&2
     fi
     exit $status
     """

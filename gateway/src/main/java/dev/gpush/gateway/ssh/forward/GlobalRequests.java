@@ -17,7 +17,7 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
     this.connections = connections;
   }
 
-  /** All replies are ours, because they must keep their order. */
+  /** All replies are sent from here, because they must keep their order. */
   @Override
   public Result process(ConnectionService service, String name, boolean wantReply, Buffer request) {
     Session session = service.getSession();
@@ -32,7 +32,8 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
         connection.noMoreSessions();
         reply.succeed();
       }
-      // keepalive@openssh.com among them: any answer says that we live, and sshd's is this one.
+      // keepalive@openssh.com is among them: any answer proves that the server works; sshd sends
+      // this one.
       default -> reply.fail();
     }
     return Result.Replied;

@@ -21,7 +21,7 @@ import org.apache.sshd.common.util.buffer.Buffer;
  * A port or socket on the node whose connections go back to the client: asks the agent to listen,
  * answers the client, and opens a channel for each connection.
  *
- * @param wanted where the client said that it shall listen: what a channel's opening repeats
+ * @param wanted the address that the client asked for, which a channel's opening repeats
  */
 record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
     implements Connections.Asker {
@@ -32,7 +32,7 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
 
     record Socket(String path) implements Place {}
 
-    /** By which it is cancelled. */
+    /** The name by which it is cancelled. */
     default String name() {
       return switch (this) {
         case Port(var host, var number) -> host + ":" + number;
@@ -41,7 +41,9 @@ record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
     }
   }
 
-  /** Ports are bound to the node's loopback whatever the client says, as with GatewayPorts no. */
+  /**
+   * Ports are bound to the node's loopback whatever the client asks for, as with GatewayPorts no.
+   */
   @Override
   public Json.Obj request(Route.Node node) {
     return switch (wanted) {

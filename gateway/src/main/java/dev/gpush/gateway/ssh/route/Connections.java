@@ -9,7 +9,7 @@ import java.util.function.Function;
 import org.apache.sshd.common.session.Session;
 
 /**
- * From a client's user name to a stream on its node; on threads of their own, because it may take a
+ * Opens streams on the node of a client's user name; on their own threads, because it may take a
  * while.
  */
 public final class Connections {
@@ -21,7 +21,7 @@ public final class Connections {
     this.routes = routes;
   }
 
-  /** What a channel asks for, and what it hears. */
+  /** A channel's request, and its answers. */
   public interface Asker {
     /** The OPEN of the stream, now that the node is known. */
     Json.Obj request(Route.Node node);
@@ -29,7 +29,7 @@ public final class Connections {
     /** Makes the receiver; called on the thread that opens the stream. */
     StreamReceiver receiver(LinkStream stream);
 
-    /** Whether the client has gone away meanwhile; then nothing is opened. */
+    /** Whether the client has disconnected meanwhile; then nothing is opened. */
     default boolean isGone() {
       return false;
     }
@@ -60,7 +60,9 @@ public final class Connections {
     } catch (RuntimeException bug) {
       asker.refused(
           new RefusalText(
-              "this is a bug in gpush, not your mistake", bug.toString(), "gpush gateway status"));
+              "this is a bug in gpush, not your mistake",
+              "the gateway's log has the details",
+              "gpush gateway logs"));
       throw bug;
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
@@ -70,6 +72,6 @@ public final class Connections {
 
   private static RefusalText stopping() {
     return new RefusalText(
-        "gpush is stopping", "the gateway was told to end", "the same command again");
+        "gpush is stopping", "the gateway was asked to stop", "the same command again");
   }
 }

@@ -4,7 +4,7 @@ import dev.gpush.core.session.SessionName;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A session as ssh clients see it: so many hosts. */
+/** A session as ssh clients see it: one host for each node. */
 public record PublishedSession(SessionName name, int nodes) {
   public PublishedSession {
     if (nodes < 1) {

@@ -1,21 +1,27 @@
 package dev.gpush.gateway.ssh.route;
 
 import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.BackendFailure;
+import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureClause;
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.MachineFailure;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.Holder;
 import dev.gpush.core.text.CleanText;
 
 /**
- * What an ssh client's person reads when nothing can be started: what failed, because of what, and
- * what to try. The shell has the sentences for all failures; these are the few that can happen
- * here.
+ * What the user of an ssh client reads when nothing can be started: what failed, because, and what
+ * to try. The failures of a session that ssh reaches have words of their own, which name the ssh
+ * command; the others share {@link FailureClause} with the rest of gpush.
  */
 public record RefusalText(String what, String because, String attempt) {
-  /** Anything longer from elsewhere says nothing more. */
+  /** Longer text from another machine is cut. */
   private static final int MAX_FACT = 500;
 
   static RefusalText of(String user, Failure failure) {
@@ -23,17 +29,17 @@ public record RefusalText(String what, String because, String attempt) {
       case UsageFailure.UnknownSession(var name, var nearest, var known) ->
           new RefusalText(
               "there is no session " + clean(name),
-              known.isEmpty() ? "you have none" : "you have " + String.join(", ", known),
+              known.isEmpty() ? "you have no session" : "you have " + String.join(", ", known),
               nearest.isEmpty() ? "gpush ps" : "ssh " + nearest.getFirst());
       case SessionFailure.UnknownNode(var session, var node, var nodes) ->
           new RefusalText(
               session + " has no node " + node,
-              nodes == 1 ? "it has node 0 only" : "its nodes are 0 to " + (nodes - 1),
+              nodes == 1 ? "its only node is node 0" : "its nodes are numbered 0 to " + (nodes - 1),
               "ssh " + session);
       case SessionFailure.NotReached(var session, var node, var state) ->
           new RefusalText(
               "node " + node + " of " + session + " cannot be reached",
-              clean(state),
+              clean("it has no link; the session is " + state),
               "gpush nodes -s " + session);
       case SessionFailure.Queued(var session, var words) ->
           new RefusalText(
@@ -46,7 +52,7 @@ public record RefusalText(String what, String because, String attempt) {
               clean(reason),
               "gpush up -s " + session + " --replace");
       case SessionFailure.Gone(var session, var reason) ->
-          new RefusalText(session + " has ended", clean(reason), "gpush up -s " + session);
+          new RefusalText(session + " is gone", clean(reason), "gpush up -s " + session);
       case AgentFailure.LinkOver(var node, var reason) ->
           new RefusalText(
               "the link to node " + node + " of " + user + " has ended",
@@ -60,17 +66,26 @@ public record RefusalText(String what, String because, String attempt) {
       case AgentFailure.Superseded(var holder, _) ->
           new RefusalText(
               user + " is held by another gateway",
-              clean(new Holder(holder).words()) + " has attached to it; this gateway only looks on",
+              clean(new Holder(holder).words()) + " has attached to it; gpush up takes it over",
               "gpush up");
       case AgentFailure.Refused(var what, var code, var facts) ->
           refused(user, clean(what), code, facts);
       case MachineFailure.NeedsYou(var machine, var login, var methods) ->
           new RefusalText(
-              user + " needs you; nothing is lost",
+              user + " needs you to log in; nothing is lost",
               machine + " asks for " + clean(methods),
               "gpush login " + login);
-      case Failure other ->
-          new RefusalText(user + " cannot be used", clean(other.toString()), "gpush doctor");
+      case SessionFailure _,
+          AgentFailure _,
+          MachineFailure _,
+          UsageFailure _,
+          ConfigFailure _,
+          BackendFailure _,
+          SyncFailure _,
+          LaunchFailure _,
+          GatewayFailure _ ->
+          new RefusalText(
+              user + " cannot be used", clean(FailureClause.of(failure)), "gpush doctor");
     };
   }
 
@@ -80,27 +95,28 @@ public record RefusalText(String what, String because, String attempt) {
   }
 
   private static RefusalText refused(String user, String what, String code, Json facts) {
-    String detail = facts.entries().isEmpty() ? "" : " (" + clean(facts.write()) + ")";
+    String known = clean(FailureClause.facts(facts));
+    String detail = known.isEmpty() ? "" : " (" + known + ")";
     return switch (code) {
       case "link-over" ->
           new RefusalText(
               "the connection to " + user + " has ended",
-              "its link is over" + detail,
+              "the gateway has closed its link" + detail,
               "gpush nodes");
       case "agent-restarted" ->
           new RefusalText(
               "what ran here has ended",
-              "the agent on the node was started anew",
+              "the agent on the node was restarted",
               "the same command again");
       case "limit" ->
           new RefusalText(
               what + " was refused",
-              "the link to " + user + " has all the streams it can have" + detail,
-              "the same command, once some connections are closed");
+              "the link to " + user + " has as many streams as it can have" + detail,
+              "close some connections to it, then the same command again");
       default ->
           new RefusalText(
               what + " was refused",
-              "the agent on " + user + " says " + clean(code) + detail,
+              "the agent on " + user + " answers: " + clean(FailureClause.ofCode(code)) + detail,
               "gpush nodes");
     };
   }

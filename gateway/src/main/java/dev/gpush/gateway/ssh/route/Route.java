@@ -4,12 +4,12 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.link.Link;
 import java.util.Map;
 
-/** What became of a user name. */
+/** The result of looking up a user name. */
 public sealed interface Route {
   /**
    * The node.
    *
-   * @param environment laid over the agent's own for everything that is started
+   * @param environment takes precedence over the agent's own for everything that is started
    * @param workspace where a shell with a terminal starts
    */
   record Node(Link link, Map<String, String> environment, String workspace) implements Route {
@@ -18,6 +18,6 @@ public sealed interface Route {
     }
   }
 
-  /** There is no such node, or it cannot be used; the person is told why, and what to do. */
+  /** There is no such node, or it cannot be used; the user reads why, and what to try. */
   record Refused(Failure failure) implements Route {}
 }

@@ -1,15 +1,15 @@
 package dev.gpush.gateway.ssh.route;
 
-/** Where a user name leads. Implemented by what knows the sessions. */
+/** Finds the node of a user name. Implemented by the sessions. */
 @FunctionalInterface
 public interface Routes {
   /**
    * Looks up {@code devbox}, {@code devbox-0} (the same) or {@code devbox-1}; {@link
-   * NodeName#parse} takes it apart.
+   * NodeName#parse} parses it.
    *
-   * <p>Called after the client's key was accepted, once for every channel, on a virtual thread of
-   * its own: it may wait for a session that is just coming up, and is interrupted when the gateway
-   * ends. A link that is cut is a route all the same: what is opened on it waits.
+   * <p>Called after the client's key was accepted, once for every channel, on its own virtual
+   * thread: it may wait for a session that is just starting, and is interrupted when the gateway
+   * ends. A link that is cut is a route too: streams opened on it wait.
    */
   Route route(String user) throws InterruptedException;
 }

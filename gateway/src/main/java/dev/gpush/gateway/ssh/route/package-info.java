@@ -1,6 +1,6 @@
 /**
- * From an ssh user name to a node: {@code Routes} is the port that whoever knows the sessions
- * implements, {@code Connections} opens streams along it, {@code RefusalText} says why not.
+ * From an ssh user name to a node: {@code Routes} is the port that the sessions implement, {@code
+ * Connections} opens streams to the node, {@code RefusalText} has the reason when that fails.
  */
 @NullMarked
 package dev.gpush.gateway.ssh.route;

@@ -22,20 +22,20 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A listening socket, and the connections that have come and are not served yet. One thread accepts
- * them, sees which of them have sent something, and serves them as {@link LoginQueue} says; what it
- * owns nobody else touches. Sessions tell it what happens to them.
+ * A listening socket, and the accepted connections that are not served yet. One thread accepts
+ * them, notices which of them have sent something, and serves them as {@link LoginQueue} decides;
+ * only that thread uses its data. Sessions report to it.
  */
 final class Entrance {
   private static final System.Logger LOG = System.getLogger("gpush.ssh");
 
-  /** Connections that the kernel keeps for us: a tool may open hundreds at once. */
+  /** Connections that the kernel queues: a tool may open hundreds at once. */
   private static final int BACKLOG = 1_024;
 
-  /** Accepted at once, so that those who wait are looked at now and then. */
+  /** The most that are accepted in a row, before waiting connections are checked. */
   private static final int PER_TURN = 64;
 
-  /** No descriptor is free: asking again at once would only burn a core. */
+  /** No descriptor is free: trying again at once would only use processor time. */
   private static final Duration REST = Duration.ofMillis(100);
 
   /** Until the port is free again. */
@@ -107,7 +107,7 @@ final class Entrance {
     return address;
   }
 
-  // ---- told by sessions, on any thread
+  // ---- called by sessions, on any thread
 
   /** The client has sent its first bytes. */
   void talks(SocketSession session) {
@@ -126,7 +126,10 @@ final class Entrance {
     }
   }
 
-  /** Ends listening, and those who wait; sessions go on. The port is free when this returns. */
+  /**
+   * Ends listening and closes waiting connections; sessions continue. The port is free when this
+   * returns.
+   */
   void close() {
     try {
       server.close();
@@ -206,7 +209,7 @@ final class Entrance {
     }
   }
 
-  /** Does what is to be done; the time until there may be more. */
+  /** Does what is due; returns the time until there may be more. */
   private Optional<Long> serve() throws IOException {
     while (true) {
       switch (queue.next(clock.nanos())) {

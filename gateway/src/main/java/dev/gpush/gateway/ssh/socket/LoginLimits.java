@@ -3,7 +3,7 @@ package dev.gpush.gateway.ssh.socket;
 import java.time.Duration;
 
 /**
- * What connections that have not logged in may cost.
+ * The limits of connections that have not logged in.
  *
  * @param served at a time: each has a thread and buffers, and computes keys
  * @param waiting for their turn: each has a descriptor

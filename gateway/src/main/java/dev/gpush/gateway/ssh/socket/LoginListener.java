@@ -3,7 +3,7 @@ package dev.gpush.gateway.ssh.socket;
 import org.apache.sshd.common.session.Session;
 import org.apache.sshd.common.session.SessionListener;
 
-/** Tells the {@link Entrance} that a client has logged in: its place is free for the next one. */
+/** Reports to the {@link Entrance} that a client has logged in, so that the next one is served. */
 public final class LoginListener implements SessionListener {
   @Override
   public void sessionEvent(Session session, Event event) {

@@ -8,11 +8,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Who of the connections that have not logged in is served, who waits, and who has to go. A login
- * in progress is never ended for another one: those beyond the limit wait for their turn, those
- * that have sent something first. What has sent nothing keeps nobody out: it gives its place to one
- * that has, once it was served for long enough to have sent something also on a busy machine. Pure,
- * and not thread-safe.
+ * Decides which connections that have not logged in are served, wait, or are closed. A login in
+ * progress is never ended for another one: those beyond the limit wait for their turn, those that
+ * have sent something first. A connection that has sent nothing does not block others: it is closed
+ * for one that has, once it was served long enough to have sent something even on a busy machine.
+ * Pure, and not thread-safe.
  *
  * @param <C> a connection
  */
@@ -42,7 +42,7 @@ final class LoginQueue<C> {
     record Rest<C>(Optional<Long> nanos) implements Step<C> {}
   }
 
-  /** Somebody has connected. */
+  /** A client has connected. */
   void arrives(C connection) {
     waitingSilent.add(connection);
   }
@@ -70,7 +70,7 @@ final class LoginQueue<C> {
   }
 
   /**
-   * Asked until it says {@link Step.Rest}; what it says is taken to be done.
+   * Called until it returns {@link Step.Rest}; each step that it returns counts as done.
    *
    * @param now monotonic nanoseconds
    */

@@ -93,7 +93,7 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     return session;
   }
 
-  /** Told by a session that it is over. */
+  /** Called by a session that has ended. */
   void forget(SocketSession session) {
     sessions.remove(session.getId(), session);
   }

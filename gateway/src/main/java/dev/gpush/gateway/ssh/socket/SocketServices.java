@@ -14,7 +14,7 @@ import org.apache.sshd.common.util.closeable.AbstractCloseable;
 import org.apache.sshd.common.util.threads.CloseableExecutorService;
 import org.jspecify.annotations.Nullable;
 
-/** Makes what an SSHD server listens with; a server opens no connections itself. */
+/** Makes the acceptor of an SSHD server; a server opens no connections itself. */
 public final class SocketServices implements IoServiceFactoryFactory {
   private final Tasks tasks;
   private final Clock clock;

@@ -31,9 +31,9 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection. One thread reads and calls the handler. Who has a packet writes it at once as far
- * as the kernel takes it; the rest is written by a second thread, which is there from the first
- * such rest on and not before. So no packet waits for whoever reads, who may be waiting for it.
+ * One connection. One thread reads and calls the handler. The thread that has a packet writes it at
+ * once as far as the kernel accepts it; the rest is written by a second thread, which starts at the
+ * first such rest. So no packet waits for the reading thread, which may wait for that packet.
  */
 final class SocketSession extends AbstractCloseable implements IoSession {
   private static final System.Logger LOG = System.getLogger("gpush.ssh");
@@ -71,7 +71,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
 
-  /** A packet that the kernel has not taken whole, and who waits for that. */
+  /** A packet that the kernel has not accepted whole, and its future. */
   private static final class Write extends AbstractIoWriteFuture {
     private final ByteBuffer bytes;
 
@@ -117,7 +117,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
 
   private void serve() {
     try (readable) {
-      // Marks this thread as one of SSHD's: such a one is never made to wait for a key exchange.
+      // Marks this thread as one of SSHD's: such a thread never has to wait for a key exchange.
       ThreadUtils.runAsInternal(this, SocketSession::read);
     } catch (IOException failed) {
       fails(failed);
@@ -183,7 +183,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     readable.wakeup();
   }
 
-  /** It does not count as one of those that have not logged in any more. */
+  /** It has logged in, so the limits for logins no longer apply. */
   void isLoggedIn() {
     entrance.leaves(this);
   }
@@ -209,7 +209,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
         return write;
       }
     } catch (IOException failed) {
-      // Told by the reading thread: this one may hold locks of SSHD.
+      // Reported by the reading thread, because this one may hold locks of SSHD.
       broken = Optional.of(failed);
       readable.wakeup();
       write.failed(failed);
@@ -310,7 +310,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
 
   // ---- closing
 
-  /** What was given to us is written first. */
+  /** Writes everything that was accepted first. */
   @Override
   protected CloseFuture doCloseGracefully() {
     List<Write> left;

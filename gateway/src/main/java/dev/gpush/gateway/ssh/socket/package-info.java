@@ -1,8 +1,8 @@
 /**
- * The sockets under SSHD. Its own hand every packet to another thread before it is written, which
- * costs a switch of task for each keystroke and each 32 KiB of a download; ours write at once on
- * the thread that has the packet, and leave only what the kernel does not take to a thread of the
- * connection's own.
+ * The sockets under SSHD. SSHD's own sockets pass every packet to another thread before it is
+ * written, which costs a context switch for each keystroke and each 32 KiB of a download; these
+ * write at once on the thread that has the packet, and leave only what the kernel does not accept
+ * to the connection's own thread.
  */
 @NullMarked
 package dev.gpush.gateway.ssh.socket;

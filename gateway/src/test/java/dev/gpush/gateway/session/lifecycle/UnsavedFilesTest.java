@@ -98,7 +98,7 @@ final class UnsavedFilesTest {
     String question = unanswered(() -> up(larger, FakeTalk.unattended()));
 
     assertEquals(
-        "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0: ckpt);"
+        "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt);"
             + " give the nodes back?",
         question);
     assertEquals(
@@ -110,7 +110,7 @@ final class UnsavedFilesTest {
     assertNotEquals(made.id(), up(discarding(larger), talk).id());
     assertFalse(Files.exists(file));
     assertTrue(
-        talk.lines().contains("kept, because it is not gpush's: node 0: " + file),
+        talk.lines().contains("kept, because gpush did not make it: node 0: " + file),
         talk.lines()::toString);
     rig.assertOneGang();
   }
@@ -124,7 +124,7 @@ final class UnsavedFilesTest {
     var questions =
         List.of(
             "run 1 (sleep, 1 rank, AGE) is in progress on devbox; stop it and give the nodes back?",
-            "1 file, 15 bytes, exists only on the nodes of devbox and would be gone (node 0:"
+            "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0:"
                 + " ckpt); give the nodes back?");
 
     var down = FakeTalk.unattended();
@@ -161,7 +161,9 @@ final class UnsavedFilesTest {
 
     String question = unanswered(() -> up(replacing(ask(project, 2)), FakeTalk.unattended()));
 
-    assertEquals("what is only on node 0 cannot be told; give the nodes back?", question);
+    assertEquals(
+        "gpush could not check node 0 for files that exist only there; give the nodes back?",
+        question);
     assertTrue(Files.exists(file));
     assertEquals(SessionState.READY, session.entry().state());
     gateway.sessions().down(DEVBOX, true, Talk.silent());

@@ -64,14 +64,14 @@ final class SharedTalkTest {
     Task<Boolean, RuntimeException> second = follow(two);
     until("both see the step", () -> !one.lines().isEmpty() && !two.lines().isEmpty());
 
-    shared.say("hpc has it first");
+    shared.say("hpc was first to provide the nodes");
     step.close();
     shared.end();
 
     first.get(LIMIT);
     second.get(LIMIT);
-    assertEquals(List.of("reserving", "hpc has it first"), one.lines());
-    assertEquals(List.of("reserving", "hpc has it first"), two.lines());
+    assertEquals(List.of("reserving", "hpc was first to provide the nodes"), one.lines());
+    assertEquals(List.of("reserving", "hpc was first to provide the nodes"), two.lines());
   }
 
   @Test

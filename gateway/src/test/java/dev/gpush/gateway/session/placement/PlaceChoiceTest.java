@@ -65,8 +65,8 @@ final class PlaceChoiceTest {
 
     assertEquals(List.of("b", "a", "other", "cloud"), choice.now());
     assertEquals(
-        "on b: free now; cloud is free too, 40.00 an hour; other is free too, 9.50 an hour;"
-            + " a is free too",
+        "on b: free now; cloud is also free, 40.00 an hour; other is also free, 9.50 an hour;"
+            + " a is also free",
         choice.why());
   }
 
@@ -77,8 +77,8 @@ final class PlaceChoiceTest {
 
     assertEquals(List.of("uni", "hpc", "lab"), choice.first());
     assertEquals(
-        "queued on uni (≈5m), hpc (≈3h20m) and lab (nobody knows when):"
-            + " the first whole gang stays",
+        "queued on uni (≈5m), hpc (≈3h20m) and lab (no estimate); the"
+            + " first to provide all nodes is kept",
         choice.why());
   }
 
@@ -109,7 +109,7 @@ final class PlaceChoiceTest {
 
     assertEquals(List.of("rack"), choice.first());
     assertEquals(
-        "on rack: free now; hpc needs you (gpush login hpc); far gave no answer within 5s",
+        "on rack: free now; hpc needs you (gpush login hpc); far did not answer within 5s",
         choice.why());
   }
 

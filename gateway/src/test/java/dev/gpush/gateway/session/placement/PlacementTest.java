@@ -92,7 +92,7 @@ final class PlacementTest {
 
     assertEquals("rack", view.backend());
     assertTrue(
-        talk.lines().stream().anyMatch(line -> line.contains("; hpc gave no answer within")),
+        talk.lines().stream().anyMatch(line -> line.contains("; hpc did not answer within")),
         talk.lines()::toString);
     silent.open();
     down(sessions);
@@ -121,7 +121,7 @@ final class PlacementTest {
 
     assertEquals("lab", view.backend());
     assertTrue(
-        talk.lines().contains("rack cannot be used: pretended failure AFTER RESERVE; asking lab"),
+        talk.lines().contains("rack cannot be used: pretended failure AFTER RESERVE; trying lab"),
         talk.lines()::toString);
     until("rack is proved free", () -> entry().others().isEmpty());
     down(sessions);
@@ -157,7 +157,7 @@ final class PlacementTest {
     places.free("uni");
 
     assertEquals("uni", waiting.get().backend());
-    assertTrue(talk.lines().contains("uni has it first"), talk.lines()::toString);
+    assertTrue(talk.lines().contains("uni was first to provide the nodes"), talk.lines()::toString);
     until("hpc's place is given up", () -> places.site("hpc").waiting().isEmpty());
     until("and that is proved", () -> entry().others().isEmpty());
     down(sessions);
@@ -227,8 +227,8 @@ final class PlacementTest {
     assertEquals(1, entry().others().size());
     assertTrue(
         sessions.doctor().stream()
-            .anyMatch(finding -> finding.detail().endsWith("being given back")));
-    assertEquals("giving back what was asked of hpc", sessions.list().getFirst().detail());
+            .anyMatch(finding -> finding.detail().endsWith("being cancelled")));
+    assertEquals("cancelling its requests to hpc", sessions.list().getFirst().detail());
     away.open();
     until("it is proved", () -> entry().others().isEmpty());
     down(sessions);

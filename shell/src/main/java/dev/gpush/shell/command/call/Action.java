@@ -4,10 +4,10 @@ import java.util.List;
 
 /** A parsed command. */
 public interface Action {
-  /** Does it; the exit status. */
+  /** Carries it out and returns the exit status. */
   int run(Call call) throws InterruptedException;
 
-  /** A command whose options end at the first word: this word and all after it, untouched. */
+  /** A command whose options end at the first word: that word and all after it are unchanged. */
   interface OfWords extends Action {
     void words(List<String> words);
   }

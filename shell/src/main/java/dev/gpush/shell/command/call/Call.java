@@ -15,7 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One command being carried out: who asked, from where, and how to answer.
+ * One command in progress: its user, its folder, and its outputs.
  *
  * @param words the command line, verb first
  */
@@ -54,8 +54,8 @@ public record Call(
   }
 
   /**
-   * The session that the command is about. When it is the only one there is, and of another folder,
-   * this is said: nobody named it.
+   * The session that the command is about. If it was not named and belongs to another folder,
+   * because it is the only one, the user is told.
    */
   public SessionView session() {
     return named().isPresent() ? session(named()) : onlyOrOwn();
@@ -74,23 +74,23 @@ public record Call(
     return session;
   }
 
-  /** As {@link #session()}, for what the user does not see. */
+  /** As {@link #session()}, without a message. */
   public SessionView silently() {
     return services.sessions().choose(named(), folder());
   }
 
   /**
-   * The session that the command ends, or ends something of. One that was not named and is of
-   * another folder is asked about, and {@code --yes} is no answer: it was said before anybody knew
-   * which session that would be.
+   * The session that the command ends, or ends something of. Asks about one that was not named and
+   * belongs to another folder; {@code --yes} does not answer that, because it was typed before the
+   * user could know which session it would be.
    *
-   * @param question what is asked about it, as {@code give back}
+   * @param question the question's verb, such as {@code give back}
    */
   public SessionView sessionToEnd(Optional<String> name, String question) {
     SessionView session = services.sessions().choose(name.or(this::named), folder());
     if (name.isEmpty() && named().isEmpty() && isOfAnotherFolder(session)) {
       talk.confirm(
-          question + " " + session.name() + ", which is of " + folderOf(session) + "?",
+          question + " " + session.name() + ", which belongs to " + folderOf(session) + "?",
           "-s " + session.name());
     }
     return session;
@@ -122,7 +122,7 @@ public record Call(
     console.out(json.pretty());
   }
 
-  /** One value on a line of its own, for output that is read as it comes. */
+  /** One value on a line of its own, for output that is read line by line. */
   public void printLine(Json json) {
     console.out(json.write());
   }
@@ -133,7 +133,7 @@ public record Call(
     print(text.toString());
   }
 
-  /** Text as it is. */
+  /** Prints text unchanged. */
   public void print(String text) {
     console.write(false, text.getBytes(StandardCharsets.UTF_8));
   }

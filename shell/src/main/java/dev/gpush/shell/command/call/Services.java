@@ -36,12 +36,12 @@ public record Services(
    */
   public record Timing(Clock clock, Ticker ticker) {}
 
-  /** Which gpush this is: {@code 0.1.0} and the content hash of its jars. */
+  /** The version of gpush: {@code 0.1.0} and the content hash of its jars. */
   public record Version(String number, String build) {}
 
-  /** Where bugs are written down. */
+  /** Records bugs. */
   public interface Bugs {
-    /** Logs the failure with its stack; the file to look into. */
+    /** Logs the failure with its stack, and returns the log file. */
     Path report(String command, Throwable bug);
   }
 }

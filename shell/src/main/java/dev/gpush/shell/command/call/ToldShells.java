@@ -4,14 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What each interactive shell has been told about the session that its commands take, so that it is
- * told once. A command outside of an interactive shell is told each time. Thread-safe.
+ * Remembers what each interactive shell was told about the session that its commands use, so that
+ * it is told once. Outside an interactive shell every command is told. Thread-safe.
  */
 public final class ToldShells {
   /** Names the shell that a command comes from; the shell itself sets it. */
   public static final String VARIABLE = "GPUSH_SHELL";
 
-  /** The shell that was told longest ago is forgotten, and told once more. */
+  /** Beyond this, the shell that was told longest ago is forgotten, and told again. */
   private static final int MAX_SHELLS = 256;
 
   // guarded by this
@@ -19,7 +19,7 @@ public final class ToldShells {
 
   public ToldShells() {}
 
-  /** A shell begins: one that had the same number before is over. */
+  /** A shell starts: an earlier one with the same number has ended. */
   public synchronized void begin(Map<String, String> environment) {
     told.remove(shell(environment));
   }

@@ -3,7 +3,7 @@ package dev.gpush.shell.command.call;
 import dev.gpush.core.config.Config.Unsupported;
 import java.util.List;
 
-/** Says which keys of the configuration have no effect yet, where that matters: before the work. */
+/** Reports which keys of the configuration have no effect yet, before the work starts. */
 public final class UnsupportedKeys {
   private UnsupportedKeys() {}
 

@@ -72,7 +72,7 @@ public final class Values {
             "numbers and ranges separated by commas, such as 0,2 or 0-3"));
   }
 
-  /** A refusal of something that a later version will do. */
+  /** Refuses something that is not supported yet. */
   public static GpushException later(String command, String what) {
     return new GpushException(
         new UsageFailure.BadArguments(

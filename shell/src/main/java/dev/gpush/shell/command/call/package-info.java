@@ -1,6 +1,6 @@
 /**
- * One command being carried out: {@code Call} is who asked, from where, and how to answer; {@code
- * Action} what a parsed command does with it; {@code Services} what all commands work with.
+ * One command in progress: {@code Call} has its user, folder and outputs, {@code Action} is a
+ * parsed command, {@code Services} the ports that all commands use.
  */
 @NullMarked
 package dev.gpush.shell.command.call;

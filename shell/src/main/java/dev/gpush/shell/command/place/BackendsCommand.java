@@ -35,7 +35,7 @@ public final class BackendsCommand implements Action {
     try {
       return call.services().backends().named(view.name()).map(Backend::explain).orElse(List.of());
     } catch (GpushException unusable) {
-      // What it is described by says why.
+      // Its description has the reason.
       return List.of();
     }
   }

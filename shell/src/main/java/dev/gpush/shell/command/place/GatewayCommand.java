@@ -2,6 +2,7 @@ package dev.gpush.shell.command.place;
 
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.shell.command.call.Action;
@@ -30,7 +31,7 @@ import picocli.CommandLine.Parameters;
 public final class GatewayCommand implements Action {
   public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs");
 
-  /** What somebody looks at first; the whole file is there for more. */
+  /** Enough for a first look; the message names the whole file. */
   private static final int TAIL_BYTES = 16 * 1024;
 
   @Parameters(paramLabel = "ACTION", arity = "0..1", description = "status, start, stop or logs")
@@ -128,9 +129,7 @@ public final class GatewayCommand implements Action {
       call.say("the whole log: " + log);
     } catch (IOException failed) {
       throw new GpushException(
-          new ConfigFailure.Unreadable(
-              log.toString(), "it cannot be opened: " + failed.getMessage()),
-          failed);
+          new ConfigFailure.Unreadable(log.toString(), FileReason.of(failed)), failed);
     }
   }
 }

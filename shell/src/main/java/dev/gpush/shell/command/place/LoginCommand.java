@@ -65,7 +65,7 @@ public final class LoginCommand implements Action {
                     new BackendFailure.Unknown(used, new ArrayList<>(), Optional.empty())));
   }
 
-  /** Whoever typed the command. */
+  /** The user who typed the command. */
   private record Caller(Call call) implements Person {
     @Override
     public void say(String line) {

@@ -1,5 +1,6 @@
 /**
- * Commands about this gpush itself: its places and configuration, logins, its gateway, its prompt.
+ * Commands about this gpush itself: its backends and configuration, logins, its gateway, its
+ * prompt.
  */
 @NullMarked
 package dev.gpush.shell.command.place;

@@ -14,9 +14,8 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Writes a run's output until it ends, and turns Ctrl-C into what people mean by it: the first
- * interrupts the ranks, the second kills them, the third leaves. A terminal that is closed leaves
- * the run alone.
+ * Writes a run's output until it ends, and handles Ctrl-C: the first interrupts the ranks, the
+ * second kills them, the third stops following. A closed terminal does not affect the run.
  */
 final class FollowedRun {
   /** How long ranks have to end after Ctrl-C: a checkpoint takes a while. */
@@ -52,7 +51,7 @@ final class FollowedRun {
     }
   }
 
-  /** On a thread of the control server's: only hands over. */
+  /** On the control server's thread: only passes it on. */
   private synchronized void hear(String name, Tasks tasks) {
     if (!ended) {
       tasks.start("signal-" + name, () -> signal(name));
@@ -71,7 +70,7 @@ final class FollowedRun {
     }
   }
 
-  /** What a signal means when nothing is followed any more. */
+  /** Handles a signal after the run is no longer followed. */
   private void afterwards(String name) {
     if (!name.equals("WINCH")) {
       follower.interrupt();

@@ -178,7 +178,7 @@ public final class RunCommand implements Action.OfWords {
     throw new GpushException(new LaunchFailure.Lost(run, 0));
   }
 
-  /** The run has its own exit status by now, which a failure here must not hide. */
+  /** The run has its exit status already, which a failure here must not hide. */
   private static void giveBack(Call call, SessionName session) throws InterruptedException {
     try {
       DownCommand.down(call, session, false);

@@ -8,7 +8,7 @@ import dev.gpush.shell.command.call.Call;
 import java.util.List;
 import java.util.Optional;
 
-/** Runs as people name them: by number, or not at all. */
+/** Finds runs by number, or the newest without one. */
 final class RunNumbers {
   private RunNumbers() {}
 

@@ -79,7 +79,7 @@ public final class StopCommand implements Action {
                 .findFirst());
   }
 
-  /** A request that still waits has nothing else that could be stopped. */
+  /** For a session that still waits, cancels its request, because nothing runs yet. */
   private static boolean givesUp(Call call, SessionView session) {
     boolean waits = session.state() == SessionState.QUEUED || session.state() == SessionState.ASKED;
     boolean isGivenUp = waits && call.services().sessions().giveUp(session.name(), call.talk());

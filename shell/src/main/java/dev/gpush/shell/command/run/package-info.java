@@ -1,6 +1,6 @@
 /**
- * Commands that do something on the nodes: runs, their output, single commands, ssh, and files
- * there and back.
+ * Commands that do something on the nodes: runs, their output, single commands, ssh, and copying
+ * files.
  */
 @NullMarked
 package dev.gpush.shell.command.run;

@@ -56,6 +56,6 @@ public final class DownCommand implements Action {
 
   public static void sayGivenBack(Call call, SessionName session, GivenBack end) {
     call.say(session + " is given back");
-    end.kept().forEach(path -> call.say("kept, because it is not gpush's: " + path));
+    end.kept().forEach(path -> call.say("kept, because gpush did not make it: " + path));
   }
 }

@@ -77,7 +77,10 @@ public final class PsCommand implements Action {
     };
   }
 
-  /** Requests that failed while nobody waited for them; up says it too, and asks again. */
+  /**
+   * Reports requests that failed while no command followed them; up reports them too, and tries
+   * again.
+   */
   private static void sayEnded(Call call) {
     for (Sessions.EndedRequest ended : call.services().sessions().ended()) {
       call.say(

@@ -5,6 +5,7 @@ import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
@@ -41,9 +42,9 @@ import picocli.CommandLine.Parameters;
     description = {
       "Asks all backends at once, takes the gang where it is free now, else where it is soonest,"
           + " then cheapest, then listed first, and says why. If it has to wait, it may wait in"
-          + " several queues; the first whole gang stays. All nodes or none, with the workspace on"
-          + " every node. The same request again attaches to the session; a different one shows the"
-          + " difference and needs --replace.",
+          + " several queues and keeps the first whole gang. All nodes or none, with the workspace"
+          + " on every node. The same request again attaches to the session; a different one shows"
+          + " the difference and needs --replace.",
       "A request in a queue waits in the gateway, so you may close the terminal: gpush ps shows it,"
           + " and gpush up follows it. Ctrl-C here, gpush down or gpush stop cancels it."
     },
@@ -53,7 +54,7 @@ import picocli.CommandLine.Parameters;
       "next: gpush run train.py"
     })
 public final class UpCommand implements Action {
-  /** Slurm's own limit is 4 MB, and nobody writes that by hand. */
+  /** Slurm accepts 4 MB, but no script that is written by hand is as long. */
   private static final long MAX_SCRIPT = 1_000_000;
 
   @Parameters(
@@ -162,7 +163,7 @@ public final class UpCommand implements Action {
     return discard ? Existing.REPLACE_AND_DISCARD : Existing.REPLACE;
   }
 
-  /** What a script asks for; whatever of it has no effect is said. */
+  /** The request in a script; reports headers that have no effect. */
   private static BatchHeaders headers(Call call, String file) {
     BatchHeaders headers = call.services().scripts().read(file, text(call, file));
     call.say(
@@ -192,11 +193,11 @@ public final class UpCommand implements Action {
         throw new GpushException(
             new UsageFailure.BadValue("SCRIPT", file, "a batch script of at most 1 MB"));
       }
-      // Of the headers' part at least; what else is in it is nobody's business.
+      // The headers must be readable text; the rest may be in any encoding.
       return new String(Files.readAllBytes(path), StandardCharsets.UTF_8);
     } catch (IOException unreadable) {
       throw new GpushException(
-          new ConfigFailure.Unreadable(file, String.valueOf(unreadable.getMessage())), unreadable);
+          new ConfigFailure.Unreadable(file, FileReason.of(unreadable)), unreadable);
     }
   }
 
@@ -216,7 +217,7 @@ public final class UpCommand implements Action {
     return status(outlook);
   }
 
-  /** Done where it is possible at some time; else as a failure of up itself. */
+  /** 0 if the request can be granted, now or later; else the status of the failure. */
   private static int status(Outlook outlook) {
     boolean isUnknown = true;
     for (Outlook.Offer offer : outlook.offers()) {

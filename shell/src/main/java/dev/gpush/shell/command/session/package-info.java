@@ -1,4 +1,6 @@
-/** Commands about sessions and their nodes: {@code up}, {@code down}, {@code ps} and their like. */
+/**
+ * Commands about sessions and their nodes: {@code up}, {@code down}, {@code ps} and similar ones.
+ */
 @NullMarked
 package dev.gpush.shell.command.session;
 

@@ -165,7 +165,7 @@ final class RunCommandTest {
         """
         $ gpush run x.py
         2> devbox is given back
-        2> kept, because it is not gpush's: node 0: /w/0/proj/result.bin
+        2> kept, because gpush did not make it: node 0: /w/0/proj/result.bin
         2> gpush: there is no script 'x.py'
         2>   because ~/proj has no such file
         2>   try: ls '~/proj'

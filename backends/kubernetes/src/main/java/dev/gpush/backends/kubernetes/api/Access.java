@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The way to a cluster, found as kubectl finds it: a context of a kubeconfig file, or the service
+ * Access to a cluster, found as kubectl finds it: a context of a kubeconfig file, or the service
  * account of the pod that gpush runs in.
  *
  * @param backend the name of the block of the configuration, for failures
@@ -21,15 +21,17 @@ import java.util.Optional;
 public record Access(String backend, Optional<Path> kubeconfig, Optional<String> context) {
   private static final Path TOKEN = Path.of(Config.KUBERNETES_SERVICE_ACCOUNT_TOKEN_PATH);
 
-  /** Answers to pings keep load balancers from cutting what is idle; most cut after a minute. */
+  /**
+   * Answers to pings prevent load balancers from closing idle connections; most do after a minute.
+   */
   private static final long PING_MILLIS = 20_000;
 
   private static final int CONNECT_MILLIS = 10_000;
 
-  /** One WebSocket per node, and some questions beside them. */
+  /** One WebSocket per node, and some requests beside them. */
   private static final int MOST_AT_ONCE = 1024;
 
-  /** The files that count, as they are now: another answer means that somebody logged in. */
+  /** The state of the files that matter; it changes after a login. */
   String stamp() {
     var stamp = new StringBuilder();
     for (File file : files()) {
@@ -45,9 +47,9 @@ public record Access(String backend, Optional<Path> kubeconfig, Optional<String>
   }
 
   /**
-   * Reads the files; may run a program that logs in, where they say so.
+   * Reads the files; may run a login program that they name.
    *
-   * @throws GpushException with {@code Unavailable} when there is no way
+   * @throws GpushException with {@code Unavailable} when there is no access
    */
   Config config() {
     List<File> there = files().stream().filter(File::isFile).toList();
@@ -71,12 +73,12 @@ public record Access(String backend, Optional<Path> kubeconfig, Optional<String>
     config.setConnectionTimeout(CONNECT_MILLIS);
     config.setMaxConcurrentRequests(MOST_AT_ONCE);
     config.setMaxConcurrentRequestsPerHost(MOST_AT_ONCE);
-    // Whoever asks decides what may be asked again.
+    // The caller decides which requests may be repeated.
     config.setRequestRetryBackoffLimit(0);
     return config;
   }
 
-  /** The library takes the current context where there is none of that name. */
+  /** Without a context of that name the library would use the current one. */
   private void requireContext(Config config) {
     if (context.isEmpty()) {
       return;
@@ -95,7 +97,7 @@ public record Access(String backend, Optional<Path> kubeconfig, Optional<String>
     return new GpushException(new BackendFailure.Unavailable(backend, reason, remedy));
   }
 
-  /** "kubectl", with what leads it to the same cluster. */
+  /** "kubectl" with the options for the same cluster. */
   public String kubectl() {
     return "kubectl"
         + kubeconfig.map(path -> " --kubeconfig " + path).orElse("")

@@ -2,7 +2,7 @@ package dev.gpush.backends.kubernetes.api;
 
 import dev.gpush.backends.remote.ClusterText;
 
-/** The API server has understood and says no. */
+/** The API server has refused a request. */
 public final class ApiRefusal extends Exception {
   private static final long serialVersionUID = 1;
 
@@ -11,7 +11,7 @@ public final class ApiRefusal extends Exception {
   private final String words;
 
   /**
-   * @param reason the server's word, such as {@code AlreadyExists}
+   * @param reason the server's reason, such as {@code AlreadyExists}
    */
   ApiRefusal(int status, String reason, String words) {
     super(status + " " + reason + ": " + words);
@@ -32,12 +32,12 @@ public final class ApiRefusal extends Exception {
     return reason.equals("AlreadyExists");
   }
 
-  /** Somebody else has changed the object meanwhile. */
+  /** Another client has changed the object meanwhile. */
   public boolean isConflict() {
     return status == 409;
   }
 
-  /** What the server said. */
+  /** The server's message. */
   public String words() {
     return words;
   }

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The API server of a cluster: objects by their paths, and commands in pods. Nothing is asked again
- * here; that nobody answered is {@link Unanswered}, and a no is {@link ApiRefusal}.
+ * The API server of a cluster: objects by their paths, and commands in pods. Requests are not
+ * repeated here; no answer is {@link Unanswered}, and a refusal is {@link ApiRefusal}.
  */
 public interface ApiServer {
   /** Of the context; empty when it says none. */
@@ -42,17 +42,17 @@ public interface ApiServer {
   /**
    * Changes a part of an object.
    *
-   * @param change laid over the object, as a merge patch
+   * @param change applied as a merge patch
    */
   Json change(String path, Json change) throws InterruptedException, Unanswered, ApiRefusal;
 
-  /** That it is gone already is as good. */
+  /** Deletes it; a missing object is not an error. */
   void delete(String path, Json options) throws InterruptedException, Unanswered, ApiRefusal;
 
-  /** The server's own time of day, to compare with what it has written into its objects. */
+  /** The server's time of day, to compare with times in its objects. */
   Instant time() throws InterruptedException, Unanswered;
 
-  /** What the server says of itself; asked for once. */
+  /** The server's version; requested once. */
   Json version() throws InterruptedException, Unanswered;
 
   /** The second number of the server's version. */
@@ -61,19 +61,19 @@ public interface ApiServer {
     return digits.isEmpty() ? 0 : Integer.parseInt(digits);
   }
 
-  /** The end of what a container wrote before it ended last; empty where that cannot be had. */
+  /** The end of a container's output before it ended last; empty if it is not available. */
   String log(String namespace, String pod, String container)
       throws InterruptedException, Unanswered;
 
   /**
    * Runs a command in a container.
    *
-   * @throws IOException when it was not begun
+   * @throws IOException when it was not started
    */
   Pipe exec(String namespace, String pod, String container, List<String> arguments)
       throws IOException;
 
-  /** For a query. */
+  /** Encodes a query parameter. */
   static String encoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }

@@ -19,16 +19,16 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A command in a container: its streams are channels of one WebSocket, each message led by the
+ * A command in a container: its streams are channels of one WebSocket, each message starts with the
  * number of its channel.
  *
- * <p>The library's own exec was weighed: it speaks version 4 of the protocol alone, in which the
- * end of the input cannot be told, and puts pipes with threads between. What it gives is the
- * WebSocket; its thread only puts down here what has come. When whoever reads does not, no further
- * message is asked for, and the command waits, as at any full pipe.
+ * <p>The library's own exec was considered: it speaks only version 4 of the protocol, which has no
+ * end of input, and adds pipes with threads. Only its WebSocket is used; its thread only stores
+ * messages here. When the reader does not read, no further message is requested, and the command
+ * waits, as at any full pipe.
  *
- * <p>A command whose WebSocket is gone finds the end of its input; nothing else ends it. What runs
- * through a pipe is a relay or a question, and both end then.
+ * <p>A command whose WebSocket is gone gets the end of its input; nothing else ends it. Commands
+ * here are relays and questions, and both end then.
  */
 final class ExecPipe implements Pipe, WebSocket.Listener {
   private static final int INPUT = 0;
@@ -37,19 +37,19 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
   private static final int STATUS = 3;
   private static final int END = 255;
 
-  /** Of one message: what kubectl sends at a time. */
+  /** The size of one message, as kubectl sends it. */
   private static final int PIECE = 32 * 1024;
 
-  /** On the way to the socket: what comes after it should not have to wait long. */
+  /** The most bytes that wait in the socket, so that later messages need not wait long. */
   private static final int MOST_WAITING = 256 * 1024;
 
-  /** Not read yet; one message more may come. */
+  /** The most unread bytes; one more message may come. */
   private static final int MOST_UNREAD = 512 * 1024;
 
-  /** The library does not tell when there is room again. */
+  /** How often to check for room, because the library does not report it. */
   private static final Duration LOOK = Duration.ofMillis(1);
 
-  /** Of the last word about the command. */
+  /** The largest status message. */
   private static final int MOST_STATUS = 64 * 1024;
 
   private static final int BROKEN = 255;
@@ -76,7 +76,7 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
     this.endsInput = endsInput;
   }
 
-  /** The WebSocket is there, or never will be. */
+  /** The WebSocket is open, or could not be opened. */
   void begin(Optional<WebSocket> opened) {
     boolean isLate;
     lock.lock();
@@ -115,7 +115,7 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
     }
   }
 
-  /** Whether there is room for more. The lock is held. */
+  /** Takes a message; whether there is room for more. The lock is held. */
   private boolean accept(int channel, ByteBuffer message) {
     var bytes = new byte[message.remaining()];
     message.get(bytes);
@@ -124,7 +124,7 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
       case ERRORS -> errors.add(bytes);
       case STATUS -> status = Optional.of(status(bytes));
       default -> {
-        // The end of a channel of theirs; the socket's own end is what counts.
+        // The server has closed a channel; only the end of the socket matters.
       }
     }
     waitsForRoom = unread > MOST_UNREAD && !isOver;
@@ -239,7 +239,7 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
     open.ifPresent(
         there -> {
           close(there);
-          // The answer to it is behind what nobody reads any more.
+          // The answer to the close is behind messages that are no longer read.
           there.request();
         });
   }
@@ -255,11 +255,11 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
     var message = ByteBuffer.allocate(bytes.remaining() + 1);
     message.put((byte) INPUT).put(bytes).flip();
     if (!socket.send(message)) {
-      throw new IOException("the way to the pod broke");
+      throw new IOException("the connection to the pod broke");
     }
   }
 
-  /** To the command. */
+  /** The command's input. */
   private final class Given extends OutputStream {
     @Override
     public void write(int one) throws IOException {
@@ -308,7 +308,7 @@ final class ExecPipe implements Pipe, WebSocket.Listener {
     }
   }
 
-  /** From the command. */
+  /** The command's output. */
   private final class Received extends InputStream {
     // guarded by lock
     private final ArrayDeque<byte[]> pieces = new ArrayDeque<>();

@@ -2,6 +2,7 @@ package dev.gpush.backends.kubernetes.api;
 
 import dev.gpush.backends.remote.ClusterText;
 import dev.gpush.backends.remote.Unanswered;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
@@ -35,13 +36,13 @@ import java.util.stream.Collectors;
 import javax.net.ssl.SSLException;
 
 /**
- * One API server under one name. Logs in at the first question, and again when somebody has changed
- * the kubeconfig.
+ * One API server under one name. Logs in at the first request, and again when the kubeconfig has
+ * changed.
  */
 public final class KubeApi implements ApiServer {
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  /** Since 1.30 the end of a command's input can be told. */
+  /** Since 1.30 a command can get the end of its input. */
   private static final int FIRST_WITH_V5 = 30;
 
   private final Access access;
@@ -107,7 +108,7 @@ public final class KubeApi implements ApiServer {
   public Instant time() throws InterruptedException, Unanswered {
     return send("GET", "/version", "", "")
         .at()
-        .orElseThrow(() -> new Unanswered(server() + " does not say what time it is", null));
+        .orElseThrow(() -> new Unanswered(server() + " does not send the time", null));
   }
 
   private Json object(Answer answer) throws Unanswered, ApiRefusal {
@@ -119,10 +120,11 @@ public final class KubeApi implements ApiServer {
     String message = json.text("message").orElse(ClusterText.clean(answer.body()));
     if (status == 401) {
       throw new Unanswered(
-          "it does not know you any more (401 Unauthorized)",
+          "it no longer accepts your login (401 Unauthorized)",
           access.unavailable(
               server()
-                  + " does not know you: the token or certificate has ended, or was never its own",
+                  + " does not accept your login: the token or certificate has expired, or is for"
+                  + " another cluster",
               access.kubectl() + " auth whoami"));
     }
     if (status >= 500 || status == 429 || status < 400) {
@@ -175,7 +177,7 @@ public final class KubeApi implements ApiServer {
     try {
       return answer.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException late) {
-      throw new Unanswered(server + " gives no answer for " + DurationText.of(LIMIT), late);
+      throw new Unanswered(server + " has not answered for " + DurationText.of(LIMIT), late);
     } catch (ExecutionException failed) {
       throw new Unanswered(words(server, cause(failed)), failed);
     } finally {
@@ -189,13 +191,13 @@ public final class KubeApi implements ApiServer {
 
   private static String words(String server, Throwable cause) {
     return switch (cause) {
-      case ConnectException _ -> server + " cannot be reached: nothing listens there";
-      case UnknownHostException _ -> server + " cannot be reached: its name means nothing here";
+      case ConnectException _ -> server + " cannot be reached: it refuses connections";
+      case UnknownHostException _ -> server + " cannot be reached: its name cannot be resolved";
       case SSLException untrusted ->
           server + " is not trusted: " + ClusterText.clean(String.valueOf(untrusted.getMessage()));
-      case InterruptedIOException late -> server + " gives no answer";
+      case InterruptedIOException late -> server + " does not answer";
       case Throwable other ->
-          server + " cannot be asked: " + ClusterText.clean(String.valueOf(other.getMessage()));
+          server + " cannot be reached: " + ClusterText.clean(String.valueOf(other.getMessage()));
     };
   }
 
@@ -231,13 +233,13 @@ public final class KubeApi implements ApiServer {
               .subprotocol(endsInput ? "v5.channel.k8s.io" : "v4.channel.k8s.io")
               .connectTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
               .buildAsync(pipe);
-      // Should nobody wait for it any more when it comes.
+      // Closes it if it opens when it is no longer waited for.
       var _ = opened.whenComplete((socket, _) -> pipe.begin(Optional.ofNullable(socket)));
       try {
         opened.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         return pipe;
       } catch (TimeoutException late) {
-        throw new IOException(server() + " gives no answer for " + DurationText.of(LIMIT), late);
+        throw new IOException(server() + " has not answered for " + DurationText.of(LIMIT), late);
       } catch (ExecutionException failed) {
         throw new IOException(execWords(pod, cause(failed)), failed);
       } finally {
@@ -247,8 +249,8 @@ public final class KubeApi implements ApiServer {
       }
     } catch (Unanswered unknown) {
       throw new IOException(unknown.words(), unknown);
-    } catch (GpushException noWay) {
-      throw new IOException(noWay.failure().toString(), noWay);
+    } catch (GpushException failed) {
+      throw new IOException(FailureClause.of(failed.failure()), failed);
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
@@ -259,7 +261,7 @@ public final class KubeApi implements ApiServer {
     if (cause instanceof WebSocketHandshakeException refused) {
       int code = refused.getResponse().code();
       return switch (code) {
-        case 401 -> server() + " does not know you any more";
+        case 401 -> server() + " no longer accepts your login";
         case 403 -> "not allowed: get and create of pods/exec are needed";
         case 404 -> "there is no pod " + pod;
         default -> "no command can be run in pod " + pod + " now (" + code + ")";
@@ -299,7 +301,7 @@ public final class KubeApi implements ApiServer {
       }
       Config config = access.config();
       HttpClient.Factory factory = new PromptSockets();
-      // The one before goes on for those who use it; idle threads of it end by themselves.
+      // The former client stays usable; its idle threads end by themselves.
       var made =
           new Client(config, factory.newBuilder(config).build(), stamp, new CompletableFuture<>());
       client = Optional.of(made);

@@ -11,11 +11,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The cluster's nodes and who has asked for what on them, as far as we may look: a person with
- * rights in one namespace alone sees neither, and then the scheduler is the one who knows.
+ * The cluster's nodes and the requests on them, as far as the user may see them: a user with rights
+ * in only one namespace sees neither, and then only the scheduler knows.
  *
- * @param nodes empty where they may not be listed
- * @param pods that hold something; empty where those of other namespaces may not be listed
+ * @param nodes empty if they may not be listed
+ * @param pods that hold resources; empty if those of other namespaces may not be listed
  */
 public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Json>> pods) {
   private static final String LIVING =
@@ -52,7 +52,7 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
         pods);
   }
 
-  /** The nodes alone, as if nothing were on them. */
+  /** Only the nodes, as if no pods were on them. */
   public static Optional<List<KubernetesNode>> nodes(ApiServer api)
       throws InterruptedException, Unanswered {
     return listed(api, "/api/v1/nodes")
@@ -71,7 +71,7 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
     }
   }
 
-  /** What a pod has asked for: its containers together, or the largest of those that run before. */
+  /** The requests of a pod: its containers together, or the largest init container. */
   static Map<String, Long> requests(Json pod) {
     var sum = new HashMap<String, Long>();
     Json.Obj spec = pod.object("spec");
@@ -93,7 +93,7 @@ public record ClusterRoom(Optional<List<KubernetesNode>> nodes, Optional<List<Js
     return wants;
   }
 
-  /** Whose pods have some of this resource: "ml/trainer, bob's devbox". */
+  /** The owners of pods with some of this resource: "ml/trainer, bob's devbox". */
   public List<String> holders(String resource) {
     var holders = new ArrayList<String>();
     for (Json pod : pods.orElse(List.of())) {

@@ -7,8 +7,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Network devices that a pod has to ask for, or its ranks talk over TCP: InfiniBand and RoCE under
- * the names that sites and clouds give them. A gang of one node needs none.
+ * Network devices that a pod must request, because its ranks use TCP without them: InfiniBand and
+ * RoCE under the names that sites and clouds give them. A gang of one node needs none.
  */
 public final class Fabric {
   /** Seen at CoreWeave, AKS, Together, OCI, AWS, and with NVIDIA's network operator. */
@@ -19,13 +19,13 @@ public final class Fabric {
           Pattern.compile("openshift\\.io/.*rdma.*"),
           Pattern.compile("vpc\\.amazonaws\\.com/efa"));
 
-  /** Of these one is a way in for all that share the devices, and their number means nothing. */
+  /** One of these gives access to all shared devices; their number has no meaning. */
   private static final Pattern SHARED = Pattern.compile(".*shared.*");
 
   private Fabric() {}
 
   /**
-   * What each pod asks for: of the devices that all these nodes have, the share of its GPUs.
+   * The devices that each pod requests: those that all these nodes have, in proportion to its GPUs.
    *
    * @param gpuResource of the GPUs
    * @param gpus of each pod

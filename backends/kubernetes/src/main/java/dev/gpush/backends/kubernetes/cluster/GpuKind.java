@@ -11,12 +11,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
-/** How clusters call GPUs: resources that are counted, labels that name a model. */
+/** The names of GPUs in clusters: resources for the count, labels for the model. */
 public final class GpuKind {
-  /** What is asked for where nobody may look at the nodes. */
+  /** The resource to request when the nodes may not be listed. */
   public static final String USUAL = "nvidia.com/gpu";
 
-  /** Whole devices first: of two that a node has, the earlier one is meant by a bare number. */
+  /** Whole devices first: if a node has two, a plain number means the earlier one. */
   private static final List<Pattern> RESOURCES =
       List.of(
           Pattern.compile(Pattern.quote(USUAL)),
@@ -28,7 +28,7 @@ public final class GpuKind {
           Pattern.compile("nvidia\\.com/gpu\\.shared"),
           Pattern.compile("nvidia\\.com/mig-.+"));
 
-  /** Of GPU feature discovery, of clouds, of their autoscalers. */
+  /** Labels of GPU feature discovery, of clouds, and of their autoscalers. */
   private static final List<String> LABELS =
       List.of(
           "nvidia.com/gpu.product",
@@ -50,7 +50,7 @@ public final class GpuKind {
 
   private GpuKind() {}
 
-  /** The resource of a node that a number of GPUs is about. */
+  /** The resource of a node that a plain number of GPUs means. */
   public static Optional<String> resource(KubernetesNode node) {
     return RESOURCES.stream()
         .flatMap(
@@ -60,7 +60,7 @@ public final class GpuKind {
         .findFirst();
   }
 
-  /** That of a container's limits which counts its GPUs. */
+  /** The entry of a container's limits that counts its GPUs. */
   public static Optional<Map.Entry<String, Long>> counted(Map<String, Long> limits) {
     return RESOURCES.stream()
         .flatMap(
@@ -81,7 +81,7 @@ public final class GpuKind {
     return resource(node).filter(_ -> !naming(node, model).isEmpty());
   }
 
-  /** Those labels of a node that say that its GPUs are of this model. */
+  /** The labels of a node that name this GPU model. */
   public static Map<String, String> naming(KubernetesNode node, String model) {
     var naming = new TreeMap<String, String>();
     for (String label : LABELS) {
@@ -111,7 +111,7 @@ public final class GpuKind {
         .toList();
   }
 
-  /** What people call the GPUs of a node: "H100"; "GPU" where nothing says it. */
+  /** The common name of a node's GPUs: "H100"; "GPU" if no label has it. */
   public static String model(KubernetesNode node) {
     return LABELS.stream()
         .map(label -> node.labels().getOrDefault(label, ""))
@@ -130,9 +130,9 @@ public final class GpuKind {
   }
 
   /**
-   * What must hold of a node: one of these terms.
+   * Terms for node selection, one of which must hold.
    *
-   * @param labels each with the values that will do
+   * @param labels each with its accepted values
    */
   public static List<Json> terms(Map<String, ? extends Iterable<String>> labels) {
     var terms = new ArrayList<Json>();

@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A node of the cluster and what of it nobody has asked for yet.
+ * A node of the cluster and its free resources.
  *
- * @param isIn it is ready and takes pods
- * @param taints keys of those that keep pods away
+ * @param isIn it is ready and accepts pods
+ * @param taints keys of the taints that repel pods
  * @param has of each resource, for pods; CPUs in thousandths
- * @param free the same without what pods there have asked for
+ * @param free the same without the requests of its pods
  */
 public record KubernetesNode(
     String name,
@@ -22,7 +22,7 @@ public record KubernetesNode(
     Map<String, Long> free) {
   public static final String CPU = "cpu";
 
-  /** On one node: more than any kubelet takes. */
+  /** More pods than any kubelet accepts on one node. */
   private static final long MOST_PLACES = 1024;
 
   public KubernetesNode {
@@ -33,7 +33,7 @@ public record KubernetesNode(
   }
 
   /**
-   * @param requested by the pods there
+   * @param requested by its pods
    */
   static KubernetesNode of(Json node, Map<String, Long> requested) {
     Map<String, Long> has = amounts(node.object("status").object("allocatable"));
@@ -57,7 +57,7 @@ public record KubernetesNode(
         free);
   }
 
-  /** Of a list of resources, as nodes, pods and quotas have it. */
+  /** The amounts in a list of resources, as nodes, pods and quotas have it. */
   public static Map<String, Long> amounts(Json resources) {
     var amounts = new HashMap<String, Long>();
     resources
@@ -77,7 +77,7 @@ public record KubernetesNode(
     return free.getOrDefault(resource, 0L);
   }
 
-  /** How many pods that want so much would find room; with {@code all} if nobody else were here. */
+  /** How many pods with these requests would fit; with {@code all}, on the empty node. */
   public long places(Map<String, Long> wants, boolean all) {
     long places = MOST_PLACES;
     for (var want : wants.entrySet()) {

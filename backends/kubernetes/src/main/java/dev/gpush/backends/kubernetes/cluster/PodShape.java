@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What one pod of a gang asks for.
+ * The requests of one pod of a gang.
  *
  * @param resource of the GPUs; empty on a CPU node
  * @param terms of node selection: one of them must hold; empty: any node
  * @param gpus of each node
- * @param gpuModel as people say it; empty on a CPU node
+ * @param gpuModel its common name; empty on a CPU node
  * @param cpuMillis asked for; 0: nothing
  * @param memoryBytes asked for; 0: nothing
  * @param fabric network devices by their resources
@@ -35,12 +35,12 @@ public record PodShape(
     return new PodShape(resource, gpus, terms, gpuModel, cpuMillis, memoryBytes, devices);
   }
 
-  /** In whole ones, for whoever counts threads. */
+  /** The number of whole CPUs. */
   public int cpus() {
     return (int) Math.max(1, (cpuMillis + 500) / 1000);
   }
 
-  /** What must be free on a node for it. */
+  /** The resources that a node must have free for it. */
   public Map<String, Long> wants() {
     var wants = new HashMap<>(fabric);
     resource.ifPresent(name -> wants.put(name, (long) gpus));

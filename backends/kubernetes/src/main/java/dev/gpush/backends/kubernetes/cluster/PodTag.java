@@ -8,8 +8,8 @@ import dev.gpush.core.json.JsonSyntaxException;
 import java.util.Optional;
 
 /**
- * What an annotation of job and pods says of the gang that they are: labels can hold neither all
- * characters nor all lengths.
+ * Facts about the gang in an annotation of its job and pods, because labels do not allow all
+ * characters and lengths.
  *
  * @param gpus of each node
  * @param cpus of each node
@@ -18,7 +18,7 @@ public record PodTag(
     String gang, Requester requester, int nodes, int gpus, String gpuModel, int cpus) {
   public static final String ANNOTATION = "gpush.dev/gang";
 
-  /** On everything that is ours, with this value. */
+  /** On every object of gpush, with this value. */
   public static final String MANAGER_LABEL = "app.kubernetes.io/managed-by";
 
   public static final String MANAGER = "gpush";
@@ -36,7 +36,7 @@ public record PodTag(
         shape.cpus());
   }
 
-  /** Empty for what we did not write, or somebody has rewritten. */
+  /** Empty if gpush did not write it, or if it was changed. */
   public static Optional<PodTag> of(Json object) {
     try {
       return object
@@ -81,7 +81,7 @@ public record PodTag(
         .write();
   }
 
-  /** A selector of everything of one gang. */
+  /** A selector for all objects of one gang. */
   public static String selector(GangId gang) {
     return GANG_LABEL + "=" + gang.text();
   }

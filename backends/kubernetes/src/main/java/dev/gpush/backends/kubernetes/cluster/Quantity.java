@@ -33,17 +33,17 @@ public final class Quantity {
 
   private Quantity() {}
 
-  /** Of what is counted: GPUs, bytes. Rounded up; empty for what is no quantity. */
+  /** A count, such as GPUs or bytes. Rounded up; empty if the text is not a quantity. */
   public static Optional<Long> whole(String text) {
     return exact(text).map(value -> rounded(value));
   }
 
-  /** Of CPUs. */
+  /** CPUs in thousandths. */
   public static Optional<Long> millis(String text) {
     return exact(text).map(value -> rounded(value.movePointRight(3)));
   }
 
-  /** Of two that are quantities; else the one. */
+  /** The sum of two quantities; if one is none, the other. */
   public static String sum(String one, String other) {
     return exact(one)
         .flatMap(first -> exact(other).map(first::add))

@@ -6,14 +6,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Which labels of nodes say what part of the network they are in: those of the configuration, else
- * those of a provider that all nodes have. Gangs are wished into one part, and ranks are numbered
- * along them.
+ * The labels of nodes that give their part of the network: those of the configuration, else those
+ * of a provider that all nodes have. Gangs prefer one part, and ranks are numbered by them.
  *
  * @param labels the widest part first
  */
 public record Topology(List<String> labels) {
-  /** Of each provider, the widest first. */
+  /** The labels of each provider, the widest first. */
   private static final List<List<String>> KNOWN =
       List.of(
           List.of("cloud.google.com/gce-topology-block", "cloud.google.com/gce-topology-subblock"),
@@ -35,7 +34,7 @@ public record Topology(List<String> labels) {
     labels = List.copyOf(labels);
   }
 
-  /** Nothing is known where nodes may not be listed, unless somebody says it. */
+  /** Empty if nodes may not be listed and the configuration names no labels. */
   public static Topology of(KubernetesSettings settings, Optional<List<KubernetesNode>> nodes) {
     if (!settings.scheduling().topology().isEmpty()) {
       return new Topology(settings.scheduling().topology());
@@ -59,7 +58,7 @@ public record Topology(List<String> labels) {
     return labels.stream().map(label -> node.labels().getOrDefault(label, "")).toList();
   }
 
-  /** A scheduler's wish, and not a condition: pods of one gang near each other. */
+  /** A preference for the scheduler, not a condition: pods of one gang near each other. */
   public Optional<Json.Obj> wish(Json selector) {
     if (labels.isEmpty()) {
       return Optional.empty();

@@ -1,6 +1,6 @@
 /**
- * What the cluster has: its nodes, their GPUs and network devices, who has asked for what on them
- * ({@code ClusterRoom}), and what one pod of a gang asks for ({@code PodShape}). Values.
+ * The resources of the cluster: its nodes, their GPUs and network devices, the requests on them
+ * ({@code ClusterRoom}), and the requests of one pod of a gang ({@code PodShape}). Values.
  */
 @NullMarked
 package dev.gpush.backends.kubernetes.cluster;

@@ -22,32 +22,33 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 
 /**
- * All or nothing where the scheduler knows no gangs: only one gang of a namespace is placed at a
- * time, only when there is room for all of it, and all its pods are taken back when they have not
- * all found a place in time. While it waits its Job is suspended: it has no pods and holds nothing.
+ * Places all pods of a gang or none, if the scheduler knows no gangs: only one gang of a namespace
+ * is placed at a time, only when there is room for all of it, and its pods are deleted when they
+ * were not all placed in time. While it waits its Job is suspended: it has no pods and holds
+ * nothing.
  *
- * <p>That only one is placed is a Lease of the namespace, owned by the Job that is being placed: it
- * goes when the Job does, whoever has died. Without the right to it two gangs may get in each
- * other's way, and each takes its pods back after a time of its own.
+ * <p>A Lease of the namespace ensures that only one is placed. The Job that is being placed owns
+ * it, so it ends with the Job even after a crash. Without the right to Leases two gangs may block
+ * each other, and each deletes its pods after a different time.
  *
- * <p>Written as a state that is looked at again and again, so that whoever comes later, another
- * gateway after a crash, goes on from what is there.
+ * <p>Each step starts from the objects in the cluster, so another gateway can continue after a
+ * crash.
  */
 public final class Assembly {
   private static final String LEASES = "/apis/coordination.k8s.io/v1";
   private static final String LEASE = "gpush-assembly";
 
-  /** A holder that has not renewed it for so long is dead. */
+  /** A holder that has not renewed it for this time is considered dead. */
   private static final Duration LEASE_TIME = Duration.ofSeconds(15);
 
   private static final Duration RENEWED = Duration.ofSeconds(5);
 
-  /** Before the first new try; grows, and differs from gang to gang. */
+  /** The pause before the first new attempt; it grows, and differs between gangs. */
   private static final Duration RETRY = Duration.ofSeconds(5);
 
   private static final Duration MOST_RETRY = Duration.ofMinutes(2);
 
-  /** Of a name that no other try has. */
+  /** The length of a name that no other attempt has. */
   private static final int HOLDER_BYTES = 8;
 
   private final Namespace place;
@@ -71,10 +72,10 @@ public final class Assembly {
     this.notBefore = place.time().nanos();
   }
 
-  /** What the Lease was when somebody else had it; it counts how long it has not changed. */
+  /** The Lease of another holder, and since when it has not changed. */
   private record Seen(String version, long since) {}
 
-  /** What is to be said, if it is not placed yet. */
+  /** The result of a step: placed, or a reason to show. */
   public sealed interface Step {
     record Placed() implements Step {}
 
@@ -82,15 +83,15 @@ public final class Assembly {
   }
 
   /**
-   * One look, and what follows from it.
+   * Does the next step.
    *
-   * @param fits what the request needs, and the nodes for it
-   * @param rest between two tries
+   * @param fits the request's needs, and the nodes for it
+   * @param rest between two attempts
    */
   public Step step(Json job, Pods pods, PodShaping.Result.Fits fits, int nodes, Duration rest)
       throws InterruptedException, Unanswered {
     if (isFirst && Jobs.start(job).isPresent()) {
-      // Somebody else may have taken it back just now.
+      // Another gateway may have taken it back just now.
       notBefore = place.time().nanos() + rest.toNanos();
     }
     isFirst = false;
@@ -100,7 +101,7 @@ public final class Assembly {
           : assembling(job, pods, nodes, rest);
     } catch (ApiRefusal refusal) {
       if (refusal.isConflict()) {
-        return new Step.Waits("its job was changed by somebody else; looking again");
+        return new Step.Waits("its job was changed meanwhile; checking again");
       }
       throw place.notAllowed("change jobs", refusal);
     }
@@ -110,11 +111,11 @@ public final class Assembly {
       throws InterruptedException, Unanswered, ApiRefusal {
     begun = Optional.empty();
     if (!pods.living().isEmpty()) {
-      return new Step.Waits(failed + "its pods are being taken back");
+      return new Step.Waits(failed + "its pods are being deleted");
     }
     if (place.time().nanos() - notBefore < 0) {
       letGo();
-      return new Step.Waits(failed + "the next try is in a moment");
+      return new Step.Waits(failed + "the next try follows soon");
     }
     Optional<Long> places = fits.places();
     if (places.isPresent() && places.get() < nodes && !place.settings().scheduling().grows()) {
@@ -125,16 +126,16 @@ public final class Assembly {
               + places.get()
               + " of its "
               + nodes
-              + " nodes; nothing is held meanwhile");
+              + " nodes; nothing is reserved meanwhile");
     }
     if (!hasLease(job)) {
       return new Step.Waits("another gang is being placed");
     }
-    // Its own look may have been before the other gang was placed.
+    // Checks again, because the first check may have been before the other gang was placed.
     Optional<Long> still = places(fits);
     if (still.isPresent() && still.get() < nodes && !place.settings().scheduling().grows()) {
       letGo();
-      return new Step.Waits("another gang took the room; nothing is held meanwhile");
+      return new Step.Waits("another gang took the room; nothing is reserved meanwhile");
     }
     suspend(job, false);
     begun = Optional.of(place.time().nanos());
@@ -184,7 +185,7 @@ public final class Assembly {
         pods.placed()
             + " of "
             + nodes
-            + " pods have a place"
+            + " pods are placed"
             + pods.unplaced().map(words -> ": " + words).orElse(""));
   }
 
@@ -194,7 +195,9 @@ public final class Assembly {
     return wait;
   }
 
-  /** The version that was looked at must still be the one: two gateways never undo each other. */
+  /**
+   * Changes only the version that was read, so that two gateways never undo each other's change.
+   */
   private void suspend(Json job, boolean word) throws InterruptedException, Unanswered, ApiRefusal {
     place
         .api()
@@ -221,7 +224,7 @@ public final class Assembly {
       return isMine;
     } catch (ApiRefusal refusal) {
       renewed = Optional.empty();
-      // Without the right to it there is none: jitter and taking back must do.
+      // Without the right to Leases there is none; jitter and taking back must suffice.
       return refusal.isForbidden();
     }
   }
@@ -287,7 +290,7 @@ public final class Assembly {
         Json.object("holderIdentity", holder, "leaseDurationSeconds", LEASE_TIME.toSeconds()));
   }
 
-  /** So that the next one need not wait until it is believed dead. */
+  /** Releases the Lease, so that the next gang need not wait for its timeout. */
   public void letGo() throws InterruptedException {
     if (renewed.isEmpty()) {
       return;
@@ -316,7 +319,7 @@ public final class Assembly {
                         metadata.text("resourceVersion").orElse(""))));
       }
     } catch (Unanswered | ApiRefusal late) {
-      // Then it runs out.
+      // Then it expires.
     }
   }
 }

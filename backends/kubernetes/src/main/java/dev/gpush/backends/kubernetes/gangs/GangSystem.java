@@ -10,18 +10,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whoever places all pods of a gang together or none: a scheduler, a queue, or ourselves where the
- * cluster has neither.
+ * Places all pods of a gang together or none: a scheduler, a queue, or gpush itself if the cluster
+ * has neither.
  */
 public interface GangSystem {
-  /** As the configuration calls it. */
+  /** Its name in the configuration. */
   String name();
 
-  /** The Job so that this system knows it. */
+  /** The Job with the marks of this system. */
   Json.Obj marked(Json.Obj job, GangObjects manifest);
 
   /**
-   * What must be there before the Job's pods are, owned by the Job.
+   * Objects that must exist before the Job's pods, owned by the Job.
    *
    * @param job as it was created
    */
@@ -30,11 +30,11 @@ public interface GangSystem {
   /** An object beside the Job, and where objects of its kind are. */
   record Companion(String group, String kind, Json.Obj object) {}
 
-  /** Who lets the pods of a suspended Job begin. */
+  /** What lets the pods of a suspended Job start. */
   enum Begin {
-    /** We, one gang at a time, and all are taken back if not all find a place. */
+    /** gpush, one gang at a time; all pods are deleted if not all are placed. */
     ASSEMBLED,
-    /** We, at once: the scheduler keeps them waiting together. */
+    /** gpush, at once: the scheduler keeps all pods waiting together. */
     AT_ONCE,
     /** The system itself. */
     BY_ITSELF
@@ -43,33 +43,33 @@ public interface GangSystem {
   Begin begin();
 
   /**
-   * Takes back a gang that it has let begin and whose pods have not all found a place.
+   * Takes back a gang that it has started and whose pods were not all placed.
    *
-   * @return false where it does not do that
+   * @return false if it cannot do that
    */
   default boolean putBack(Namespace place, Json job) throws InterruptedException, Unanswered {
     return false;
   }
 
-  /** What was put back may come again. */
+  /** Lets a gang that was put back start again. */
   default void letComeAgain(Namespace place, Json job) throws InterruptedException, Unanswered {}
 
-  /** Has it look again at a gang that waits, where it does not see by itself that room came. */
+  /** Makes it try a waiting gang again, if it does not notice by itself that there is room. */
   default void remind(Namespace place, Json job) throws InterruptedException, Unanswered {}
 
-  /** For how long it must not see a gang again that was taken back. */
+  /** How long a gang that was taken back must rest before the next attempt. */
   default Duration rest() {
     return Duration.ZERO;
   }
 
-  /** What it says of a gang that waits; empty when it says nothing that pods do not. */
+  /** Its reason why a gang waits; empty when only the pods have one. */
   Optional<Waiting> waiting(Namespace place, Json job, Pods pods)
       throws InterruptedException, Unanswered;
 
   /**
    * Why it waits.
    *
-   * @param isHopeless it will not start as it was asked for, however long one waits
+   * @param isHopeless it will never start as requested
    */
   record Waiting(String words, boolean isHopeless) {}
 }

@@ -15,18 +15,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Finds out who schedules gangs in a cluster: by what the API server serves, never by a guess. */
+/** Finds out what schedules gangs in a cluster, from the APIs that the server has. */
 public final class GangSystems {
   private GangSystems() {}
 
   /**
-   * Who places gangs there.
+   * What places gangs there.
    *
    * @param why in words, for {@code gpush backends --explain}
    */
   public record Found(GangSystem system, String why) {}
 
-  /** As the configuration says, else as the cluster is. */
+  /** The one in the configuration, else the one that the cluster has. */
   public static Found of(Namespace place) throws InterruptedException, Unanswered {
     Map<String, List<String>> groups = groups(place);
     KubernetesSettings settings = place.settings();
@@ -64,7 +64,7 @@ public final class GangSystems {
                 () ->
                     missing(
                         place,
-                        "it serves no podgroups of " + kind.group(),
+                        "it has no podgroups of " + kind.group(),
                         place.settings().access().kubectl() + " api-resources")),
         "gang: " + place.settings().scheduling().system());
   }
@@ -77,7 +77,7 @@ public final class GangSystems {
       throws InterruptedException, Unanswered {
     Optional<GangSystem> kueue = kueue(place, groups);
     if (kueue.isPresent()) {
-      return new Found(kueue.get(), "Kueue is there, with a queue for this namespace");
+      return new Found(kueue.get(), "the cluster has Kueue, with a queue for this namespace");
     }
     for (Kind kind : List.of(Kind.VOLCANO, Kind.KAI, Kind.COSCHEDULING, Kind.NATIVE)) {
       // KAI takes no gang without a queue of its own.
@@ -89,7 +89,7 @@ public final class GangSystems {
       }
     }
     return new Found(
-        new PlainGang(), "nothing that schedules gangs is served, so gpush places one at a time");
+        new PlainGang(), "the cluster has no gang scheduler, so gpush places one gang at a time");
   }
 
   /** Versions by group, the preferred one first. */
@@ -117,7 +117,7 @@ public final class GangSystems {
       Namespace place, Map<String, List<String>> groups, Kind kind)
       throws InterruptedException, Unanswered {
     for (String version : groups.getOrDefault(kind.group(), List.of())) {
-      // Of 1.35 the pods name something else, and its objects are gone since.
+      // In 1.35 pods refer to other objects, which later versions removed.
       boolean isTooOld = kind == Kind.NATIVE && version.equals("v1alpha1");
       if (!isTooOld && serves(place, "/apis/" + kind.group() + "/" + version, "podgroups")) {
         return Optional.of(new PodGroupGang(kind, version, place.settings().scheduling().queue()));

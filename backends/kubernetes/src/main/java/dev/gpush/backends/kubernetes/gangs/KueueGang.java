@@ -13,12 +13,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Kueue: a queue with quotas. It lets a Job begin when its quota has room for all of it.
+ * Kueue: a queue with quotas. It lets a Job start when its quota has room for all of it.
  *
  * @param queue a LocalQueue of the namespace
  * @param version of its objects there
- * @param near the label of the part of the network that pods are wished to be in together, where
- *     Kueue places them
+ * @param near the label of the part of the network that pods should share, if Kueue places them
  */
 public record KueueGang(String queue, String version, Optional<String> near) implements GangSystem {
   static final String GROUP = "kueue.x-k8s.io";
@@ -27,7 +26,7 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
   /** A quota that is too small, and not only used up. */
   private static final String TOO_SMALL = "maximum capacity";
 
-  /** These reasons do not pass by waiting. */
+  /** These reasons do not end by waiting. */
   private static final Set<String> HOPELESS =
       Set.of("ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured");
 
@@ -108,7 +107,7 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
       return Optional.of(new Waiting("it waits in the queue " + queue, false));
     }
     if (workloads.isEmpty()) {
-      return Optional.of(new Waiting("Kueue has not looked at it yet", false));
+      return Optional.of(new Waiting("Kueue has not considered it yet", false));
     }
     Json workload = workloads.getFirst();
     String name = workload.object("metadata").text("name").orElse("");
@@ -123,7 +122,7 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
                 HOPELESS.contains(reason) || message.contains(TOO_SMALL)));
       }
     }
-    return Optional.of(new Waiting(position(place, name) + "its turn has not come", false));
+    return Optional.of(new Waiting(position(place, name) + "it is not its turn yet", false));
   }
 
   /** "insufficient unused quota for nvidia.com/gpu in flavor default, 16 more needed". */
@@ -132,7 +131,7 @@ public record KueueGang(String queue, String version, Optional<String> near) imp
         message.replaceFirst("^couldn't assign flavors to pod set [^:]*: ", ""));
   }
 
-  /** "2 of 5 in the queue research: "; without the place where that may not be asked. */
+  /** "2 of 5 in the queue research: "; without the position if that may not be read. */
   private String position(Namespace place, String workload)
       throws InterruptedException, Unanswered {
     String in = "in the queue " + queue + ": ";

@@ -8,15 +8,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Whether what a queue of Kueue gives out is placed by Kueue itself, along a Topology. Gangs must
- * say then how near they want to be, and where it is not so they must not: they would never be let
- * in.
+ * Whether Kueue itself places the pods of a queue, by a Topology. Gangs must then say how near
+ * their pods should be; otherwise they must not, or they would never be admitted.
  */
 record KueueTopology(Namespace place, String api) {
-  /** One node is near enough to itself. */
+  /** This level is a single node, which a gang of several nodes cannot share. */
   private static final String HOST = "kubernetes.io/hostname";
 
-  /** The label of the part to be in together; empty also where this may not be looked at. */
+  /** The label of the part to share; empty also if it may not be read. */
   Optional<String> label(Json localQueue) throws InterruptedException, Unanswered {
     try {
       String queue = localQueue.object("spec").text("clusterQueue").orElse("");

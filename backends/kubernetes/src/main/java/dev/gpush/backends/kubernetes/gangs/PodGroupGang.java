@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 
 /**
  * Schedulers that know a gang by an object named PodGroup, of which there are four different ones:
- * Kubernetes' own, Volcano's, that of the coscheduling plugin, and KAI's. What differs is how pods
- * name it and how it says how many they are.
+ * Kubernetes' own, Volcano's, that of the coscheduling plugin, and KAI's. They differ in how pods
+ * refer to it and in its field for the number of pods.
  *
  * @param version of the object there
- * @param queue for those that have queues; empty: their default
+ * @param queue for schedulers with queues; empty: their default
  */
 public record PodGroupGang(Kind kind, String version, Optional<String> queue)
     implements GangSystem {
@@ -107,8 +107,8 @@ public record PodGroupGang(Kind kind, String version, Optional<String> queue)
   }
 
   /**
-   * Coscheduling lays a gang that it has refused aside until a pod or a group is new, and pods that
-   * end are neither: without this a gang would wait for five minutes beside free nodes.
+   * Coscheduling sets a refused gang aside until a pod or a group is created, and the end of other
+   * pods does not count: without this a gang would wait for five minutes beside free nodes.
    */
   @Override
   public void remind(Namespace place, Json job) throws InterruptedException, Unanswered {
@@ -121,12 +121,12 @@ public record PodGroupGang(Kind kind, String version, Optional<String> queue)
                 place.path(api(), "podgroups", Jobs.name(job)),
                 Json.object("metadata", Json.object("annotations", looked)));
       } catch (ApiRefusal notAllowed) {
-        // Then it is a matter of its own five minutes.
+        // Then it tries again after its own five minutes.
       }
     }
   }
 
-  /** The group knows more than its pods do: how many of them would have found a place. */
+  /** The group's reason is better than its pods': it has how many of them would fit. */
   @Override
   public Optional<Waiting> waiting(Namespace place, Json job, Pods pods)
       throws InterruptedException, Unanswered {
@@ -141,7 +141,7 @@ public record PodGroupGang(Kind kind, String version, Optional<String> queue)
     }
   }
 
-  /** What a group says that is not placed. KAI has conditions of its own beside the usual ones. */
+  /** The reason of a group that is not placed. KAI has its own conditions beside the usual ones. */
   static Optional<String> words(Json group) {
     Json.Obj status = group.object("status");
     return Stream.concat(

@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * A queue lets a gang begin when its quota has room; whether nodes have room for all of its pods is
- * another question. What has not found all its places in time is put back, so that nothing holds a
- * part for ever, and comes again after a time of its own.
+ * A queue lets a gang start when its quota has room, even if the nodes have no room for all of its
+ * pods. A gang that was not placed whole in time is put back, so that it does not hold a part for
+ * ever, and starts again after a pause.
  */
 public final class QueueReturn {
   private static final Duration RETRY = Duration.ofSeconds(5);
@@ -30,11 +30,11 @@ public final class QueueReturn {
     this.place = place;
     this.system = system;
     this.random = random;
-    // A gateway that died may have put it back and not let it come again.
+    // A gateway that was killed may have put it back and not started it again.
     this.notBefore = Optional.of(place.time().nanos());
   }
 
-  /** What is to be said of it, if anything. */
+  /** A reason to show, if there is one. */
   public Optional<String> step(Json job, Pods pods, int nodes)
       throws InterruptedException, Unanswered {
     long now = place.time().nanos();

@@ -16,25 +16,25 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * YuniKorn: pods carry the description of their gang themselves. For each of them it makes a
- * placeholder, a pod that holds a place until all have one. A gang that has some of its places
- * holds them while it waits for the others, so that two of them can wait for each other; and what
- * has waited too long it fails for good. So a gang begins here when there is room for all of it,
- * one at a time, and is taken back before YuniKorn gives it up.
+ * YuniKorn: the pods themselves have the description of their gang. For each of them YuniKorn makes
+ * a placeholder, a pod that holds room until all have room. A gang holds its first placeholders
+ * while it waits for the others, so two gangs can wait for each other; and after too long YuniKorn
+ * fails the gang for good. So gpush starts a gang only when there is room for all of it, one at a
+ * time, and takes it back before YuniKorn fails it.
  *
- * @param queue such as {@code root.research}; empty: as the site has it
- * @param assembly after this time we take back what has not all its places
+ * @param queue such as {@code root.research}; empty: the site's default
+ * @param assembly after this time an incomplete gang is taken back
  */
 public record YunikornGang(Optional<String> queue, Duration assembly) implements GangSystem {
   private static final String GROUP = "gang";
 
-  /** Longer than we wait: for gangs that nobody takes back because we have died. */
+  /** Longer than gpush waits: for gangs whose gateway has died. */
   private static final Duration GIVEN_UP = Duration.ofMinutes(2);
 
-  /** For so long it takes new pods for more of those that it had, and makes no placeholders. */
+  /** For this time it treats new pods as more of the former ones, and makes no placeholders. */
   private static final Duration REST = Duration.ofSeconds(45);
 
-  /** Of pods that it has failed. Under the same name it will not look at them again. */
+  /** Reasons of pods that it has failed. It does not try them again under the same name. */
   private static final Set<String> HOPELESS =
       Set.of("ApplicationRejected", "ResourceReservationTimeout");
 
@@ -65,7 +65,7 @@ public record YunikornGang(Optional<String> queue, Duration assembly) implements
             + " gangSchedulingStyle=Hard");
   }
 
-  /** Placeholders are as large as the pods, may be where these may be, and are seen to be ours. */
+  /** Placeholders have the pods' size, node selection and labels. */
   private static Json.Obj group(Json.Obj template, int nodes) {
     Json.Obj spec = template.object("spec");
     Json.Obj group =
@@ -94,7 +94,7 @@ public record YunikornGang(Optional<String> queue, Duration assembly) implements
     return ours;
   }
 
-  /** Also what a patch has added to it. */
+  /** Includes resources that a patch has added. */
   private static Map<String, String> least(Json.Obj spec) {
     var all = new TreeMap<String, String>();
     for (Json container : spec.items("containers")) {

@@ -1,6 +1,6 @@
 /**
- * Who places all pods of a gang together or none: a scheduler, a queue, or {@code Assembly}, which
- * is ours, where the cluster has neither. {@code GangSystems} finds out which it is.
+ * Systems that place all pods of a gang together or none: a scheduler, a queue, or gpush's own
+ * {@code Assembly} if the cluster has neither. {@code GangSystems} finds out which it is.
  */
 @NullMarked
 package dev.gpush.backends.kubernetes.gangs;

@@ -21,31 +21,31 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The objects of one gang: a Job, and what it owns, a Service for its pods' names and a Secret with
- * what the first process of each pod reads. A Secret, because the person's variables and the key of
- * the agents are in it, and whoever may only look must not see them.
+ * The objects of one gang: a Job, and what it owns, a Service for its pods' names and a Secret that
+ * the first process of each pod reads. It is a Secret because the user's variables and the key of
+ * the agents are in it, which read-only roles must not see.
  */
 public final class GangObjects {
-  /** Of the container that all is done in. */
+  /** The name of the container in which everything runs. */
   public static final String CONTAINER = "gpush";
 
   static final String WORKSPACES = "/workspace";
 
-  /** Where a pod has what its agent begins with. */
+  /** The folder of the files that a pod's agent starts from. */
   public static final String OWN = "/run/gpush-agent";
 
-  /** From TERM to KILL: evictions, drains, and preemption give it to whoever has to save. */
+  /** From TERM to KILL: the time that evictions, drains and preemption leave to save data. */
   static final Duration GRACE = Duration.ofSeconds(45);
 
-  /** What the agent needs of it for itself. */
+  /** The part of it that the agent needs. */
   private static final Duration LAST_WORDS = Duration.ofSeconds(5);
 
-  /** The agents end first; this is for those that cannot. */
+  /** The agents end first; this is a margin for those that cannot. */
   public static final Duration SLACK = Duration.ofSeconds(60);
 
   private static final int MOST_NAME = 40;
 
-  /** Of the gang's id, in names. */
+  /** Digits of the gang's id in names. */
   private static final int ID_DIGITS = 8;
 
   private final GangRequest request;
@@ -59,8 +59,8 @@ public final class GangObjects {
   /**
    * For a request that fits.
    *
-   * @param locksMemory whether pods there may; network devices want it
-   * @param topology in a part of which pods are wished to be together
+   * @param locksMemory whether pods there may lock memory, which network devices need
+   * @param topology the labels by which pods prefer to be near each other
    */
   public GangObjects(
       GangRequest request,
@@ -77,7 +77,7 @@ public final class GangObjects {
     this.topology = topology;
   }
 
-  /** Of all objects: pods are called so with their number, and people see it in their prompt. */
+  /** The name of all objects; pods add their number, and users see it in their prompt. */
   public static String name(GangRequest request) {
     String session =
         request
@@ -109,9 +109,9 @@ public final class GangObjects {
   }
 
   /**
-   * Suspended: its pods come when all else is there, and there is room for them.
+   * The suspended Job: its pods start when everything else exists and there is room for them.
    *
-   * @param agent the command that becomes it; the image's own program is not wanted
+   * @param agent the command that becomes the agent, instead of the image's own program
    */
   public Json.Obj job(List<String> agent) {
     Map<String, Object> spec = new TreeMap<>();
@@ -119,7 +119,7 @@ public final class GangObjects {
     spec.put("completions", request.nodes());
     spec.put("parallelism", request.nodes());
     spec.put("suspend", true);
-    // What ends badly begins again in the same pod; how often is the lease's business.
+    // A failed container restarts in the same pod; only the lease limits how often.
     spec.put("backoffLimit", Integer.MAX_VALUE);
     spec.put("podReplacementPolicy", "Failed");
     spec.put("ttlSecondsAfterFinished", settings.times().remember().toSeconds());
@@ -142,7 +142,7 @@ public final class GangObjects {
         .orElse(job);
   }
 
-  /** How long it may be there, as asked for or as the place has it. */
+  /** How long it may exist, from the request or the settings. */
   private Optional<Duration> hardEnd() {
     return request.lease().hardEnd().or(settings.times()::usual);
   }
@@ -153,7 +153,7 @@ public final class GangObjects {
     labels.put(PodTag.GANG_LABEL, request.gang().text());
     var annotations = new TreeMap<>(settings.pod().annotations());
     annotations.put(PodTag.ANNOTATION, tag.text());
-    // An idle shell on a quiet node is not to be tidied away.
+    // The autoscaler must not remove a node because it is idle.
     annotations.putIfAbsent("cluster-autoscaler.kubernetes.io/safe-to-evict", "false");
     annotations.putIfAbsent("karpenter.sh/do-not-disrupt", "true");
     Json.Obj metadata = Json.object("labels", labels, "annotations", annotations);
@@ -232,7 +232,7 @@ public final class GangObjects {
     shape.fabric().forEach((device, count) -> limits.put(device, Long.toString(count)));
     var env = new ArrayList<Json>();
     if (shape.resource().isEmpty()) {
-      // Images of CUDA ask for all GPUs of the node, and some container runtimes give them.
+      // CUDA images ask for all GPUs of the node, and some container runtimes provide them.
       env.add(Json.object("name", "NVIDIA_VISIBLE_DEVICES", "value", "void"));
     }
     var mounts =
@@ -269,7 +269,7 @@ public final class GangObjects {
     return metadata(Optional.of(name)).with("ownerReferences", List.of(owner(job)));
   }
 
-  /** What goes when the Job does says so. */
+  /** The owner reference of objects that are deleted with the Job. */
   public static Json.Obj owner(Json job) {
     return Json.object(
         "apiVersion",
@@ -282,13 +282,13 @@ public final class GangObjects {
         job.object("metadata").text("uid").orElse(""));
   }
 
-  /** The same for what a system that schedules gangs wants to have. */
+  /** An object for a gang scheduler, owned by the Job. */
   public Json.Obj owned(Json job, String apiVersion, String kind, Json.Obj spec) {
     return Json.object(
         "apiVersion", apiVersion, "kind", kind, "metadata", owned(job), "spec", spec);
   }
 
-  /** Names for the pods, also for those that are only about to be ready. */
+  /** Names for the pods, also for those that are not ready yet. */
   public Json.Obj service(Json job) {
     return owned(
         job,

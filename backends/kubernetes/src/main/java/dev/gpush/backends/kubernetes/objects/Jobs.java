@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What a Job says of itself. */
+/** Reads the status of a Job. */
 public final class Jobs {
   public static final String GROUP = "/apis/batch/v1";
 
@@ -26,19 +26,19 @@ public final class Jobs {
     return job.object("metadata").text("deletionTimestamp").isPresent();
   }
 
-  /** How it ended; empty as long as it has not. */
+  /** How it ended; empty while it runs. */
   public static Optional<String> end(Json job) {
     for (Json condition : job.object("status").items("conditions")) {
       boolean holds = condition.text("status").orElse("").equals("True");
       String type = condition.text("type").orElse("");
       if (holds && type.equals("Complete")) {
-        return Optional.of("its agents have let go: the lease is over");
+        return Optional.of("its agents have ended: the lease is over");
       }
       if (holds && type.equals("Failed")) {
         String reason = condition.text("reason").orElse("");
         return Optional.of(
             reason.equals("DeadlineExceeded")
-                ? "its time is over (the deadline of its job)"
+                ? "its lease is over (the deadline of its job)"
                 : "its job has failed: "
                     + ClusterText.clean(reason + " " + condition.text("message").orElse("")));
       }
@@ -63,7 +63,7 @@ public final class Jobs {
     return List.copyOf(ended);
   }
 
-  /** When its pods began, by the server's clock. */
+  /** When its pods started, by the server's clock. */
   public static Optional<Instant> start(Json job) {
     try {
       return job.object("status").text("startTime").map(Instant::parse);

@@ -15,21 +15,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A person's own words about pods, in a file that looks like a pod ({@code metadata}, {@code spec})
- * and is laid over ours as kubectl's strategic patch would: maps are merged, lists of things with a
- * name by that name, mounts by their path, and other lists are joined. A container without a name
- * is ours.
+ * The user's patch for pods: a file in the form of a pod ({@code metadata}, {@code spec}) that is
+ * merged as kubectl's strategic patch would: maps are merged, lists of named items by name, mounts
+ * by their path, and other lists are joined. A container without a name means gpush's container.
  */
 public final class PodPatch {
-  /** What makes an item of a list the same as another. */
+  /** The keys by which items of a list are matched. */
   private static final List<String> KEYS = List.of("mountPath", "name");
 
   private PodPatch() {}
 
   /**
-   * Read anew for each gang, so that an edit counts.
+   * Reads the file again for each gang, so that edits take effect.
    *
-   * @throws GpushException with {@code Unavailable} when the file is not fit to be used
+   * @throws GpushException with {@code Unavailable} when the file cannot be used
    */
   public static Json.Obj read(String backend, String file) {
     byte[] bytes;
@@ -87,7 +86,7 @@ public final class PodPatch {
     return text.matches("-?[0-9]+\\.[0-9]+") ? Json.of(Double.parseDouble(text)) : Json.of(text);
   }
 
-  /** The Job with the patch laid over its pods. */
+  /** The Job with the patch merged into its pods. */
   public static Json.Obj laid(Json.Obj job, Json.Obj patch) {
     Json.Obj spec = job.object("spec");
     Json merged = merged(spec.object("template"), named(patch));

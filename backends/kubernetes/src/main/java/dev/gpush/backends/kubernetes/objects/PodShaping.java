@@ -20,18 +20,18 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
-/** Turns a request into pods, or says why no cluster like this will ever run them. */
+/** Turns a request into pods, or finds the reason why this cluster can never run them. */
 public final class PodShaping {
-  /** Of the GPUs' share of a node: what runs on every node needs some of it too. */
+  /** Of the GPUs' share of a node, because system pods need some of it too. */
   private static final int PER_CENT = 95;
 
-  /** A pod without GPUs; more is asked for in the configuration. */
+  /** The CPUs of a pod without GPUs, unless the configuration asks for more. */
   private static final long CPU_NODE_MILLIS = 1000;
 
   private static final long CPU_STEP = 10;
   private static final long MEMORY_STEP = 1 << 20;
 
-  /** The scheduler knows these: a node with one is expected back. */
+  /** Taints of this prefix are temporary: a node with one is expected back. */
   private static final String PASSING = "node.kubernetes.io/";
 
   private final GangRequest request;
@@ -48,11 +48,10 @@ public final class PodShaping {
     /**
      * It can run.
      *
-     * @param nodes that could take a part of it, if they were free; empty where they may not be
-     *     listed
+     * @param nodes that could run a part of it, if they were free; empty if they may not be listed
      */
     record Fits(PodShape shape, Optional<List<KubernetesNode>> nodes) implements Result {
-      /** How many pods there is room for now; empty where nobody knows. */
+      /** How many pods there is room for now; empty if that is not known. */
       public Optional<Long> places() {
         return nodes.map(
             all ->
@@ -101,7 +100,7 @@ public final class PodShaping {
     Optional<Label> label = model.flatMap(this::configured);
     if (model.isPresent() && label.isEmpty()) {
       return new Result.Hopeless(
-          "you may not list its nodes, so nobody knows which of them have " + model.get(),
+          "you may not list its nodes, so gpush cannot find out which of them have " + model.get(),
           List.of(
               "--gpus " + request.gpus().count(),
               "gpus: {names: {"
@@ -121,7 +120,7 @@ public final class PodShaping {
 
   private record Label(String key, String value) {}
 
-  /** As the configuration says it: {@code LABEL=VALUE}, or a value of NVIDIA's own label. */
+  /** The label in the configuration: {@code LABEL=VALUE}, or a value of NVIDIA's own label. */
   private Optional<Label> configured(String model) {
     return Optional.ofNullable(settings.resources().gpuNames().get(model))
         .map(
@@ -153,7 +152,7 @@ public final class PodShaping {
     if (byResource.isEmpty()) {
       return none(nodes);
     }
-    // Of several the one with the most nodes.
+    // Of several, the one with the most nodes.
     String resource =
         byResource.entrySet().stream()
             .max((a, b) -> Integer.compare(a.getValue().size(), b.getValue().size()))
@@ -209,7 +208,7 @@ public final class PodShaping {
             .orElseGet(() -> !GpuKind.naming(node, model.get()).isEmpty());
   }
 
-  /** Labels of these nodes that say what was asked for; none where nothing was. */
+  /** Labels of these nodes for the requested model; none if no model was requested. */
   private Map<String, Set<String>> naming(List<KubernetesNode> nodes) {
     var naming = new TreeMap<String, Set<String>>();
     request
@@ -270,7 +269,7 @@ public final class PodShaping {
               + each
               + ", not for "
               + request.nodes()
-              + ", even if nobody else were there",
+              + ", even on an empty cluster",
           places > 0
               ? List.of("--nodes " + places)
               : List.of("fewer cpus: or memory: in its block of ~/.gpush/config.yaml"));
@@ -299,7 +298,7 @@ public final class PodShaping {
     return new Result.Hopeless(
         "no node there has "
             + request.gpus().model().orElse("GPUs")
-            + (there.isEmpty() ? "; none has GPUs that gpush knows" : ""),
+            + (there.isEmpty() ? "; gpush recognizes no GPUs there" : ""),
         there.isEmpty() ? List.of("gpus: {resource: NAME} in its block, or no --gpus") : there);
   }
 }

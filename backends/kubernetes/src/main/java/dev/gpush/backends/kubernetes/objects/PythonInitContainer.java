@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Python for pods whose image has none: a container that runs before all others brings that of
- * another image, with its libraries and their loader. It is started by that loader, so it does not
- * matter what libc the pod's image has, nor whether it has a shell.
+ * A Python for pods whose image has none: an init container copies it from another image, with its
+ * libraries and their loader. That loader starts it, so the pod's own libc does not matter, nor
+ * whether the image has a shell.
  */
 public final class PythonInitContainer {
   static final String CONTAINER = "gpush-python";
@@ -20,7 +20,7 @@ public final class PythonInitContainer {
   private static final String VOLUME = CONTAINER;
   private static final String FOLDER = "/run/gpush-python";
 
-  /** Any Python of the image will do. */
+  /** Any Python of the image can be used. */
   private static final List<String> FOUND = List.of("python3", "/usr/bin/python3", "python");
 
   private static final List<String> WORDS =
@@ -33,12 +33,12 @@ public final class PythonInitContainer {
 
   private PythonInitContainer() {}
 
-  /** How the agent's Python is called in pods that are made so. */
+  /** The command of the agent's Python in such pods. */
   public static List<String> interpreters(boolean isBrought) {
     return isBrought ? WORDS : FOUND;
   }
 
-  /** In this pod, as it was made. */
+  /** The interpreters for this pod, from its own specification. */
   public static List<String> interpreters(Json pod) {
     return interpreters(
         pod.object("spec").items("initContainers").stream()

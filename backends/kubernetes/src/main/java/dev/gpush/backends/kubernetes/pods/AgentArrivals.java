@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 /**
- * Which agents of a gang whose pods are starting have answered. Each pod gets one command as soon
+ * Collects the answers of agents while the pods of a gang start. Each pod gets one command as soon
  * as it runs; an agent that has answered is not asked again because another one is late. For one
  * thread.
  */
@@ -27,7 +27,7 @@ public final class AgentArrivals implements AutoCloseable {
   private final Clock clock;
   private final Tasks tasks;
 
-  /** By what the pod and its container are. */
+  /** By pod and container. */
   private final Map<String, Task<AgentAnswer, RuntimeException>> asked = new HashMap<>();
 
   private final Map<String, AgentAnswer> answered = new HashMap<>();
@@ -48,7 +48,7 @@ public final class AgentArrivals implements AutoCloseable {
     return new AgentArrivals((node, pod) -> agents.greet(gang, node, pod), clock, tasks);
   }
 
-  /** Asks those that run and have neither been asked nor answered. */
+  /** Asks the agents of running pods that were not asked yet. */
   public void greet(Pods pods) {
     Map<Integer, Json> byNode = pods.byNode();
     Set<String> there =
@@ -65,12 +65,12 @@ public final class AgentArrivals implements AutoCloseable {
         });
   }
 
-  /** A container that began again in its pod has another agent, too. */
+  /** A container that restarted in its pod has another agent, too. */
   private static String key(Json pod) {
     return Pods.name(pod) + " " + Pods.container(pod).number("restartCount").orElse(0L);
   }
 
-  /** Waits until all that were asked have answered, or for so long; what is known then. */
+  /** Waits until all that were asked have answered, up to the limit; returns the answers so far. */
   public Map<Integer, AgentAnswer> await(Pods pods, Duration limit) throws InterruptedException {
     long end = clock.nanos() + limit.toNanos();
     for (var each : List.copyOf(asked.entrySet())) {
@@ -88,7 +88,7 @@ public final class AgentArrivals implements AutoCloseable {
       answered.put(key, answer.get(Duration.ofNanos(end - clock.nanos())));
       asked.remove(key);
     } catch (TimeoutException stillStarting) {
-      // It stays asked.
+      // Its question stays open.
     }
   }
 
@@ -97,7 +97,7 @@ public final class AgentArrivals implements AutoCloseable {
     return true;
   }
 
-  /** Those that have not answered need not. */
+  /** Cancels open questions. */
   @Override
   public void close() {
     asked.values().forEach(AgentArrivals::cancel);

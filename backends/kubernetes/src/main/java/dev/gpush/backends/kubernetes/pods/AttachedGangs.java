@@ -37,15 +37,18 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
 /**
- * Gangs of pods that are somebody else's: an agent is started beside what runs in each of them, and
- * is all that there is of ours. Nothing of the cluster is made, changed or deleted; the names of
- * the pods are in the gang, and whoever forgets it leaves agents that end by their lease.
+ * Gangs of pods of other owners: an agent is started beside what runs in each of them, and nothing
+ * else. No object of the cluster is made, changed or deleted; the names of the pods are in the
+ * gang, and if that is lost, the agents end by their lease.
  */
 public final class AttachedGangs {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final Json.Obj RELEASE = Json.object("do", "release");
 
-  /** A folder that a pod can write to, which no other pod has, and how many CPUs it sees. */
+  /**
+   * Finds a folder that the pod can write to and shares with no other pod, and the number of its
+   * CPUs.
+   */
   private static final String LOOK =
       "for folder in \"$HOME\" /workspace /tmp /var/tmp; do"
           + " [ \"$folder\" != / ] && [ -d \"$folder\" ] && [ -w \"$folder\" ] && break; done;"
@@ -85,7 +88,7 @@ public final class AttachedGangs {
             });
   }
 
-  /** As its node says, where that may be looked at. */
+  /** From its node, if that may be read. */
   private static String model(Json pod, ClusterRoom room) {
     String node = pod.object("spec").text("nodeName").orElse("");
     return room.nodes().stream()
@@ -98,7 +101,7 @@ public final class AttachedGangs {
 
   // ---- taking
 
-  /** All or nothing: where one pod has no Python, no agent stays in the others. */
+  /** All or nothing: if one pod has no Python, no agent stays in the others. */
   public Gang take(GangRequest request, String name) throws InterruptedException {
     boolean done = false;
     Map<Integer, Json> pods = Map.of();
@@ -142,7 +145,7 @@ public final class AttachedGangs {
     if (said.size() < pods.size()) {
       throw place.failed("its agents could not be started: " + AgentAnswer.silent(answers));
     }
-    // Those of an earlier try know another secret.
+    // Agents of an earlier attempt have another secret.
     agents.inPods(request.gang(), pods, secret.onHosts().with("do", "peers"), LIMIT);
     return new Gang(
         request.gang(),
@@ -161,7 +164,7 @@ public final class AttachedGangs {
       throws InterruptedException {
     String[] said = look(pod).split("\n", -1);
     if (said.length < 2 || !said[0].startsWith("/")) {
-      throw place.failed(Pods.name(pod) + ": no folder there can be written to");
+      throw place.failed(Pods.name(pod) + ": none of its folders can be written");
     }
     int gpus = gpus(pod, room).map(GpuRequest::count).orElse(0);
     return new NodeInfo(
@@ -216,7 +219,7 @@ public final class AttachedGangs {
 
   // ---- having
 
-  /** Those of its pods that are there, by their names; an ended one is not. */
+  /** Those of its pods that exist, by their names; ended ones do not count. */
   private Map<Integer, Json> pods(Gang gang, Collection<Integer> nodes)
       throws InterruptedException, Unanswered {
     var pods = new TreeMap<Integer, Json>();
@@ -228,7 +231,7 @@ public final class AttachedGangs {
     return pods;
   }
 
-  /** An answer for every node that is linked, or whose pod is there. */
+  /** An answer for every node that is linked, or whose pod exists. */
   private Map<Integer, AgentAnswer> ask(Gang gang, Json.Obj control, Duration limit)
       throws InterruptedException, Unanswered {
     List<Integer> all = gang.nodes().stream().map(NodeInfo::index).toList();
@@ -243,7 +246,7 @@ public final class AttachedGangs {
     }
   }
 
-  /** A node is there as long as its agent is: with a container that began again it is gone. */
+  /** A node exists as long as its agent: when the container restarts it is gone. */
   public Observation observe(Gang gang) throws InterruptedException, Unanswered {
     Map<Integer, AgentAnswer> answers = ask(gang, Json.object("do", "status"), LIMIT);
     List<Integer> lost =
@@ -255,11 +258,11 @@ public final class AttachedGangs {
             .toList();
     if (lost.size() == gang.nodes().size()) {
       return new Observation.Gone(
-          answers.isEmpty() ? "its pods are gone" : "its pods have no agent any more");
+          answers.isEmpty() ? "its pods are gone" : "its pods have no agent");
     }
     if (!lost.isEmpty()) {
       return new Observation.Partly(
-          lost, "its pod has ended or begun again on " + new Observation.Partly(lost, "").nodes());
+          lost, "its pod has ended or restarted on " + new Observation.Partly(lost, "").nodes());
     }
     boolean isSilent =
         answers.values().stream().anyMatch(each -> each instanceof AgentAnswer.Silent);
@@ -280,7 +283,7 @@ public final class AttachedGangs {
     }
   }
 
-  /** The agents go; pods, and what they were started for, stay. */
+  /** Ends the agents; the pods and their own programs stay. */
   public List<String> release(Gang gang, Duration limit) throws InterruptedException {
     try {
       Map<Integer, AgentAnswer> answers = ask(gang, RELEASE, limit);
@@ -307,7 +310,7 @@ public final class AttachedGangs {
     return new GpushException(new BackendFailure.NotReleased(place.name(), gang.id().text(), why));
   }
 
-  /** What agents have left where it is, each with its node. */
+  /** The files that agents have left in place, each with its node. */
   public static List<String> kept(Gang gang, Map<Integer, Json> said) {
     var kept = new ArrayList<String>();
     said.forEach(

@@ -22,11 +22,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Pods that somebody else runs, found by what people call them: {@code job/train}. Whatever makes
- * pods in numbers writes its own name on them.
+ * Pods of other owners, found by the name of what made them: {@code job/train}. Controllers put
+ * their own name on their pods.
  */
 public final class AttachedPods {
-  /** What the pods of something carry, by the word for it. */
+  /** The label on the pods of each kind of controller. */
   private static final Map<String, String> LABELS =
       new TreeMap<>(
           Map.of(
@@ -38,7 +38,7 @@ public final class AttachedPods {
               "raycluster", "ray.io/cluster",
               "leaderworkerset", "leaderworkerset.sigs.k8s.io/name"));
 
-  /** These say themselves which pods are theirs. */
+  /** Kinds whose objects have a selector for their pods. */
   private static final Map<String, String> SELECTING =
       new TreeMap<>(Map.of("deployment", "deployments", "statefulset", "statefulsets"));
 
@@ -46,7 +46,7 @@ public final class AttachedPods {
   private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9./_-]+=[A-Za-z0-9._-]*");
   private static final Pattern DIGITS = Pattern.compile("[0-9]+");
 
-  /** Which container of a pod is meant by who names none; kubectl goes by it. */
+  /** The annotation with a pod's default container, which kubectl uses too. */
   private static final String DEFAULT = "kubectl.kubernetes.io/default-container";
 
   private final Namespace place;
@@ -118,7 +118,7 @@ public final class AttachedPods {
     kinds.addAll(SELECTING.keySet());
     throw never(
         ClusterText.clean(name)
-            + " is no name of pods; known are pod/NAME, LABEL=VALUE, and NAME after "
+            + " is not a name of pods; use pod/NAME, LABEL=VALUE, and NAME after "
             + String.join("/, ", kinds)
             + "/",
         "get pods --show-labels");
@@ -142,7 +142,7 @@ public final class AttachedPods {
             .collect(Collectors.joining(",")));
   }
 
-  /** Names hold the number: {@code train-2-x9k} before {@code train-10-b5c}. */
+  /** The names contain the number: {@code train-2-x9k} before {@code train-10-b5c}. */
   private static String ordered(Json pod) {
     return DIGITS
         .matcher(Pods.name(pod))
@@ -154,7 +154,7 @@ public final class AttachedPods {
         new BackendFailure.NeverFits(place.name(), reason, List.of(place.kubectl(command))));
   }
 
-  /** The container of a pod that people mean when they name none; ours, where it is there. */
+  /** The default container of a pod; gpush's own if there is one. */
   public static String container(Json pod) {
     List<String> names =
         pod.object("spec").items("containers").stream()
@@ -169,7 +169,7 @@ public final class AttachedPods {
         .orElse(GangObjects.CONTAINER);
   }
 
-  /** What the container has of GPUs, by their resource. */
+  /** The GPUs of the container, by their resource. */
   static Optional<Map.Entry<String, Long>> gpus(Json pod) {
     String container = container(pod);
     return pod.object("spec").items("containers").stream()

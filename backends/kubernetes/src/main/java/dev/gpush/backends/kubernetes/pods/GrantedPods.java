@@ -16,7 +16,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** What a Job with answering agents amounts to as a gang. */
+/** Makes a gang from a Job whose agents answer. */
 public record GrantedPods(Namespace place, Json job) {
   PodTag tag() {
     return PodTag.of(job)
@@ -28,10 +28,10 @@ public record GrantedPods(Namespace place, Json job) {
   }
 
   /**
-   * The gang that they amount to.
+   * The gang of these pods.
    *
-   * @param said what each agent said
-   * @param all the cluster's nodes, where they may be listed
+   * @param said each agent's answer
+   * @param all the cluster's nodes, if they may be listed
    */
   public Gang gang(Pods pods, Map<Integer, Json> said, Optional<List<KubernetesNode>> all) {
     PodTag tag = tag();
@@ -69,7 +69,10 @@ public record GrantedPods(Namespace place, Json job) {
         .collect(Collectors.toUnmodifiableMap(KubernetesNode::name, topology::of));
   }
 
-  /** In a container GPUs are counted from 0, unless a variable of the device plugin says better. */
+  /**
+   * In a container GPUs are numbered from 0, unless a variable of the device plugin has other
+   * names.
+   */
   static List<String> slots(int gpus, Json status) {
     if (gpus == 0) {
       return List.of("0");

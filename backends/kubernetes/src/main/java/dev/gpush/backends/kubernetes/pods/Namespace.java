@@ -21,9 +21,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
-/** A namespace of a cluster as everything here sees it. */
+/** A namespace of a cluster, with its settings and its API server. */
 public final class Namespace {
-  /** A plan and the reservation right after it look once. */
+  /** So that a plan and the reservation right after it read the cluster once. */
   private static final Duration FRESH = Duration.ofSeconds(3);
 
   private final String name;
@@ -53,7 +53,7 @@ public final class Namespace {
     return api;
   }
 
-  /** Ours, for how long things take. */
+  /** The local clock, for durations. */
   public Clock time() {
     return clock;
   }
@@ -62,7 +62,7 @@ public final class Namespace {
     return settings.namespace().or(api::namespace).orElse("default");
   }
 
-  /** Of objects of one kind in the namespace. */
+  /** The path of objects of one kind in the namespace. */
   public String path(String group, String kind) {
     return group + "/namespaces/" + namespace() + "/" + kind;
   }
@@ -77,7 +77,7 @@ public final class Namespace {
         .items("items");
   }
 
-  /** The Job of a gang; of the several that there should never be, the oldest. */
+  /** The Job of a gang; if there are several, which should never happen, the oldest. */
   public Optional<Json> job(GangId gang) throws InterruptedException, Unanswered {
     try {
       return list(Jobs.GROUP, "jobs", PodTag.selector(gang)).stream()
@@ -90,8 +90,8 @@ public final class Namespace {
   }
 
   /**
-   * What the namespace enforces of pods, if that forbids them to lock memory: {@code baseline} or
-   * {@code restricted}. Empty also where it may not be looked at.
+   * The namespace's pod security level, if that forbids to lock memory: {@code baseline} or {@code
+   * restricted}. Empty also if it may not be read.
    */
   public Optional<String> policy() throws InterruptedException, Unanswered {
     try {
@@ -108,12 +108,12 @@ public final class Namespace {
     }
   }
 
-  /** What is asked for could not be had, and nothing of it is held. */
+  /** The failure of a reservation of which nothing is held. */
   public GpushException failed(String why) {
     return new GpushException(new BackendFailure.ReserveFailed(name, why));
   }
 
-  /** The same for whoever was not told; what a user can do something about stays what it is. */
+  /** The same for a missing answer; a failure that the user can act on stays as it is. */
   public GpushException failed(Unanswered unknown) {
     return unknown.known().orElseGet(() -> failed(unknown.words()));
   }
@@ -143,10 +143,10 @@ public final class Namespace {
   }
 
   /**
-   * The cluster's nodes, those of these pods among them: as they were seen last if that is enough,
-   * because what a node is does not change, and what is free on it is not asked here.
+   * The cluster's nodes, those of these pods among them: from the last list if that has them,
+   * because the facts used here do not change.
    *
-   * @return empty where they may not be listed, or nobody can tell now
+   * @return empty if they may not be listed, or if that is not known now
    */
   public Optional<List<KubernetesNode>> nodes(Pods pods) throws InterruptedException {
     Set<String> hosts =
@@ -163,7 +163,7 @@ public final class Namespace {
     }
   }
 
-  /** As it was seen a moment ago: whoever asks plans first. */
+  /** The cluster's room as it was just read by the plan. */
   public ClusterRoom roomAsPlanned() throws InterruptedException, Unanswered {
     Optional<Seen> last = seen.get();
     return last.isPresent() && clock.nanos() - last.get().nanos() < FRESH.toNanos()
@@ -171,7 +171,7 @@ public final class Namespace {
         : room();
   }
 
-  /** A command as it is typed here. */
+  /** A kubectl command for this cluster, as the user would type it. */
   public String kubectl(String words) {
     return settings.access().kubectl() + " -n " + namespace() + " " + words;
   }

@@ -7,7 +7,7 @@ import dev.gpush.backends.remote.Unanswered;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.LinkedAgents;
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GangId;
 import dev.gpush.core.json.Json;
@@ -28,17 +28,20 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
- * Asks the agents of a gang's pods, all at once: over the links that are open, and with a command
- * in each pod where none is.
+ * Asks the agents of a gang's pods, all at once: over open links, and with a command in each pod
+ * without one.
  */
 public final class PodAgents {
-  /** Connections that are being opened to the API server, which all people of the cluster share. */
+  /**
+   * How many connections are opened at once to the API server, which all users of the cluster
+   * share.
+   */
   private static final int AT_ONCE = 32;
 
-  /** For an agent that is starting; a pod that begins again ends the command in it sooner. */
+  /** For an agent that is starting; a restart of the pod ends the command sooner. */
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  /** It is there, and has nothing to wait for. */
+  /** For an agent that runs, and need not wait. */
   private static final Duration STATUS_LIMIT = Duration.ofSeconds(30);
 
   /** The same for a pipe that may be broken, beside which another can be opened. */
@@ -70,12 +73,12 @@ public final class PodAgents {
     this.turns = turns;
   }
 
-  /** The same, which asks these first. */
+  /** The same, which asks these agents first. */
   public PodAgents asking(LinkedAgents agents) {
     return new PodAgents(place, agent, agents, pipes, tasks, turns);
   }
 
-  /** Looks up the pods of some nodes; only where an agent cannot be asked otherwise. */
+  /** Looks up the pods of some nodes; only if an agent cannot be asked over its link. */
   @FunctionalInterface
   public interface PodsOfNodes {
     Map<Integer, Json> of(Collection<Integer> nodes) throws InterruptedException, Unanswered;
@@ -91,7 +94,7 @@ public final class PodAgents {
       GangId gang, Collection<Integer> nodes, PodsOfNodes pods, Json.Obj control, Duration limit)
       throws InterruptedException, Unanswered {
     var answers = new TreeMap<Integer, AgentAnswer>();
-    // An agent that hangs does so on its link, too: some time is left for what follows.
+    // An agent that hangs does not answer on its link either, so some time is left for the command.
     linked
         .ask(gang, nodes, control, limit.dividedBy(2))
         .forEach((node, json) -> answers.put(node, new AgentAnswer.Said(json)));
@@ -113,7 +116,7 @@ public final class PodAgents {
         limit);
   }
 
-  /** Starts an agent beside what runs in each pod, or finds the one that is there. */
+  /** Starts an agent beside what runs in each pod, or finds the existing one. */
   Map<Integer, AgentAnswer> start(
       GangId gang, Map<Integer, Json> pods, Map<Integer, Json.Obj> starts, Duration limit)
       throws InterruptedException {
@@ -171,7 +174,7 @@ public final class PodAgents {
     }
   }
 
-  /** Begins the link on a command that was run for it; empty when no agent is found at a glance. */
+  /** Starts the link on a command that was run for it; empty when the relay finds no agent. */
   public Optional<Pipe> link(Pipe pipe) throws IOException {
     boolean isBegun = false;
     try {
@@ -242,17 +245,7 @@ public final class PodAgents {
   private static AgentAnswer unanswered(GpushException known) {
     return known.failure() instanceof AgentFailure.NotThere
         ? new AgentAnswer.NoAgent()
-        : new AgentAnswer.Silent(words(known.failure()));
-  }
-
-  private static String words(Failure failure) {
-    return switch (failure) {
-      case AgentFailure.NoPython _ -> "there is no Python 3.6 or later";
-      case AgentFailure.OldPython(var found) -> "its Python is " + found + ", older than 3.6";
-      case AgentFailure.CannotWrite(var path, var why) ->
-          "cannot write " + path + ": " + ClusterText.clean(why);
-      case Failure other -> ClusterText.clean(other.toString());
-    };
+        : new AgentAnswer.Silent(ClusterText.clean(FailureClause.of(known.failure())));
   }
 
   private AgentAnswer ask(Json pod, Json.Obj header, List<String> command)

@@ -7,26 +7,26 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Why a pod does not run, in words for the person who wanted it.
+ * Why a pod does not run, in words for its user.
  *
- * @param words complete without a subject: "its image cannot be pulled: …"
- * @param kind what follows from it
+ * @param words a clause: "its image cannot be pulled: …"
+ * @param kind decides what to do
  */
 public record PodFailure(String words, Kind kind) {
   public enum Kind {
     /** It waits for room. */
     UNPLACED,
-    /** It has its place and is being made ready. */
+    /** It is placed and being started. */
     STARTING,
-    /** As asked for it will never run. */
+    /** It will never run as requested. */
     BROKEN,
     /** The image has no Python, or no shell to find it with. */
     NO_PYTHON,
-    /** It was taken away; another one may come for it. */
+    /** It was removed; another one may replace it. */
     TAKEN,
   }
 
-  /** Waiting for these never ends, or not before somebody does something. */
+  /** These reasons never end without a change by the user. */
   private static final Set<String> HOPELESS =
       Set.of(
           "ImagePullBackOff",
@@ -78,7 +78,7 @@ public record PodFailure(String words, Kind kind) {
         Kind.STARTING);
   }
 
-  /** What is wrong with a container that must have ended well before ours begins. */
+  /** The failure of an init container, which must end well before gpush's container starts. */
   private static Optional<PodFailure> beforehand(Json pod) {
     for (Json each : pod.object("status").items("initContainerStatuses")) {
       String of = "its init container " + each.text("name").orElse("") + ": ";
@@ -108,7 +108,7 @@ public record PodFailure(String words, Kind kind) {
         : container.object("lastState").object("terminated");
   }
 
-  /** The container whose last words say why a pod does not run; empty where none has ended. */
+  /** The container whose log has the reason why a pod does not run; empty if none has ended. */
   public static Optional<String> speaker(Json pod) {
     return Stream.concat(
             pod.object("status").items("initContainerStatuses").stream(),
@@ -118,13 +118,13 @@ public record PodFailure(String words, Kind kind) {
         .flatMap(container -> container.text("name"));
   }
 
-  /** What the container of a pod came to before it began again; empty of one that began once. */
+  /** How the container of a pod ended before it was restarted; empty if it was not restarted. */
   public static Optional<String> before(Json pod) {
     Json.Obj last = Pods.container(pod).object("lastState").object("terminated");
     return last.text("reason").map(_ -> ended(last).words());
   }
 
-  /** What ends a pod, or has ended it; empty of one that goes on. */
+  /** Why a pod ends or has ended; empty if it runs. */
   static Optional<String> end(Json pod) {
     if (!Pods.isEnding(pod) && !Pods.hasEnded(pod)) {
       return Optional.empty();
@@ -176,7 +176,7 @@ public record PodFailure(String words, Kind kind) {
 
   private static Optional<PodFailure> taken(Json pod) {
     return disruption(pod)
-        .or(() -> Pods.isEnding(pod) ? of("it is being ended by somebody") : Optional.empty());
+        .or(() -> Pods.isEnding(pod) ? of("it is being deleted") : Optional.empty());
   }
 
   private static Optional<PodFailure> disruption(Json pod) {
@@ -186,7 +186,7 @@ public record PodFailure(String words, Kind kind) {
       return of("it was evicted: " + ClusterText.clean(status.text("message").orElse("")));
     }
     if (reason.equals("UnexpectedAdmissionError")) {
-      return of("its node could not give it what it was promised; another try is made");
+      return of("its node could not provide its resources; it is tried again");
     }
     for (Json condition : status.items("conditions")) {
       if (condition.text("type").orElse("").equals("DisruptionTarget")
@@ -194,13 +194,13 @@ public record PodFailure(String words, Kind kind) {
         return of(
             switch (condition.text("reason").orElse("")) {
               case "PreemptionByScheduler" -> "it was preempted by a pod with a higher priority";
-              case "DeletionByTaintManager" -> "its node does not answer any more, or was tainted";
+              case "DeletionByTaintManager" -> "its node does not answer, or was tainted";
               case "EvictionByEvictionAPI" -> "it was evicted: its node is being drained";
               case "TerminationByKubelet" ->
                   "its node ended it: " + ClusterText.clean(condition.text("message").orElse(""));
               case "DeletionByPodGC" -> "its node is gone";
               default ->
-                  "it was taken away: " + ClusterText.clean(condition.text("message").orElse(""));
+                  "it was deleted: " + ClusterText.clean(condition.text("message").orElse(""));
             });
       }
     }
@@ -211,12 +211,14 @@ public record PodFailure(String words, Kind kind) {
     return Optional.of(new PodFailure(words, Kind.TAKEN));
   }
 
-  /** What the scheduler says of it. */
+  /** The scheduler's reason. */
   private static String unplaced(Json pod) {
-    return refusal(pod).map(PodFailure::scheduler).orElse("the scheduler has not looked at it yet");
+    return refusal(pod)
+        .map(PodFailure::scheduler)
+        .orElse("the scheduler has not considered it yet");
   }
 
-  /** The scheduler has said why there is no place for it. */
+  /** Whether the scheduler has reported that it cannot place the pod. */
   static boolean isRefused(Json pod) {
     return refusal(pod).isPresent();
   }

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What took pods away that are not there any more. The API server forgets it with them, within
- * seconds; whoever sees a pod end remembers it here for whoever meets its successor.
+ * Remembers why pods were removed. The API server forgets that with them, within seconds; the
+ * reason is recorded here when a pod ends, and reported with its successor.
  */
 public final class PodHistory {
 
@@ -29,9 +29,9 @@ public final class PodHistory {
   }
 
   /**
-   * What became of the pod that a node was last.
+   * Why the node's former pod ended.
    *
-   * @param pod the one that it is now
+   * @param pod its present one
    */
   public synchronized Optional<String> why(GangId gang, int node, String pod) {
     return Optional.ofNullable(gangs.getOrDefault(gang, Map.of()).get(node))

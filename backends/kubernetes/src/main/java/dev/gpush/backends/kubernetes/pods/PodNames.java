@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Which pod is which node now. Many links that come up at once ask the API server once: whoever
- * comes while somebody asks takes the answer to that, also when it is that nobody can tell.
+ * Finds the present pod of each node. Many links that open at once cause one request to the API
+ * server: callers share the answer of a request in progress, also a failed one.
  */
 public final class PodNames {
   private static final Duration FRESH = Duration.ofSeconds(1);
@@ -35,11 +35,11 @@ public final class PodNames {
 
   private record Seen(Answer answer, long nanos) {}
 
-  /** An empty object where the node has no pod. */
+  /** An empty object if the node has no pod. */
   public Json pod(GangId gang, int node) throws InterruptedException, Unanswered {
     lock.lockInterruptibly();
     try {
-      // Whole pods are large, and a second later they say nothing any more.
+      // The list is large and outdated after a second.
       long now = place.time().nanos();
       seen.values().removeIf(last -> now - last.nanos() > FRESH.toNanos());
       Seen last = seen.get(gang);

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Pods of a Job that the cluster does not take: quotas, limits and policies refuse them when the
- * controller creates them, so nobody is told but by an event.
+ * Pods of a Job that the cluster refuses: quotas, limits and policies apply when the controller
+ * creates them, so only an event has the reason.
  */
 public final class PodRefusals {
   private static final Pattern FORBIDDEN = Pattern.compile("(?s).*? is forbidden: (.*)");
@@ -51,7 +51,7 @@ public final class PodRefusals {
         (forbidden.matches() ? forbidden.group(1) : message).replaceFirst("^error creating: ", ""));
   }
 
-  /** A quota that is used up may be given back; one that is too small, and a policy, stay. */
+  /** A used quota may become free; a quota that is too small, and a policy, do not change. */
   public static boolean isHopeless(String words, int nodes) {
     Matcher quota = QUOTA.matcher(words);
     if (quota.find()) {

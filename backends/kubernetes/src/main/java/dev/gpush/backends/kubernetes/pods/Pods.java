@@ -32,9 +32,7 @@ public record Pods(List<Json> all) {
     }
   }
 
-  /**
-   * The pod that each node is, if there is one; of a pod that ends and its successor the latter.
-   */
+  /** The pod that each node is, if there is one; of an ending pod and its successor, the latter. */
   public Map<Integer, Json> byNode() {
     var nodes = new TreeMap<Integer, Json>();
     for (Json pod : all) {
@@ -46,14 +44,14 @@ public record Pods(List<Json> all) {
     return nodes;
   }
 
-  /** The same of these nodes alone. */
+  /** The same for only these nodes. */
   public Map<Integer, Json> byNode(Collection<Integer> nodes) {
     var some = new TreeMap<>(byNode());
     some.keySet().retainAll(nodes);
     return some;
   }
 
-  /** Of several with one number: who lives, before who ends, before who has ended. */
+  /** The order of several pods with one number: running, then ending, then ended. */
   private static int rank(Json pod) {
     return hasEnded(pod) ? 0 : isEnding(pod) ? 1 : 2;
   }
@@ -95,7 +93,7 @@ public record Pods(List<Json> all) {
         && container(pod).object("state").get("running").isPresent();
   }
 
-  /** What the kubelet says of the agent's container; an empty object before it says something. */
+  /** The kubelet's status of the agent's container; an empty object before there is one. */
   static Json.Obj container(Json pod) {
     return pod.object("status").items("containerStatuses").stream()
         .filter(each -> each.text("name").orElse("").equals(AttachedPods.container(pod)))
@@ -104,17 +102,17 @@ public record Pods(List<Json> all) {
         .orElse(Json.object());
   }
 
-  /** Those that hold or will hold something. */
+  /** Those that hold or will hold resources. */
   public List<Json> living() {
     return all.stream().filter(pod -> !hasEnded(pod)).toList();
   }
 
-  /** How many are on a node, or have been: their place was there. */
+  /** How many are or were on a node. */
   public long placed() {
     return byNode().values().stream().filter(pod -> !isEnding(pod) && isPlaced(pod)).count();
   }
 
-  /** Why one has no place: of those of which the scheduler has said something, if there are any. */
+  /** Why one is not placed: the scheduler's reason, if it has given one. */
   public Optional<String> unplaced() {
     return living().stream()
         .filter(pod -> !isPlaced(pod))
@@ -122,7 +120,7 @@ public record Pods(List<Json> all) {
         .map(pod -> PodFailure.of(pod).words());
   }
 
-  /** Those that have a place and do not run yet. */
+  /** Those that are placed and do not run yet. */
   public List<Json> starting() {
     return byNode().values().stream()
         .filter(pod -> PodFailure.of(pod).kind() == PodFailure.Kind.STARTING && !isRunning(pod))

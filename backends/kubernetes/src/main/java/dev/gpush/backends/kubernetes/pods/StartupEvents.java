@@ -16,16 +16,18 @@ import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * Pods that have their place and do not begin: a volume that cannot be mounted, a network that
- * cannot be made. The kubelet tries again for ever and says so by events alone, while GPUs are
- * held; so there is an end to it here. What goes well, however long it takes, has none: an image of
- * many gigabytes.
+ * Pods that are placed and do not start: a volume that cannot be mounted, a network that cannot be
+ * made. The kubelet retries for ever and reports that only by events, while GPUs are held; so there
+ * is a limit here. A start that makes progress has none, such as pulling an image of many
+ * gigabytes.
  */
 public final class StartupEvents {
-  /** The scheduler's are about a place that it has by now. */
+  /** Events of the scheduler are outdated, because the pod is placed. */
   private static final Set<String> KUBELET = Set.of("kubelet", "attachdetach-controller");
 
-  /** What begins sooner needs no explanation, and the question is dear to the cluster. */
+  /**
+   * A pod that starts sooner needs no explanation, and the request is expensive for the cluster.
+   */
   private static final Duration QUIET = Duration.ofSeconds(5);
 
   private final Namespace place;
@@ -37,15 +39,15 @@ public final class StartupEvents {
   }
 
   /**
-   * What is said last of a pod that is being started.
+   * The last event of a pod that is being started.
    *
-   * @param isLasting for longer than pods may take to find their places
+   * @param isLasting for longer than pods may take to be placed
    */
   public record Trouble(String words, boolean isLasting) {}
 
   /**
-   * By the pod's name; nothing of those to which something good happened last. One question for all
-   * of them: events are not found by a label, and each question goes through all of a namespace.
+   * By the pod's name, without pods whose last event was normal. One request for all of them:
+   * events have no labels, and each request reads all of a namespace.
    */
   public Map<String, Trouble> of(List<Json> starting) throws InterruptedException, Unanswered {
     long now = place.time().nanos();

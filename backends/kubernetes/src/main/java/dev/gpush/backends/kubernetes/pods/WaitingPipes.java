@@ -14,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 
 /**
- * Pipes on which an agent has answered that it is there, kept for the link that is made to it next:
- * so that one command in each pod does both. Thread-safe.
+ * Pipes on which an agent has answered, kept for its link, so that one command in each pod serves
+ * both. Thread-safe.
  */
 public final class WaitingPipes {
   /** The agent waits for HELLO a little longer. */
@@ -40,7 +40,7 @@ public final class WaitingPipes {
   /**
    * One that was kept.
    *
-   * @param isFresh so short a time ago that it is not worth asking whether it still works
+   * @param isFresh kept so recently that it need not be checked
    */
   record Waiting(Pipe pipe, boolean isFresh) {}
 
@@ -56,7 +56,7 @@ public final class WaitingPipes {
     closeOld();
   }
 
-  /** It is the caller's from then on. */
+  /** The caller owns it from then on. */
   Optional<Waiting> take(GangId gang, int node) {
     closeOld();
     long now = clock.nanos();
@@ -69,7 +69,7 @@ public final class WaitingPipes {
     }
   }
 
-  /** Nobody will link to this gang. */
+  /** Closes the pipes of a gang that will not be linked. */
   public void close(GangId gang) {
     closeAll(each -> each.getKey().gang().equals(gang));
   }

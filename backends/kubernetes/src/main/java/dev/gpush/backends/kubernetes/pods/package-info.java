@@ -1,7 +1,7 @@
 /**
- * The pods of gangs as they are now: {@code Namespace} asks the API server, {@code Pods} is what it
- * said, {@code PodFailure} says why one does not run, {@code PodAgents} asks the agents in them.
- * Pods of others are {@code AttachedGangs}.
+ * The pods of gangs as they are now: {@code Namespace} asks the API server, {@code Pods} has its
+ * answer, {@code PodFailure} the reason why one does not run, {@code PodAgents} asks the agents in
+ * them. {@code AttachedGangs} are pods of other owners.
  */
 @NullMarked
 package dev.gpush.backends.kubernetes.pods;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A GPU model as people say it, against what sites call theirs: {@code H100} is {@code h100},
+ * A GPU model's common name, matched with the names that sites use: {@code H100} is {@code h100},
  * {@code nvidia_h100_80gb_hbm3}, a feature {@code h100-sxm}, or a partition {@code gpu-h100}.
  */
 public record GpuName(String text) {
@@ -14,7 +14,8 @@ public record GpuName(String text) {
   }
 
   /**
-   * All words of ours are among those of the name: A100-80GB in nvidia_a100_80gb, not A10 in a100.
+   * Whether all words of the model are among those of the name: A100-80GB in nvidia_a100_80gb, not
+   * A10 in a100.
    */
   public boolean isWithin(String name) {
     List<String> theirs = words(name);

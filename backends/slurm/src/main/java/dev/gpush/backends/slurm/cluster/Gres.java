@@ -6,9 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * So many GPUs of one type, as a site calls it.
+ * A number of GPUs of one type, as the site names it.
  *
- * @param type empty where the site does not tell GPUs apart
+ * @param type empty if the site does not distinguish GPUs
  */
 public record Gres(String type, int count) {
   /** {@code gpu:8}, {@code gpu:h100:8(S:0-1)}, {@code gpu:(null):2(IDX:0-1)}. */

@@ -6,12 +6,12 @@ import java.util.List;
 
 /** Slurm's short form of many host names: {@code gpu[01-03,7],login,r[1-2]n[1-4]}. */
 public final class HostList {
-  /** More names than this come from no gang of ours. */
+  /** No gang has more names than this. */
   private static final int MOST = 100_000;
 
   private HostList() {}
 
-  /** In the order that Slurm counts nodes in. */
+  /** In the order in which Slurm numbers nodes. */
   public static List<String> expand(String text) {
     var hosts = new ArrayList<String>();
     for (String part : split(text)) {
@@ -22,7 +22,7 @@ public final class HostList {
     return List.copyOf(hosts);
   }
 
-  /** At commas outside of brackets. */
+  /** Splits at commas outside of brackets. */
   private static List<String> split(String text) {
     var parts = new ArrayList<String>();
     int from = 0;

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A partition as {@code scontrol show partition} tells of it.
+ * A partition as {@code scontrol show partition} prints it.
  *
- * @param grace between the word that a job is preempted and its end
+ * @param grace between a job's preemption notice and its end
  */
 public record Partition(
     String name,

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 
 /**
  * One line of {@code scontrol show … -o}: {@code Key=Value} pairs separated by spaces, where a
- * value may itself hold spaces and equals signs. So nothing is split: a key is looked for.
+ * value may itself hold spaces and equals signs. So the line is not split, but searched for a key.
  */
 record Scontrol(String line) {
   static List<Scontrol> lines(String text, String firstKey) {
@@ -18,7 +18,7 @@ record Scontrol(String line) {
         .toList();
   }
 
-  /** A value without spaces; empty for what Slurm has no value for. */
+  /** A value without spaces; empty if Slurm has no value. */
   Optional<String> word(String key) {
     return find(key)
         .map(from -> line.substring(from).split("\\s", 2)[0])

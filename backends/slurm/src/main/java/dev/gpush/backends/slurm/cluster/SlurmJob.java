@@ -69,14 +69,14 @@ public record SlurmJob(
           "RESV_DEL_HOLD",
           "EXPEDITING");
 
-  /** Lines that are no jobs (banners, cluster headings) are passed over. */
+  /** Skips lines that are not jobs (banners, cluster headings). */
   public static List<SlurmJob> parse(String text) {
     return text.lines().map(SlurmJob::line).flatMap(Optional::stream).toList();
   }
 
   private static Optional<SlurmJob> line(String line) {
     String[] words = line.split(BETWEEN, FIELDS);
-    // An array's task is not ours, and its id no number.
+    // A task of an array is not gpush's, and its id is not a number.
     if (words.length < FIELDS || !words[0].strip().matches("[0-9]{1,18}")) {
       return Optional.empty();
     }
@@ -110,21 +110,21 @@ public record SlurmJob(
     return "slurm job " + id;
   }
 
-  /** How it ended, for people. */
+  /** How it ended, in words. */
   public String fate() {
     return words()
         + switch (status.state()) {
           case "COMPLETED" -> " ended: its lease was over";
-          case "CANCELLED" -> " was cancelled from outside";
+          case "CANCELLED" -> " was cancelled";
           case "TIMEOUT" -> " ran into its time limit";
-          case "PREEMPTED" -> " was preempted by a job with a higher claim";
-          case "NODE_FAIL" -> " ended because a node of it failed";
-          case "BOOT_FAIL" -> " ended because a node of it did not boot";
-          case "OUT_OF_MEMORY" -> " used more memory than it had asked for";
-          case "DEADLINE" -> " could not be done before its deadline";
+          case "PREEMPTED" -> " was preempted by a job with a higher priority";
+          case "NODE_FAIL" -> " ended because one of its nodes failed";
+          case "BOOT_FAIL" -> " ended because one of its nodes did not boot";
+          case "OUT_OF_MEMORY" -> " used more memory than it requested";
+          case "DEADLINE" -> " could not finish before its deadline";
           case "FAILED" ->
               " ended before its lease: Slurm told its agents to end, as when a job with a higher"
-                  + " claim comes, or they failed";
+                  + " priority comes, or they failed";
           case "REVOKED" -> " went to another cluster of the federation";
           default -> " is " + ClusterText.clean(status.state());
         };

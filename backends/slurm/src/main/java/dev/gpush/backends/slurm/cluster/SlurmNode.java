@@ -48,7 +48,7 @@ public record SlurmNode(
     return new SlurmNode(
         name,
         line.word("NodeAddr").orElse(name),
-        // "IDLE+DRAIN", "DOWN*": the sign says that the node does not answer, or sleeps.
+        // "IDLE+DRAIN", "DOWN*": the sign means that the node does not answer, or is powered down.
         words(line.word("State").orElse(""), "\\+").stream()
             .map(word -> word.replaceAll("[^A-Z_]", ""))
             .collect(Collectors.toSet()),

@@ -14,7 +14,7 @@ public final class SlurmTime {
 
   private SlurmTime() {}
 
-  /** {@code 2-00:00:00}, {@code 09:59}; empty for UNLIMITED, NONE and what is none. */
+  /** {@code 2-00:00:00}, {@code 09:59}; empty for UNLIMITED, NONE and text that is no time. */
   public static Optional<Duration> span(String text) {
     Matcher match = SPAN.matcher(text.strip());
     if (!match.matches()) {
@@ -40,7 +40,7 @@ public final class SlurmTime {
     }
   }
 
-  /** For --time, in whole minutes, upwards. */
+  /** For --time, rounded up to whole minutes. */
   public static String limit(Duration time) {
     return Long.toString(Math.max(1, time.plusSeconds(59).toMinutes()));
   }

@@ -1,5 +1,5 @@
 /**
- * What Slurm's programs print, read: nodes, partitions, jobs, times, host lists, and why a job
+ * Parses the output of Slurm's programs: nodes, partitions, jobs, times, host lists, and why a job
  * waits in plain words. Values, immutable; nothing here runs a program.
  */
 @NullMarked

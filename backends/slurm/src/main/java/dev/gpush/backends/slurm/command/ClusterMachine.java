@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A login node that serves several clusters, turned to one of them: Slurm's programs read {@code
- * SLURM_CLUSTERS} where nobody says {@code -M}.
+ * A login node that serves several clusters, restricted to one of them: Slurm's programs read
+ * {@code SLURM_CLUSTERS} if there is no {@code -M}.
  */
 public record ClusterMachine(Machine login, String cluster) implements Machine {
   private static final String VARIABLE = "SLURM_CLUSTERS=";
@@ -25,7 +25,7 @@ public record ClusterMachine(Machine login, String cluster) implements Machine {
     return login.spawn(command);
   }
 
-  /** A command as a person types it on the login node. */
+  /** A command as the user would type it on the login node. */
   public static String typed(String cluster, String command) {
     return cluster.isEmpty() ? command : VARIABLE + cluster + " " + command;
   }

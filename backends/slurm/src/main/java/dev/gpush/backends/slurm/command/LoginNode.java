@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** What does not change on the login node, asked for once. */
+/** Facts of the login node that do not change, read once. */
 public final class LoginNode {
   private static final String MARK = "gpush-login:";
 
-  /** Lines behind a mark: profiles and banners may print what they like. */
+  /** Prints lines after a mark, because profiles and banners may print anything. */
   private static final String SCRIPT =
       """
       printf 'gpush-login:%s\\n' "$(id -un)" "$HOME" "$(sinfo --version 2>/dev/null)" \\
@@ -35,9 +35,9 @@ public final class LoginNode {
   }
 
   /**
-   * What was asked once.
+   * The facts of a login node.
    *
-   * @param version "slurm 22.05.8", with whatever a distribution adds
+   * @param version "slurm 22.05.8", with the distribution's additions
    * @param hasContainers srun can start steps in images
    */
   public record Facts(String user, String home, String version, boolean hasContainers) {
@@ -50,7 +50,7 @@ public final class LoginNode {
   }
 
   /**
-   * Asks once, then knows.
+   * Reads the facts once.
    *
    * @throws GpushException with {@code Unavailable} when there is no Slurm on that machine
    */

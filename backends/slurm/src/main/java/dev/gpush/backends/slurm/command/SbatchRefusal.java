@@ -5,23 +5,23 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Why sbatch did not take a job.
+ * Why sbatch refused a job.
  *
- * @param words for people
- * @param works what to ask instead, or a command that tells more
- * @param isHopeless asking the same again would be refused again
+ * @param words for the user
+ * @param works requests that would be granted, or a command that shows more
+ * @param isHopeless the same request would be refused again
  */
 public record SbatchRefusal(String words, List<String> works, boolean isHopeless) {
-  private static final String NO_NODES = "no set of nodes there has all this";
+  private static final String NO_NODES = "no nodes there have all of this";
   private static final String SILENT = "the controller does not answer";
 
-  /** In what any of Slurm's programs says that is turned to another cluster. */
+  /** In the error of any Slurm program that uses another cluster. */
   static final String NO_ACCOUNTING = "talking to the database";
 
   static final String NO_CLUSTER = "known by database";
   static final String NO_SUCH_CLUSTER = "there is no such cluster";
   static final String ACCOUNTING_SILENT =
-      "Slurm's accounting daemon, which knows the way to other clusters, does not answer";
+      "Slurm's accounting daemon, which has the addresses of other clusters, does not answer";
 
   private static final String NOTHING_SAID = "Unspecified error";
 
@@ -33,7 +33,7 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
 
   private static final String PARTITIONS = "sinfo -s";
 
-  /** The first whose part occurs in what sbatch said, in lower case. */
+  /** The first rule whose part occurs in sbatch's error, in lower case, applies. */
   private static final List<Rule> RULES =
       List.of(
           never("invalid partition name", "the cluster has no such partition", PARTITIONS),
@@ -47,23 +47,22 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
               PARTITIONS),
           never(
               "required partition not available (inactive or drain)",
-              "the partition takes no jobs now: it is switched off or being emptied",
+              "the partition accepts no jobs now: it is inactive or draining",
               PARTITIONS),
           passing("partition in down state", "the partition is down"),
           passing(
-              "partition configuration not available now", "the partition cannot give this now"),
+              "partition configuration not available now", "the partition cannot grant this now"),
           never(
               "more processors requested than permitted",
               "it asks for more CPUs than allowed",
               PARTITIONS),
           never(
               "node count specification invalid",
-              "the partition does not give so many nodes to one job",
+              "the partition does not allow one job that many nodes",
               PARTITIONS),
           never("requested node configuration is not available", NO_NODES, PARTITIONS),
-          passing("requested nodes are busy", "the nodes that were named are busy"),
-          passing(
-              "required node not available", "a node that was named is down, drained or reserved"),
+          passing("requested nodes are busy", "the requested nodes are busy"),
+          passing("required node not available", "a requested node is down, drained or reserved"),
           never(
               "invalid account",
               "the account does not exist, or is not yours in this partition",
@@ -99,16 +98,16 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
               "scontrol show reservation"),
           never(
               "requested topology configuration",
-              "the switches cannot be had as asked",
+              "the requested switches are not available",
               "scontrol show topology"),
           never(
               "invalid license specification",
               "the cluster has no such license",
               "scontrol show licenses"),
-          never("invalid node name", "there is no node of that name", "sinfo -N"),
+          never("invalid node name", "there is no node with that name", "sinfo -N"),
           never(
               "memory specification can not be satisfied",
-              "no node has so much memory",
+              "no node has that much memory",
               PARTITIONS),
           never(
               "unrecognized option",
@@ -120,9 +119,9 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
           passing("socket timed out", SILENT),
           passing(
               "slurm temporarily unable to accept job",
-              "the controller takes no jobs at the moment"),
+              "the controller accepts no jobs at the moment"),
           passing(
-              "resource temporarily unavailable", "the controller takes no jobs at the moment"));
+              "resource temporarily unavailable", "the controller accepts no jobs at the moment"));
 
   private static Rule never(String part, String words, String works) {
     return new Rule(part, words, works, true);
@@ -133,9 +132,9 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
   }
 
   /**
-   * The first rule that knows it, else its own last words.
+   * The first rule that matches, else the last line.
    *
-   * @param errors what it said on stderr
+   * @param errors its stderr
    */
   public static SbatchRefusal of(String errors) {
     String said = errors.toLowerCase(Locale.ROOT);
@@ -147,7 +146,7 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
             rule.isHopeless());
       }
     }
-    // What a site's own rules say comes before the last line, which then says nothing.
+    // The message of a site's own rules comes before the last line, which is then useless.
     String last =
         errors
             .lines()
@@ -162,12 +161,12 @@ public record SbatchRefusal(String words, List<String> works, boolean isHopeless
     return new SbatchRefusal("sbatch says: " + ClusterText.clean(last), List.of(), false);
   }
 
-  /** It says that there are no such nodes, in a state in which they could be had. */
+  /** It says that no such nodes are available in their present state. */
   public boolean isAboutNodes() {
     return words.equals(NO_NODES);
   }
 
-  /** The controller may have taken the job and not have said so. */
+  /** The controller may have accepted the job, and the answer was lost. */
   public boolean mayHaveArrived() {
     return words.equals(SILENT) || words.equals(ACCOUNTING_SILENT);
   }

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 
-/** Slurm's programs on the login node. They may hang for as long as the controller does. */
+/** Slurm's programs on the login node. They hang as long as the controller does. */
 public final class SlurmCommands {
   /** Slurm's own message timeout is 10 s, and it tries again. */
   public static final Duration LIMIT = Duration.ofSeconds(45);
@@ -57,10 +57,10 @@ public final class SlurmCommands {
   private String words(MachineFailure failure) {
     return failure instanceof MachineFailure.NeedsYou(_, var login, _)
         ? machine.name() + " needs you: gpush login " + login
-        : "there is no way to " + machine.name() + " now";
+        : machine.name() + " cannot be reached now";
   }
 
-  /** What a program prints that succeeds unless nobody can tell. */
+  /** The output of a program that must succeed; otherwise the answer is unknown. */
   public String read(List<String> command) throws InterruptedException, Unanswered {
     return read(command.getFirst(), command);
   }
@@ -80,7 +80,7 @@ public final class SlurmCommands {
       return SbatchRefusal.ACCOUNTING_SILENT;
     }
     if (said.contains(SbatchRefusal.NO_CLUSTER)) {
-      return SbatchRefusal.NO_SUCH_CLUSTER + " (sacctmgr list clusters tells which there are)";
+      return SbatchRefusal.NO_SUCH_CLUSTER + " (sacctmgr list clusters shows them)";
     }
     if (said.contains("unable to contact slurm controller")
         || said.contains("socket timed out")

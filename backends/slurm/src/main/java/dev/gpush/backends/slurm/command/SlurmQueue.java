@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Our jobs in the queue. The name is what a job is known by: comments are rewritten at some sites.
+ * The user's jobs in the queue. They are recognized by name, because some sites rewrite comments.
  */
 public final class SlurmQueue {
   public static final String PREFIX = "gpush-";
@@ -33,7 +33,7 @@ public final class SlurmQueue {
         .toList();
   }
 
-  /** All of ours that hold nodes or wait for some. */
+  /** All jobs of gpush that hold nodes or wait for some. */
   public List<SlurmJob> all() throws InterruptedException, Unanswered {
     return mine().stream()
         .filter(job -> job.label().name().matches(PREFIX + "[0-9a-f]{16}") && !job.hasEnded())
@@ -51,7 +51,7 @@ public final class SlurmQueue {
         .toList();
   }
 
-  /** Everybody's jobs that have nodes in a partition, or wait for some. */
+  /** All users' jobs that have nodes in a partition, or wait for some. */
   public List<SlurmJob> everybody(String partitions) throws InterruptedException, Unanswered {
     var command =
         new ArrayList<>(
@@ -68,7 +68,7 @@ public final class SlurmQueue {
     return SlurmJob.parse(commands.read(command));
   }
 
-  /** Which one of several: the oldest is the gang, whatever came of a reply that was lost. */
+  /** The gang's job: of several, the oldest, because a lost reply may have caused a second one. */
   public static Optional<SlurmJob> living(List<SlurmJob> jobs) {
     return jobs.stream().filter(job -> !job.hasEnded()).findFirst();
   }

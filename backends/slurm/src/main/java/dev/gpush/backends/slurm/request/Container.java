@@ -8,11 +8,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the agents of a gang are started in, and with them shells and runs: an image, by the plugin
- * pyxis of srun.
+ * The container of a gang's agents, shells and runs: an image, by the plugin pyxis of srun.
  *
- * @param image as pyxis has it: {@code REGISTRY#NAME:TAG}, or a file
- * @param mounts more of the node that is seen inside, {@code SOURCE:TARGET[:flags]}
+ * @param image in the form of pyxis: {@code REGISTRY#NAME:TAG}, or a file
+ * @param mounts further folders of the node inside, {@code SOURCE:TARGET[:flags]}
  */
 public record Container(String image, List<String> mounts) {
   /** A registry before its first slash, as docker writes it: a host has a dot, a port or a name. */
@@ -27,14 +26,14 @@ public record Container(String image, List<String> mounts) {
     return values.text("image").map(image -> new Container(named(image), values.texts("mounts")));
   }
 
-  /** The project's own image in the place of the backend's, with the mounts of that. */
+  /** The project's own image instead of the backend's, with the backend's mounts. */
   static Optional<Container> of(Optional<String> image, Optional<Container> usual) {
     return image
         .map(own -> new Container(named(own), usual.map(Container::mounts).orElse(List.of())))
         .or(() -> usual);
   }
 
-  /** What a cluster without it says. */
+  /** The answer for a cluster without pyxis. */
   public static JobShaping.Result.Hopeless missing() {
     return new JobShaping.Result.Hopeless(
         "its srun has no --container-image (the plugin pyxis), which image: needs",
@@ -49,10 +48,10 @@ public record Container(String image, List<String> mounts) {
   }
 
   /**
-   * Options of srun. The person stays who it is, with its home; the agents' sockets in /tmp and the
-   * workspaces are the node's own, so that who comes later finds them from outside.
+   * Options of srun. The user and the home folder stay the same; the agents' sockets in /tmp and
+   * the workspaces are those of the node, so that they can be found from outside.
    *
-   * @param under the folder of the workspaces, which is there
+   * @param under the folder of the workspaces, which exists
    */
   public List<String> options(String under) {
     var all = new ArrayList<>(List.of("/tmp:/tmp", under + ":" + under));

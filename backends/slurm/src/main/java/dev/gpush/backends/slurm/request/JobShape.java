@@ -5,13 +5,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What one job is asked for.
+ * The options of one job.
  *
  * @param options for sbatch, beyond name and files
  * @param partitions as given to sbatch; empty for the default
- * @param fitting the nodes that could be among those it gets
+ * @param fitting the nodes that it could get
  * @param closed why no partition starts jobs now; empty when one does
- * @param gpuModel as this site calls it; empty for CPU nodes
+ * @param gpuModel the site's name; empty for CPU nodes
  * @param cpus per node
  * @param hardEnd when the agents let go by themselves, so that they have time for it
  * @param grace what Slurm gives between its TERM and its KILL, at least

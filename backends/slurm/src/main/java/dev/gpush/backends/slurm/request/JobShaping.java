@@ -17,26 +17,26 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * Turns a request into what sbatch is asked for, from what the cluster says of its partitions and
- * nodes; or says why no such cluster can ever grant it, and what it could. Pure.
+ * Turns a request into options of sbatch, from the cluster's partitions and nodes; or finds why
+ * this cluster can never grant it, and what it could grant. Pure.
  */
 public final class JobShaping {
-  /** Between the agents' own end and Slurm's: runs are stopped and files let go in it. */
+  /** Between the agents' own end and Slurm's: time to stop runs and remove files. */
   public static final Duration SLACK = Duration.ofMinutes(2);
 
   /**
-   * Where no grace is given, a job that is preempted or cancelled has KillWait, 30 s unless the
-   * site says otherwise; the agents need some of it to end in order.
+   * Without a grace period, a job that is preempted or cancelled has KillWait, 30 s by default; the
+   * agents need some of it to end in order.
    */
   private static final Duration KILL_WAIT = Duration.ofSeconds(15);
 
-  /** Where neither the user, the configuration nor the partition says how long. */
+  /** If neither the user, the configuration nor the partition has a limit. */
   private static final Duration USUAL = Duration.ofHours(8);
 
-  /** Of the node's memory that is the GPUs' share; the rest is the system's. */
+  /** The part of a node's memory that the GPUs share; the rest is for the system. */
   private static final double OF_MEMORY = 0.95;
 
-  /** CPUs of a node without GPUs, where nobody says. */
+  /** The default CPUs of a node without GPUs. */
   private static final int USUAL_CPUS = 8;
 
   private final GangRequest request;
@@ -61,7 +61,7 @@ public final class JobShaping {
     record Hopeless(String reason, List<String> works) implements Result {}
   }
 
-  /** Ends the search at the first thing that can never be. */
+  /** Ends the search at the first condition that can never hold. */
   private static final class NoWay extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -116,7 +116,7 @@ public final class JobShaping {
         grace(possible));
   }
 
-  /** Of two {@code --gres} Slurm forgets the first. */
+  /** Slurm ignores the first of two {@code --gres}. */
   private static String withOthers(String option, List<String> flags) {
     Optional<String> others = flags.stream().filter(flag -> flag.startsWith("--gres=")).findFirst();
     if (!option.startsWith("--gres=") || others.isEmpty()) {
@@ -126,7 +126,7 @@ public final class JobShaping {
     return option + "," + others.get().substring("--gres=".length());
   }
 
-  /** The script's own limit, else what was asked for and time to let go in. */
+  /** The script's own limit, else the requested time plus time to release. */
   private Optional<Duration> limit() {
     return settings.times().limit().or(() -> request.lease().hardEnd().map(end -> end.plus(SLACK)));
   }
@@ -134,7 +134,7 @@ public final class JobShaping {
   private static String closed(List<Partition> possible) {
     return possible.stream().anyMatch(partition -> partition.state().equals("UP"))
         ? ""
-        : "partition " + names(possible) + " takes jobs and starts none now";
+        : "partition " + names(possible) + " accepts jobs but starts none now";
   }
 
   private Duration hardEnd(Duration time) {
@@ -143,7 +143,7 @@ public final class JobShaping {
     return request.lease().hardEnd().filter(end -> end.compareTo(left) < 0).orElse(left);
   }
 
-  /** It is not known yet in which of them it will run. */
+  /** The shortest, because it is not known yet in which of them it will run. */
   private static Duration grace(List<Partition> possible) {
     return possible.stream()
         .map(Partition::grace)
@@ -173,7 +173,7 @@ public final class JobShaping {
       partitions.stream().filter(Partition::isDefault).forEach(chosen::add);
     }
     if (chosen.isEmpty()) {
-      // GPUs may name the partition; else sbatch says that it has no default.
+      // The GPUs may select the partition; else sbatch reports that there is no default.
       return partitions;
     }
     return chosen;
@@ -250,7 +250,7 @@ public final class JobShaping {
         request.gpus().isNone() ? "" : " with " + request.gpus().count() + " " + wanted.model();
     throw new NoWay(
         most == 0
-            ? "no partition that may be used has a node" + what
+            ? "no usable partition has a node" + what
             : "partition "
                 + names(open)
                 + " gives one job at most "
@@ -268,10 +268,10 @@ public final class JobShaping {
   // ---- GPUs
 
   /**
-   * How the GPUs are asked for here.
+   * How the GPUs are requested on this cluster.
    *
    * @param option for sbatch
-   * @param feature that tells the model where the GPUs have no type
+   * @param feature that selects the model if the GPUs have no type
    * @param nodes that have them
    */
   private record Wanted(
@@ -315,7 +315,7 @@ public final class JobShaping {
     throw new NoWay(
         "there is no "
             + ClusterText.clean(model.get())
-            + " in the partitions that may be used; there are "
+            + " in the usable partitions; there are "
             + ClusterText.list(models(all)),
         models(all).stream()
             .filter(each -> !each.equals("none"))
@@ -380,7 +380,7 @@ public final class JobShaping {
     return types.isEmpty() ? List.of("none") : types;
   }
 
-  /** The one of these names that is meant; whoever could mean several says which. */
+  /** The one of these names that matches; several matches are a failure. */
   private Optional<String> one(GpuName name, List<String> names) throws NoWay {
     List<String> distinct =
         names.stream().filter(each -> !each.isEmpty()).distinct().sorted().toList();
@@ -407,7 +407,7 @@ public final class JobShaping {
 
   // ---- CPUs and memory
 
-  /** The GPUs' share of the node, the smallest of those that fit; what the configuration says. */
+  /** The setting, else the GPUs' share of the smallest fitting node. */
   private int share(
       List<SlurmNode> fitting, java.util.function.ToIntFunction<SlurmNode> of, int configured) {
     if (configured > 0) {

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a job's comment says about the gang that it is: whose, for which session, and what is needed
- * to know its nodes again from another laptop.
+ * Facts about the gang in its job's comment: the owner, the session, and everything that is needed
+ * to find its nodes from another laptop.
  *
  * @param under the folder with one folder for each node
  */
@@ -46,7 +46,7 @@ public record JobTag(
     return " " + key + "=" + URLEncoder.encode(value, StandardCharsets.UTF_8);
   }
 
-  /** Empty for what we did not write, or somebody has rewritten. */
+  /** Empty if gpush did not write it, or if it was changed. */
   public static Optional<JobTag> parse(String comment) {
     if (!comment.startsWith(FIRST + " ")) {
       return Optional.empty();

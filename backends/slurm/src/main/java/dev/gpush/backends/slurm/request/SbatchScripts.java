@@ -18,9 +18,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The {@code #SBATCH} lines of a script as a request. Read as sbatch reads them: from lines that
- * begin with exactly that, up to the first command. What gpush has a word for becomes one; what
- * only Slurm knows goes to sbatch as it is; what cannot apply to a gang is named.
+ * The {@code #SBATCH} lines of a script as a request. Read as sbatch reads them: lines that start
+ * with exactly that, up to the first command. Options that gpush has become gpush's; options that
+ * only Slurm has go to sbatch unchanged; options that cannot apply to a gang are reported.
  */
 public final class SbatchScripts implements BatchScripts {
   static final int MAX_LINES = 10_000;
@@ -64,7 +64,7 @@ public final class SbatchScripts implements BatchScripts {
           Map.entry("w", "nodelist"),
           Map.entry("x", "exclude"));
 
-  /** These have no value, or one only behind a {@code =}. */
+  /** These have no value, or one only after a {@code =}. */
   private static final Set<String> ALONE =
       Set.of(
           "contiguous",
@@ -89,18 +89,18 @@ public final class SbatchScripts implements BatchScripts {
           "nice",
           "propagate");
 
-  /** What a gang has in another way, and in which. */
+  /** Options that gpush replaces for a gang, and by what. */
   private static final Map<String, String> NOT_OF_A_GANG =
       Map.ofEntries(
           Map.entry("job-name", "the job has the gang's name; a session is named by -s"),
-          Map.entry("comment", "gpush keeps its own there"),
-          Map.entry("output", "gpush logs has what runs say"),
-          Map.entry("error", "gpush logs has what runs say"),
-          Map.entry("open-mode", "gpush logs has what runs say"),
-          Map.entry("input", "runs read nothing"),
+          Map.entry("comment", "gpush uses the comment itself"),
+          Map.entry("output", "gpush logs has the output of runs"),
+          Map.entry("error", "gpush logs has the output of runs"),
+          Map.entry("open-mode", "gpush logs has the output of runs"),
+          Map.entry("input", "runs have no input"),
           Map.entry("array", "a gang is one job; start several runs on it"),
           Map.entry("dependency", "a gang waits for no other job"),
-          Map.entry("chdir", "work begins in the workspace"),
+          Map.entry("chdir", "runs start in the workspace"),
           Map.entry("export", "variables come from env: in gpush.yaml"),
           Map.entry("export-file", "variables come from env: in gpush.yaml"),
           Map.entry("get-user-env", "variables come from env: in gpush.yaml"),
@@ -115,8 +115,8 @@ public final class SbatchScripts implements BatchScripts {
           Map.entry("quiet", "sbatch's output is not shown"),
           Map.entry("verbose", "sbatch's output is not shown"),
           Map.entry("test-only", "that is gpush up --dry-run"),
-          Map.entry("clusters", "a cluster is a backend of its own; say --backend"),
-          Map.entry("no-kill", "a gang that lost a node says so"),
+          Map.entry("clusters", "a cluster is its own backend; use --backend"),
+          Map.entry("no-kill", "gpush reports a lost node itself"),
           Map.entry("ignore-pbs", "only #SBATCH lines are read"),
           Map.entry("distribution", "gpush run places the ranks"),
           Map.entry("overcommit", "gpush run places the ranks"));
@@ -126,7 +126,7 @@ public final class SbatchScripts implements BatchScripts {
     return new Reader(file).read(text);
   }
 
-  /** An option as it was written, and where. */
+  /** An option as written, and its line. */
   private record Option(int line, String name, String value) {}
 
   private static final class Reader {
@@ -172,7 +172,7 @@ public final class SbatchScripts implements BatchScripts {
           headers++;
           if (isOver) {
             unused.add(
-                file + ":" + number + " comes after the first command, where sbatch reads no more");
+                file + ":" + number + " comes after the first command, where sbatch stops reading");
           } else {
             line(number, Optional.ofNullable(header.group(1)).orElse(""));
           }
@@ -181,7 +181,7 @@ public final class SbatchScripts implements BatchScripts {
         }
       }
       if (headers == 0) {
-        bad.add(new UsageFailure.BadLine(1, "it has no line that begins with #SBATCH"));
+        bad.add(new UsageFailure.BadLine(1, "it has no line that starts with #SBATCH"));
       }
     }
 
@@ -204,7 +204,7 @@ public final class SbatchScripts implements BatchScripts {
 
     private void option(int line, String word, List<String> left) {
       if (word.equals("hetjob") || word.equals("packjob")) {
-        bad.add(new UsageFailure.BadLine(line, "a job of unlike parts cannot be one gang"));
+        bad.add(new UsageFailure.BadLine(line, "a heterogeneous job cannot be a gang"));
         return;
       }
       String name;
@@ -226,7 +226,7 @@ public final class SbatchScripts implements BatchScripts {
                 ? Optional.empty()
                 : Optional.of(word.substring(2).replaceFirst("^=", ""));
       } else {
-        bad.add(new UsageFailure.BadLine(line, "'" + word + "' is no option"));
+        bad.add(new UsageFailure.BadLine(line, "'" + word + "' is not an option"));
         return;
       }
       if (value.isEmpty()
@@ -239,7 +239,7 @@ public final class SbatchScripts implements BatchScripts {
         bad.add(new UsageFailure.BadLine(line, "--" + name + " has no value"));
         return;
       }
-      // Of an option that is there twice the last counts, as with sbatch.
+      // If an option is given twice, the last one counts, as with sbatch.
       options.put(name, new Option(line, name, value.orElse("")));
     }
 
@@ -247,7 +247,7 @@ public final class SbatchScripts implements BatchScripts {
       return SHORT.containsValue(name) && !ALONE.contains(name);
     }
 
-    /** As a shell would take them apart; a word that begins with {@code #} begins a comment. */
+    /** Splits words as a shell would; a word that starts with {@code #} starts a comment. */
     private static List<String> words(String text) {
       var words = new ArrayList<String>();
       var word = new StringBuilder();
@@ -297,7 +297,7 @@ public final class SbatchScripts implements BatchScripts {
       bad.add(
           new UsageFailure.BadLine(
               option.line(),
-              "--" + option.name() + " cannot be '" + option.value() + "'; it is to be " + rule));
+              "--" + option.name() + " cannot be '" + option.value() + "'; it must be " + rule));
       return Optional.empty();
     }
 
@@ -322,7 +322,7 @@ public final class SbatchScripts implements BatchScripts {
     private Optional<Integer> count(Option option) {
       return option.value().matches("[1-9][0-9]{0,5}")
           ? Optional.of(Integer.valueOf(option.value()))
-          : wrong(option, "a number from 1 on");
+          : wrong(option, "a number from 1");
     }
 
     // ---- GPUs
@@ -345,7 +345,7 @@ public final class SbatchScripts implements BatchScripts {
       return perNode.isPresent() ? perNode.flatMap(this::request) : found;
     }
 
-    /** {@code gpu:h100:8,nvme:1}: what is no GPU stays Slurm's. */
+    /** {@code gpu:h100:8,nvme:1}: resources that are not GPUs go to Slurm unchanged. */
     private Optional<GpuRequest> gres(Option option) {
       Optional<GpuRequest> found = Optional.empty();
       var others = new ArrayList<String>();
@@ -378,7 +378,7 @@ public final class SbatchScripts implements BatchScripts {
     private Optional<GpuRequest> each(Option option, GpuRequest all, int nodes) {
       return all.count() % nodes == 0
           ? Optional.of(new GpuRequest(all.model(), all.count() / nodes))
-          : wrong(option, "a multiple of the " + nodes + " nodes: all nodes of a gang are alike");
+          : wrong(option, "a multiple of the " + nodes + " nodes: all nodes of a gang are equal");
     }
 
     private Optional<GpuRequest> times(Option option, GpuRequest one, int tasks) {
@@ -392,7 +392,7 @@ public final class SbatchScripts implements BatchScripts {
     private Optional<Duration> time(Option option) {
       String value = option.value();
       if (Set.of("unlimited", "infinite", "0").contains(value.toLowerCase(Locale.ROOT))) {
-        unused.add("--time=" + value + " (the backend's usual time counts; say --for)");
+        unused.add("--time=" + value + " (the backend's default time applies; use --for)");
         return Optional.empty();
       }
       Matcher match = TIME.matcher(value);
@@ -412,7 +412,7 @@ public final class SbatchScripts implements BatchScripts {
         limit = Duration.ofMinutes(first).plusSeconds(second);
       }
       if (limit.isZero()) {
-        return wrong(option, "longer than nothing");
+        return wrong(option, "longer than 0");
       }
       natives.add("--time=" + Math.max(1, limit.plusSeconds(59).toMinutes()));
       return Optional.of(limit);
@@ -423,7 +423,7 @@ public final class SbatchScripts implements BatchScripts {
       return digits == null ? 0 : Long.parseLong(digits);
     }
 
-    /** One agent has the CPUs of all tasks of its node. */
+    /** One agent gets the CPUs of all tasks of its node. */
     private void cpus(int tasksEach) {
       Optional<Option> perTask = take("cpus-per-task");
       perTask

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a block of the configuration says of a cluster: where work is put there, and the native
- * flags that go to sbatch as they are.
+ * The settings of a cluster in the configuration: where jobs go, and native flags that are passed
+ * to sbatch unchanged.
  *
  * @param cluster which of several behind the login; empty: the login's own
  * @param scratch the folder under which workspaces lie; empty: {@code ~/gpush}
@@ -34,8 +34,7 @@ public record SlurmSettings(
     NodeShare share) {
   /**
    * Each is two processes with five threads for as long as a session lasts, and a step that the
-   * controller has to make, on a machine that many people share: 64 of them are what an
-   * administrator notices.
+   * controller has to make, on a shared machine: administrators notice 64 of them.
    */
   private static final int SRUNS = 16;
 
@@ -137,7 +136,8 @@ public record SlurmSettings(
   }
 
   /**
-   * The login node is asked for home and user alone; its other variables are not those of nodes.
+   * Only home and user are read from the login node; its other variables differ from those of
+   * nodes.
    */
   private static Optional<String> scratch(BackendConfig config) {
     Optional<String> scratch = config.values().text("scratch");

@@ -1,7 +1,7 @@
 /**
- * From a request to what sbatch is asked for ({@code JobShaping} makes a {@code JobShape}), by the
- * settings of the place, and what the job's comment says of the gang ({@code JobTag}); {@code
- * SbatchScripts} reads the requests that batch scripts are. Decides only; asks nobody.
+ * Turns a request into options of sbatch ({@code JobShaping} makes a {@code JobShape}) by the
+ * cluster's settings, and into the job's comment ({@code JobTag}); {@code SbatchScripts} reads
+ * requests from batch scripts. Pure.
  */
 @NullMarked
 package dev.gpush.backends.slurm.request;

@@ -28,10 +28,10 @@ import java.util.stream.IntStream;
 
 /** Asks all agents of a gang at once: over their links where all are up, else in one step. */
 public final class GangAgents {
-  /** Any Python will do for an agent; a module system's own may be first on the PATH. */
+  /** An agent can use any Python; a module system's own may be first on the PATH. */
   public static final List<String> INTERPRETERS = List.of("python3", "/usr/bin/python3", "python");
 
-  /** Says how the loader ended, behind whatever it said. */
+  /** Prints the loader's exit status after its output. */
   private static final String TELL_STATUS = "\"$@\"; printf 'gpush-exit:%s\\n' \"$?\"";
 
   private static final Pattern LABELLED = Pattern.compile(" *0*([0-9]{1,4}): (.*)");
@@ -60,7 +60,7 @@ public final class GangAgents {
     this.tasks = tasks;
   }
 
-  /** The same, which asks these first. */
+  /** The same, which asks these agents first. */
   public GangAgents asking(LinkedAgents agents) {
     return new GangAgents(steps, agent, agents, tasks);
   }
@@ -75,11 +75,11 @@ public final class GangAgents {
       long job, GangId gang, int nodes, Json.Obj control, Duration limit)
       throws InterruptedException {
     List<Integer> all = IntStream.range(0, nodes).boxed().toList();
-    // An agent that hangs does so on its link, too: some time is left for the step.
+    // An agent that hangs does not answer on its link either, so some time is left for the step.
     Map<Integer, Json> said = linked.ask(gang, all, control, limit.dividedBy(2));
     var answers = new TreeMap<Integer, AgentAnswer>();
     if (said.size() < nodes) {
-      // Asked twice is as good; one that has let go already is not there any more.
+      // Asking twice does no harm; an agent that has ended already is not asked again.
       answers.putAll(ask(job, nodes, header(gang, control), limit));
     }
     said.forEach((node, json) -> answers.put(node, new AgentAnswer.Said(json)));
@@ -89,7 +89,7 @@ public final class GangAgents {
   /**
    * The same of agents that are being started: the answer is there as soon as the last one is.
    *
-   * @param patience how long agents may take that are not there yet
+   * @param patience how long agents that do not run yet may take
    */
   public Map<Integer, AgentAnswer> await(
       long job, GangId gang, int nodes, Json.Obj control, Duration patience, Duration limit)
@@ -122,7 +122,7 @@ public final class GangAgents {
     return answers(text, nodes, problem);
   }
 
-  /** What srun said when it could not do it. */
+  /** The answer of each node, or srun's error. */
   private String run(long job, int nodes, byte[] packet, StringBuilder said)
       throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("/bin/sh", "-c", TELL_STATUS, "sh"));
@@ -142,7 +142,7 @@ public final class GangAgents {
     try (to) {
       to.write(packet);
     } catch (IOException notRead) {
-      // It may end without reading; its output says why.
+      // It may end without reading its input; its output has the reason.
     }
     return "";
   }
@@ -167,7 +167,7 @@ public final class GangAgents {
     return "";
   }
 
-  /** Long lines come in pieces, each with the label. */
+  /** srun splits long lines into pieces, each with the label. */
   public static Map<Integer, AgentAnswer> answers(String text, int nodes, String problem) {
     var parts = new HashMap<Integer, StringBuilder>();
     text.lines()

@@ -9,9 +9,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The standard error of a step. srun writes there too: that a task ended badly, which the exit
- * status says already, perhaps in the middle of a line of the command's. Those words are taken out;
- * all else comes through as it is, and as soon as it cannot be a part of them.
+ * The standard error of a step. srun writes there too: that a task has failed, which the exit
+ * status has already, possibly in the middle of a line of the command. That sentence is removed;
+ * everything else is passed on unchanged, as soon as it cannot be a part of it.
  */
 final class StepErrors extends InputStream {
   private static final byte[] BEGIN = "srun: error: ".getBytes(StandardCharsets.US_ASCII);
@@ -40,7 +40,7 @@ final class StepErrors extends InputStream {
   private boolean isOver;
 
   /**
-   * @param noStep told when srun says that it could not make a step
+   * @param noStep called when srun reports that it could not create a step
    */
   StepErrors(InputStream from, Runnable noStep) {
     this.from = from;
@@ -81,7 +81,7 @@ final class StepErrors extends InputStream {
     isOver = count < 0;
     byte[] all = Arrays.copyOf(held, held.length + Math.max(0, count));
     System.arraycopy(in, 0, all, held.length, Math.max(0, count));
-    // One character for each byte, so that what is binary comes through.
+    // One character for each byte, so that binary data is unchanged.
     String text = new String(all, StandardCharsets.ISO_8859_1);
     if (text.contains("srun: ") && NO_STEP.matcher(text).find()) {
       noStep.run();
@@ -94,7 +94,7 @@ final class StepErrors extends InputStream {
     given = 0;
   }
 
-  /** How much at the end may be the beginning of srun's sentence. */
+  /** How many bytes at the end may be the start of srun's sentence. */
   private static int held(byte[] bytes) {
     for (int from = Math.max(0, bytes.length - MOST); from < bytes.length; from++) {
       int size = Math.min(BEGIN.length, bytes.length - from);

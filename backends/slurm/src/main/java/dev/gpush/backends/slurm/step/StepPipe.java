@@ -6,7 +6,7 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** A step's pipe, without what srun itself says about a command that ended badly. */
+/** A step's pipe, without srun's own message about a command that failed. */
 final class StepPipe extends PipeAround {
   StepPipe(Pipe pipe, Steps steps) {
     super(pipe, new Watched(pipe.output(), steps), new StepErrors(pipe.errors(), steps::failed));
@@ -17,7 +17,7 @@ final class StepPipe extends PipeAround {
     return true;
   }
 
-  /** What comes out of a step shows that there is one. */
+  /** Output of a step proves that it was created. */
   private static final class Watched extends FilterInputStream {
     private final Steps steps;
     private boolean isKnown;

@@ -14,15 +14,15 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Commands on nodes of a running job, as steps that share what the agents have. Every step is work
- * for the one controller that all people of a cluster share, so there are four in a second at most,
- * and fewer when it cannot keep up.
+ * for the controller that all users of a cluster share, so there are at most four per second, and
+ * fewer when it is slow.
  */
 public final class Steps {
   private static final int AT_ONCE = 4;
 
   private static final Duration WINDOW = Duration.ofSeconds(1);
 
-  /** After a first step that the controller did not make; doubles up to the most. */
+  /** After a first step that the controller refused; doubles up to the maximum. */
   private static final Duration PAUSE = Duration.ofSeconds(1);
 
   private static final Duration MOST_PAUSE = Duration.ofSeconds(60);
@@ -68,7 +68,7 @@ public final class Steps {
     return spawn(command);
   }
 
-  /** --mem=0: all that the job has, without taking it from the agents. */
+  /** --mem=0: all memory of the job, without reserving it from the agents. */
   private static List<String> start(long job) {
     return new ArrayList<>(List.of("srun", "--jobid=" + job, "--overlap", "--quiet", "--mem=0"));
   }
@@ -92,7 +92,7 @@ public final class Steps {
       }
       begun.add(mine);
       while (mine - clock.nanos() > 0) {
-        // Nobody signals: the wait is the pause, and an interruption ends it.
+        // No thread signals: the wait is the pause, and an interrupt ends it.
         turns.await(mine - clock.nanos(), TimeUnit.NANOSECONDS);
       }
     } finally {
@@ -100,7 +100,7 @@ public final class Steps {
     }
   }
 
-  /** The controller did not make a step: the next ones wait longer. */
+  /** The controller refused a step: the next ones wait longer. */
   void failed() {
     lock.lock();
     try {

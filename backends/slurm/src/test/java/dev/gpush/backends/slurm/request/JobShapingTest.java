@@ -178,8 +178,7 @@ final class JobShapingTest {
     assertEquals(List.of("--nodes 3 --gpus H100:8"), hopeless(4, "H100:8").works());
     assertEquals(List.of("--nodes 1 --gpus H100:8"), hopeless(1, "H100:9").works());
     JobShaping.Result.Hopeless model = hopeless(1, "B200:8");
-    assertEquals(
-        "there is no B200 in the partitions that may be used; there are h100", model.reason());
+    assertEquals("there is no B200 in the usable partitions; there are h100", model.reason());
     assertEquals(List.of("--nodes 1 --gpus h100:8"), model.works());
     settings = Json.object("partition", List.of("gpux"));
     assertTrue(hopeless(1, "8").reason().contains("gpux"));

@@ -58,9 +58,9 @@ final class SbatchScriptsTest {
         headers.natives());
     assertEquals(
         List.of(
-            "job.sbatch:11 comes after the first command, where sbatch reads no more",
+            "job.sbatch:11 comes after the first command, where sbatch stops reading",
             "--job-name=llama (the job has the gang's name; a session is named by -s)",
-            "--output=logs/%j.out (gpush logs has what runs say)"),
+            "--output=logs/%j.out (gpush logs has the output of runs)"),
         headers.unused());
   }
 
@@ -117,13 +117,13 @@ final class SbatchScriptsTest {
     assertEquals(
         List.of(
             "2: a quote is not closed",
-            "3: 'train.py' is no option",
+            "3: 'train.py' is not an option",
             "4: sbatch has no option -Z",
-            "5: a job of unlike parts cannot be one gang",
-            "7: --nodes cannot be 'two'; it is to be a number from 1 to 256, or a range",
-            "6: --gpus-per-node cannot be '8x'; it is to be a number, or a type and a number:"
+            "5: a heterogeneous job cannot be a gang",
+            "7: --nodes cannot be 'two'; it must be a number from 1 to 256, or a range",
+            "6: --gpus-per-node cannot be '8x'; it must be a number, or a type and a number:"
                 + " h100:8",
-            "8: --time cannot be 'soon'; it is to be minutes, H:M:S, D-H or D-H:M:S"),
+            "8: --time cannot be 'soon'; it must be minutes, H:M:S, D-H or D-H:M:S"),
         bad(
             "#SBATCH --comment=\"open",
             "#SBATCH train.py",
@@ -137,7 +137,7 @@ final class SbatchScriptsTest {
   @Test
   void aScriptWithoutHeadersIsNone() {
     assertEquals(
-        List.of("1: it has no line that begins with #SBATCH"), bad("##SBATCH -N2", "# SBATCH -N2"));
+        List.of("1: it has no line that starts with #SBATCH"), bad("##SBATCH -N2", "# SBATCH -N2"));
   }
 
   @Test
