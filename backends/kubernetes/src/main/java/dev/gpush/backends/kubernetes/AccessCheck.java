@@ -29,7 +29,7 @@ final class AccessCheck {
       List.of(
           new OptionalRight(
               new Right("", "nodes", "", List.of("list"), false),
-              "which GPUs there are is not known before it is tried"),
+              "which GPUs there are is known only after a try"),
           new OptionalRight(
               new Right("", "pods", "", List.of("list"), false),
               "whether there is room now is not known before it is tried"),
@@ -40,7 +40,7 @@ final class AccessCheck {
                   "",
                   List.of("get", "create", "update", "delete"),
                   true),
-              "two gangs that are placed at once may have to take their pods back"),
+              "two gangs that are placed at once may block each other and start again"),
           new OptionalRight(
               new Right("", "pods", "", List.of("delete"), true),
               "pods whose agents do not answer end by their own grace, not sooner"),

@@ -25,7 +25,7 @@ public record SshServerSettings(Path home, List<String> launcher, Path userConfi
     if (impossible.isPresent()) {
       throw new GpushException(
           new GatewayFailure.HomeUnusable(
-              home.toString(), "ssh_config cannot hold a path with " + name(impossible.get())));
+              home.toString(), "ssh_config cannot contain a path with " + name(impossible.get())));
     }
   }
 

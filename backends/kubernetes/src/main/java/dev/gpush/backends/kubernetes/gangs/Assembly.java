@@ -173,9 +173,9 @@ public final class Assembly {
           pods.placed()
               + " of "
               + nodes
-              + " pods found a place within "
+              + " pods were placed within "
               + DurationText.of(place.settings().scheduling().assembly())
-              + ", so all were taken back; ";
+              + ", so all were deleted; ";
       suspend(job, true);
       letGo();
       notBefore = now + jittered().plus(rest).toNanos();

@@ -59,9 +59,9 @@ public final class QueueReturn {
           pods.placed()
               + " of "
               + nodes
-              + " pods found a place within "
+              + " pods were placed within "
               + DurationText.of(place.settings().scheduling().assembly())
-              + ", so all went back into the queue";
+              + ", so all were put back into the queue";
       notBefore = Optional.of(now + RETRY.plusMillis(random.nextLong(RETRY.toMillis())).toNanos());
       return Optional.of(words);
     }
