@@ -1,0 +1,71 @@
+"""The facts of one node, put together: the answer to the call fabric.facts."""
+import json
+import re
+
+from ..core.refused import Refused
+from . import conf, gpus, interfaces, provider, rdma, variables
+from .machine import Machine
+from .recorded import Recorded
+
+IPC_LOCK = 14               # the capability by which no limit of locked memory counts
+MAX_BYTES = 60000           # of the answer: it is one message of the link (frames.MAX_MESSAGE)
+# What goes first from an answer that is too long, and is named as missing.
+LEAST = ("plugins_off_path", "scripts", "plugins", "topology", "environment", "conf", "interfaces", "routes", "rdma", "gpus")
+
+
+def answer(params, session, home):
+    """`params`: {"peers": addresses of the other nodes, "root": in tests, a recorded tree}."""
+    peers, root = params.get("peers") or [], params.get("root", "/")
+    if not isinstance(peers, list) or not all(isinstance(peer, str) and len(peer) < 64 for peer in peers):
+        raise Refused("bad-request", {"field": "peers"})
+    if not isinstance(root, str) or not root.startswith("/"):
+        raise Refused("bad-request", {"field": "root"})
+    return facts((Machine if root == "/" else Recorded)(root, session, home), peers)
+
+
+def facts(machine, peers):
+    addresses = machine.addresses()
+    image = machine.environment_of(1)
+    ports = rdma.ports(machine)
+    found = {"hostname": machine.word("proc/sys/kernel/hostname"),
+             "rdma": ports, "memlock": memlock(machine),
+             "interfaces": interfaces.interfaces(machine, ports, addresses),
+             "routes": interfaces.routes(machine, peers, addresses),
+             "default_route": interfaces.default_route(machine)}
+    found.update(gpus.facts(machine))
+    found.update(conf=conf.files(machine, image), provider=provider.facts(machine), scripts=provider.scripts(machine),
+                 environment={"image": variables.of(image), "session": variables.of(machine.session)},
+                 shm_bytes=machine.space("dev/shm"))
+    found.update(provider.plugins(machine))
+    found["unreadable"] = machine.unreadable
+    return fitting({name: value for name, value in found.items() if value not in (None, "", [], {})})
+
+
+def memlock(machine):
+    """Bytes that a child of ours may lock, -1 for any number."""
+    capabilities = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", machine.text("proc/self/status"), re.M)
+    if capabilities and int(capabilities.group(1), 16) >> IPC_LOCK & 1:
+        return -1
+    limit = re.search(r"^Max locked memory\s+(unlimited|[0-9]{1,19})\s", machine.text("proc/self/limits"), re.M)
+    if not limit:
+        return None
+    return -1 if limit.group(1) == "unlimited" else int(limit.group(1))
+
+
+def fitting(found):
+    """Cut down to what one message holds. Only a machine of nonsense needs it."""
+    for port in found.get("rdma", ()):
+        if size(found) <= MAX_BYTES:
+            return found
+        if len(port.get("gids", ())) > 8:
+            port["gids"] = port["gids"][:8]
+    for name in LEAST:
+        if size(found) <= MAX_BYTES:
+            break
+        if found.pop(name, None) is not None:
+            found.setdefault("unreadable", []).insert(0, {"path": name, "why": "too much"})
+    return found
+
+
+def size(found):
+    return len(json.dumps(found, separators=(",", ":"), ensure_ascii=False).encode())
