@@ -29,18 +29,18 @@ def interfaces(machine, ports, addresses):
     found = []
     names = [name for name in machine.names(CLASS) if name != "bonding_masters"]
     for name in names + sorted(set(addresses) - set(names)):
-        entry = one(machine, name, devices.get(name), addresses.get(name, []))
-        if entry["kind"] != "veth" or "addresses" in entry:
-            found.append(entry)
+        folder = "%s/%s" % (CLASS, name)
+        parts = set(machine.listed(folder))
+        entry = {"name": name, "state": machine.word(folder + "/operstate"), "kind": kind(machine, folder, parts, name)}
+        if entry["kind"] == "veth" and name not in addresses:
+            continue
+        found.append(complete(machine, entry, folder, parts, devices.get(name), addresses.get(name, [])))
         if len(found) >= MAX_INTERFACES:
             break
     return found
 
 
-def one(machine, name, devices, addresses):
-    folder = "%s/%s" % (CLASS, name)
-    parts = set(machine.names(folder))
-    entry = {"name": name, "state": machine.word(folder + "/operstate"), "kind": kind(machine, folder, parts, name)}
+def complete(machine, entry, folder, parts, devices, addresses):
     megabits, mtu = machine.number(folder + "/speed"), machine.number(folder + "/mtu")
     if megabits is not None and 0 < megabits <= MAX_MEGABITS:
         entry["gbits"] = plain(megabits / 1000.0)

@@ -58,7 +58,7 @@ def plugins(machine):
             if real in seen:
                 continue
             seen.add(real)
-            found[key] += [folder + "/" + name for name in machine.names(folder.lstrip("/")) if PLUGIN.match(name)]
+            found[key] += [folder + "/" + name for name in sorted(machine.listed(folder.lstrip("/"))) if PLUGIN.match(name)]
     return {key: paths[:MAX_PLUGINS] for key, paths in found.items() if paths}
 
 
