@@ -98,7 +98,10 @@ class NonsenseTest(unittest.TestCase):
         how = chance.randrange(8)
         if how == 7:
             name = bytes(chance.randrange(1, 256) for _ in range(8)).replace(b"/", b"_")
+            for _ in range(chance.randrange(4)):
+                folder = os.path.dirname(folder) if len(folder) > len(root) else folder
             path = os.path.join(os.fsencode(folder), name)
+            how = chance.choice((0, 7))
         elif os.path.isdir(path):
             return
         if os.path.lexists(path) and not os.path.isdir(path):
