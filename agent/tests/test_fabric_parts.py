@@ -252,6 +252,10 @@ class CallTest(NodeTest):
         self.assertEqual(found["routes"][0]["interface"], "lo")
         self.assertEqual(client.call("fabric.facts", peers=7), {"code": "bad-request", "facts": {"field": "peers"}})
 
+    def test_asked_before_the_login_shell_has_answered(self):
+        client = self.client(env=None, env_over={"UCX_TLS": "tcp"})
+        self.assertEqual(client.call("fabric.facts")["environment"]["session"]["UCX_TLS"], "tcp")
+
     def test_a_recorded_tree_stands_in_and_the_session_is_that_of_runs(self):
         client = self.client(env_over={"NCCL_DEBUG": "WARN", "HF_TOKEN": "secret"})
         node = trees.Gang("single").nodes[0]

@@ -16,7 +16,7 @@ KINDS = {"bond": "bond", "bridge": "bridge", "vlan": "vlan", "wlan": "wireless",
          "gre": "tunnel", "gretap": "tunnel", "geneve": "tunnel", "ppp": "tunnel"}
 PARTS = (("bonding", "bond"), ("bridge", "bridge"), ("tun_flags", "tunnel"), ("wireless", "wireless"), ("phy80211", "wireless"))
 PEER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}\Z|[0-9a-fA-F:]*:[0-9a-fA-F:.]*\Z")
-UP, GATEWAY, REJECT = 0x1, 0x2, 0x200
+UP, REJECT = 0x1, 0x200
 
 
 def interfaces(machine, ports, addresses):

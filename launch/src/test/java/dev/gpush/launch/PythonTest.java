@@ -193,7 +193,8 @@ final class PythonTest {
     Path environment = folder.resolve("[env]");
     assertEquals(
         0,
-        new ProcessBuilder("python3", "-m", "venv", "--copies", "--without-pip", environment.toString())
+        new ProcessBuilder(
+                "python3", "-m", "venv", "--copies", "--without-pip", environment.toString())
             .start()
             .waitFor());
     Path packages =
