@@ -26,6 +26,8 @@ class Call(Owner):
             raise Refused("bad-request", {"field": "method"})
         if method in SLOW:
             Worker(agent.loop, agent.origin, lambda: SLOW[method](agent, params), self.answer, SECONDS)
+        elif method == "fabric.facts":
+            agent.environment.when_ready(lambda: Worker(agent.loop, agent.origin, lambda: fabric(agent, params), self.answer, SECONDS))
         elif method == "release":
             agent.finish("released", lambda kept: self.answer({"kept": kept}, None))
         elif method == "environment":
@@ -92,6 +94,11 @@ def ports(agent, params):
 def alone(agent, params):
     from .files import unsaved          # late: most agents are never asked
     return unsaved.look(agent.workspace, agent.state)
+
+
+def fabric(agent, params):
+    gather = importlib.import_module("gpush_agent.fabric.gather")       # in the worker: the agent itself never needs it
+    return gather.answer(params, agent.environment.base, agent.account[1])
 
 
 def run(name):

@@ -13,12 +13,16 @@ import java.util.TreeSet;
  * Facts about the chosen Python of one node.
  *
  * @param torch its version
+ * @param cuda that torch was built for; absent where torch is built without CUDA
+ * @param nccl the library that this torch loads, as far as its files say
  * @param packages {@code name-version}, sorted: what must be the same on all nodes
  * @param stamps files and folders whose change of time means that all this may have changed
  */
 public record PythonFacts(
     Interpreter interpreter,
     Optional<String> torch,
+    Optional<String> cuda,
+    Optional<String> nccl,
     List<String> packages,
     Map<String, Long> stamps,
     Account account) {
@@ -75,6 +79,8 @@ public record PythonFacts(
                         json.text("prefix").orElse(""),
                         json.flag("venv")),
                     json.text("torch"),
+                    json.text("cuda"),
+                    json.text("nccl"),
                     json.texts("packages"),
                     stamps,
                     new Account(

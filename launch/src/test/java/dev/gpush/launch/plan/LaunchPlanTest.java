@@ -33,6 +33,8 @@ final class LaunchPlanTest {
       new PythonFacts(
           new PythonFacts.Interpreter("/e/bin/python", "3.11.2", "/e", true),
           Optional.of("2.8.0"),
+          Optional.of("12.8"),
+          Optional.of("2.27.3"),
           List.of(),
           Map.of(),
           new PythonFacts.Account("/home/me", "me", "/usr/bin"));

@@ -1,0 +1,1 @@
+"""What a node says of its network and GPUs, read below a root folder; see docs/technical/fabric.md."""
