@@ -14,6 +14,11 @@ def facts_of(node, root):
     return gather.answer({"peers": node.peers, "root": root}, {"PATH": "/usr/bin:/bin"}, "/root")
 
 
+def described(node):
+    known = {"name": node.name, "address": node.own(), "python": node.versions}
+    return {key: value for key, value in known.items() if value}
+
+
 def golden(name):
     return os.path.join(trees.FOLDER, name + ".json")
 
@@ -29,7 +34,7 @@ class TreesTest(unittest.TestCase):
             for node in gang.nodes:
                 root = tempfile.mkdtemp(prefix="gpt")
                 try:
-                    found["nodes"].append({"name": node.name, "facts": facts_of(node, root)})
+                    found["nodes"].append(dict(described(node), facts=facts_of(node, root)))
                 finally:
                     shutil.rmtree(root)
             if os.environ.get("GOLDEN") == "write":
@@ -43,7 +48,8 @@ def pretty(found):
     """One fact a line where it is a table, so that a change can be read."""
     out = ['{\n "title": %s,\n "nodes": [' % json.dumps(found["title"])]
     for number, node in enumerate(found["nodes"]):
-        out.append("%s\n  {\"name\": %s, \"facts\": {" % ("," if number else "", json.dumps(node["name"])))
+        head = json.dumps({key: value for key, value in node.items() if key != "facts"})
+        out.append("%s\n  %s, \"facts\": {" % ("," if number else "", head[:-1]))
         for at, key in enumerate(sorted(node["facts"])):
             out.append("%s\n   %s: %s" % ("," if at else "", json.dumps(key), rows(node["facts"][key])))
         out.append("\n  }}")

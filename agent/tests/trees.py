@@ -8,7 +8,8 @@
     $ command ! timeout                             $ command ! exit 9 (with output as well)
     @home, @session NAME=VALUE, @image NAME=VALUE (of process 1), @space folder bytes, @address interface address
     @peers interface    the other nodes are known, and reached, by their addresses on it; @route peer interface source
-    @pci, @hca, @gid, @net, @gpus       what the kernel has for one device, see the functions of these names
+    @python torch=… nccl=… cuda=…       what the interpreter's probe says there: no fact of the agent, for the plan's tests
+    @pci, @hca, @gid, @net, @gpus, @kfd       what the kernel has for one device, see the functions of these names
     {0..7} and {a,b,c}  in a line: it is repeated, with the next of each; <n> <n+11>: the number of the node, and more
 """
 import errno
@@ -72,6 +73,7 @@ class Node:
         self.answers = {"errors": {}, "addresses": {}, "routes": {}, "commands": {}, "session": {}, "space": {}, "home": "/root"}
         self.meeting, self.peers, self.sink = None, [], None
         self.places, self.indexes = {}, 1
+        self.versions = {}
 
     # ---- reading the text
 
@@ -108,9 +110,9 @@ class Node:
         self.links[path] = target
 
     def error(self, path, name):
+        """The file itself need not be there: whoever opens it fails before."""
         getattr(errno, name)
         self.answers["errors"][path] = name
-        self.files.setdefault(path, "")
 
     def begin(self, path, _):
         self.files[path] = ""
@@ -125,6 +127,9 @@ class Node:
                 self.sink["text"] += one
 
     # ---- what is not a file
+
+    def python(self, **versions):
+        self.versions = versions
 
     def home(self, path):
         self.answers["home"] = path
@@ -246,6 +251,26 @@ class Node:
         self.answers["commands"]["nvidia-smi topo -m"] = {"text": text}
         self.file("proc/driver/nvidia/version", "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  %s  Release Build" % driver)
 
+    def kfd(self, pci="", hidden="", first="2"):
+        """AMD's GPUs as nodes of the kernel's topology, after the processors, all linked to each other. `hidden`: those whose
+        properties a container may not read."""
+        first, addresses, top = int(first), pci.split(), "sys/class/kfd/kfd/topology/nodes/%d/"
+        for node in range(first):
+            self.files[top % node + "properties"] = "cpu_cores_count 48\nsimd_count 0\nio_links_count 8\n"
+        for gpu, address in enumerate(addresses):
+            node, folder = first + gpu, top % (first + gpu)
+            domain, bus, rest = address.split(":")
+            device, _, function = rest.partition(".")
+            location = int(bus, 16) << 8 | int(device, 16) << 3 | int(function)
+            self.files[folder + "properties"] = ("cpu_cores_count 0\nsimd_count 1216\ngfx_target_version 90402\nvendor_id 4098\n"
+                                                 "device_id 29857\nlocation_id %d\ndomain %d\n" % (location, int(domain, 16)))
+            if address in hidden.split():
+                self.error(folder + "properties", "EPERM")
+            others = [0] + [first + other for other in range(len(addresses)) if other != gpu]
+            for number, other in enumerate(others):
+                self.files["%sio_links/%d/properties" % (folder, number)] = "type %d\nnode_from %d\nnode_to %d\nweight 15\n" % (
+                    11 if other >= first else 2, node, other)
+
     # ---- writing it out
 
     def write(self, root):
@@ -270,5 +295,5 @@ class Node:
 
 
 DIRECTIVES = {"home": Node.home, "session": Node.session, "image": Node.image, "space": Node.space, "address": Node.address,
-              "route": Node.route, "lost": Node.lost, "peers": Node.peers_on, "pci": Node.pci, "hca": Node.hca, "gid": Node.gid,
-              "net": Node.net, "gpus": Node.gpus}
+              "route": Node.route, "lost": Node.lost, "peers": Node.peers_on, "pci": Node.pci, "hca": Node.hca, "gid": Node.gid, "python": Node.python,
+              "net": Node.net, "gpus": Node.gpus, "kfd": Node.kfd}
