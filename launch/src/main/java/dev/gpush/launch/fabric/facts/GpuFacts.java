@@ -1,6 +1,7 @@
 package dev.gpush.launch.fabric.facts;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -26,9 +27,16 @@ public record GpuFacts(
     return gpus.map(List::size).orElse(0);
   }
 
-  /** The model of the first; empty where there is none. */
+  /** The model of the first, or at least whose it is; empty where there is none. */
   public String model() {
-    return gpus.stream().flatMap(List::stream).map(Gpu::name).findFirst().orElse("");
+    String name = gpus.stream().flatMap(List::stream).map(Gpu::name).findFirst().orElse("");
+    return !name.isEmpty() || count() == 0
+        ? name
+        : switch (vendor) {
+          case "amd" -> "AMD GPU";
+          case "nvidia" -> "NVIDIA GPU";
+          default -> "GPU";
+        };
   }
 
   public String driver() {
@@ -50,7 +58,7 @@ public record GpuFacts(
                     topology.object(row).textMap().entrySet().stream()
                         .filter(cell -> cell.getKey().startsWith("GPU"))
                         .filter(cell -> !cell.getKey().equals(row)))
-            .map(java.util.Map.Entry::getValue)
+            .map(Map.Entry::getValue)
             .distinct()
             .sorted()
             .toList();

@@ -23,6 +23,9 @@ public final class GivenVariables {
           "(NCCL|RCCL|TORCH_NCCL|TORCH_FR|GLOO|UCX|FI|RDMAV|OMPI_MCA)_.*"
               + "|CUDA_(LAUNCH_BLOCKING|DEVICE_ORDER|VISIBLE_DEVICES)");
 
+  /** Images of NVIDIA say with it which NCCL they have; NCCL does not read it. */
+  private static final String VERSION = "NCCL_VERSION";
+
   private final List<Map<String, Given>> byNode;
 
   private GivenVariables(List<Map<String, Given>> byNode) {
@@ -35,6 +38,11 @@ public final class GivenVariables {
    * @param origin the file, with the line where it is known
    */
   public record Given(String name, String value, String origin, Authority authority) {
+    /** {@code NCCL_ALGO=Ring (gpush.yaml:4)}. */
+    public String words() {
+      return name + "=" + value + " (" + origin + ")";
+    }
+
     /** Whether it switches something on. */
     public boolean isOn() {
       return !value.isEmpty() && !value.equals("0") && !value.equalsIgnoreCase("false");
@@ -68,7 +76,9 @@ public final class GivenVariables {
         variables.put(
             each.name(), new Given(each.name(), each.value(), each.origin(), Authority.USER));
       }
-      variables.keySet().removeIf(name -> !FAMILY.matcher(name).matches());
+      variables
+          .keySet()
+          .removeIf(name -> !FAMILY.matcher(name).matches() || name.equals(VERSION));
       byNode.add(new TreeMap<>(variables));
     }
     return new GivenVariables(byNode);
@@ -85,11 +95,16 @@ public final class GivenVariables {
     return List.copyOf(names);
   }
 
-  /** Whether user or site chose TCP on this node. */
+  /** The variable by which user or site chose TCP on this node. */
+  public Optional<Given> tcpChoice(int node) {
+    return find(node, "NCCL_IB_DISABLE")
+        .filter(Given::isOn)
+        .or(
+            () ->
+                find(node, "NCCL_NET").filter(given -> given.value().equalsIgnoreCase("Socket")));
+  }
+
   public boolean choosesTcp(int node) {
-    boolean isOff = find(node, "NCCL_IB_DISABLE").map(Given::isOn).orElse(false);
-    boolean isSocket =
-        find(node, "NCCL_NET").map(given -> given.value().equalsIgnoreCase("Socket")).orElse(false);
-    return isOff || isSocket;
+    return tcpChoice(node).isPresent();
   }
 }

@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -106,6 +107,30 @@ public record Rails(
     return false;
   }
 
+  /**
+   * With the active ports that are rails on other nodes, at another rate here: a rail that has
+   * become slow is no storage.
+   *
+   * @param elsewhere names of the rails of the node that has most
+   */
+  public Rails withSlow(Set<String> elsewhere) {
+    List<RdmaPort> slow =
+        others.stream()
+            .filter(port -> elsewhere.contains(port.name()) && port.link().layer().equals(layer()))
+            .toList();
+    if (slow.isEmpty() || rails.size() + slow.size() > elsewhere.size()) {
+      return this;
+    }
+    var whole = new ArrayList<>(rails);
+    whole.addAll(slow);
+    return new Rails(
+        whole,
+        others.stream().filter(port -> !slow.contains(port)).toList(),
+        down,
+        blocked,
+        isKnown);
+  }
+
   /** {@code 400G InfiniBand}; empty without rails. */
   public String kind() {
     return rails.isEmpty() ? "" : kind(rails.getFirst());
@@ -115,6 +140,11 @@ public record Rails(
   public static String kind(RdmaPort port) {
     String layer = port.link().layer().equals("Ethernet") ? "RoCE" : port.link().layer();
     return port.link().gbits().map(rate -> gbits(rate) + " ").orElse("") + layer;
+  }
+
+  /** As NCCL_IB_HCA takes them. */
+  public Set<String> names() {
+    return rails.stream().map(RdmaPort::name).collect(Collectors.toSet());
   }
 
   /** The link layer of the rails; empty without. */

@@ -36,8 +36,9 @@ public record SocketInterfaces(
     var through = new TreeSet<String>();
     var unreachable = new TreeSet<Integer>();
     for (NodeFabric other : gang.nodes()) {
+      // Bridges of containers have the same address everywhere, so one is not enough.
       boolean isSameMachine =
-          other.addresses().stream().anyMatch(each -> node.addresses().contains(each));
+          !node.addresses().isEmpty() && other.addresses().equals(node.addresses());
       if (other.index() == node.index() || isSameMachine) {
         continue;
       }

@@ -35,7 +35,7 @@ public final class LeftoverRule {
   }
 
   /** What one variable of one origin does. */
-  private record Harm(String name, String value, String origin, String cost) {}
+  private record Harm(String what, String cost) {}
 
   private void write() {
     Map<Harm, List<Integer>> harms = new LinkedHashMap<>();
@@ -44,7 +44,7 @@ public final class LeftoverRule {
         Optional<Given> given = scene.given().find(node.index(), name);
         if (given.isPresent() && !isOfRecipe(given.get())) {
           cost(node, given.get())
-              .map(cost -> new Harm(name, given.get().value(), given.get().origin(), cost))
+              .map(cost -> new Harm(given.get().words(), cost))
               .ifPresent(
                   harm ->
                       harms.computeIfAbsent(harm, _ -> new ArrayList<>()).add(node.index()));
@@ -58,13 +58,7 @@ public final class LeftoverRule {
           draft.warn(
               "leftover",
               nodes,
-              (isEverywhere ? "" : nodes.words() + ": ")
-                  + harm.name()
-                  + "="
-                  + harm.value()
-                  + " ("
-                  + harm.origin()
-                  + ")",
+              (isEverywhere ? "" : nodes.words() + ": ") + harm.what(),
               harm.cost(),
               "remove it there, unless you know why it is set");
         });

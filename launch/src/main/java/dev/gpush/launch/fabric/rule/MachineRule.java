@@ -7,6 +7,7 @@ import dev.gpush.launch.fabric.facts.SoftwareVersion;
 import dev.gpush.launch.fabric.gang.NodeFabric;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -17,6 +18,7 @@ public final class MachineRule {
 
   public static void write(Scene scene, Draft draft) {
     gpus(scene, draft);
+    lostGpus(scene, draft);
     versions(
         scene,
         draft,
@@ -92,6 +94,23 @@ public final class MachineRule {
     }
   }
 
+  /** What nvidia-smi says of a GPU that it can no longer reach. */
+  private static void lostGpus(Scene scene, Draft draft) {
+    for (NodeFabric node : scene.gang().nodes()) {
+      node.facts().unreadable().stream()
+          .filter(each -> each.startsWith("nvidia-smi: "))
+          .findFirst()
+          .ifPresent(
+              each ->
+                  draft.warn(
+                      "gpu-lost",
+                      NodeSet.of(node.index()),
+                      "node " + node.index() + ": " + each,
+                      "a GPU has failed: the node has fewer than it should",
+                      "replace the node"));
+    }
+  }
+
   private static String vendor(GpuFacts gpus) {
     if (gpus.count() == 0 || !gpus.vendor().isEmpty()) {
       return gpus.count() == 0 ? "" : gpus.vendor();
@@ -105,7 +124,7 @@ public final class MachineRule {
     versions.remove("");
     if (versions.size() > 1) {
       draft.warn(
-          "different-" + what.toLowerCase(java.util.Locale.ROOT),
+          "different-" + what.toLowerCase(Locale.ROOT),
           scene.gang().all(),
           "the versions of " + (what.equals("driver") ? "the driver" : what) + " differ: "
               + listed(versions),
@@ -147,6 +166,7 @@ public final class MachineRule {
     List<String> reasons =
         scene.gang().nodes().stream()
             .flatMap(node -> node.facts().unreadable().stream())
+            .filter(each -> !each.startsWith("/proc/"))
             .distinct()
             .limit(2)
             .toList();

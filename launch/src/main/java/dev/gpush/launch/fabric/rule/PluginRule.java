@@ -46,7 +46,7 @@ public final class PluginRule {
             : "add its folder to LD_LIBRARY_PATH";
     if (without.count() < scene.gang().size()) {
       draft.refuse(
-          "plugin-missing", without, what, "some nodes would use TCP, and the gang hang", remedy);
+          "plugin-missing", without, what, "some nodes would use TCP, and the gang would hang", remedy);
     } else {
       String cost = "NCCL uses TCP, 10 to 100 times slower, or stops where NCCL_NET names it";
       draft.warn("plugin-missing", without, what, cost, remedy);

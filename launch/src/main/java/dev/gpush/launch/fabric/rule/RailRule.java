@@ -10,11 +10,12 @@ import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.Rails;
 import dev.gpush.launch.fabric.rule.Draft.Decision;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -63,6 +64,8 @@ public final class RailRule {
     NodeSet only = NodeSet.of(node.index());
     if (!rails.isKnown()) {
       draft.leave(HCA, only, "not enough is known");
+    } else if (scene.given().choosesTcp(node.index())) {
+      draft.leave(HCA, only, "TCP is chosen");
     } else if (scene.usesPlugin()) {
       draft.leave(HCA, only, "the provider's plugin chooses its devices");
     } else if (rails.rails().isEmpty()) {
@@ -102,37 +105,36 @@ public final class RailRule {
       return;
     }
     if (old.isEmpty()) {
-      draft.leave(GID, scene.gang().all(), "NCCL finds the RoCE v2 address itself since 2.21");
+      boolean isKnown =
+          scene.gang().nodes().stream()
+              .allMatch(node -> node.facts().software().nccl().isPresent());
+      draft.leave(
+          GID,
+          scene.gang().all(),
+          isKnown
+              ? "NCCL finds the RoCE v2 address itself since 2.21"
+              : "the version of NCCL is not known; since 2.21 it finds the address itself");
       return;
     }
-    Set<Integer> common = new TreeSet<>();
-    boolean isFirst = true;
-    for (Rails rails : scene.rails()) {
-      for (RdmaPort port : rails.rails()) {
-        Set<Integer> fitting =
-            port.gids().stream()
-                .filter(Gid::isRoutableRoce)
-                .map(Gid::index)
-                .collect(Collectors.toSet());
-        if (isFirst) {
-          common.addAll(fitting);
-        } else {
-          common.retainAll(fitting);
-        }
-        isFirst = false;
-      }
-    }
-    if (common.isEmpty()) {
+    Map<Integer, NodeSet> misfits = misfits(scene);
+    Optional<Integer> best =
+        misfits.keySet().stream()
+            .min(
+                Comparator.<Integer>comparingInt(each -> misfits.get(each).count())
+                    .thenComparingInt(each -> each));
+    if (best.isEmpty() || !misfits.get(best.get()).isEmpty()) {
       draft.leave(GID, scene.gang().all(), "no index is a RoCE v2 address on every device");
+      String fits =
+          best.map(each -> each + " fits all but " + misfits.get(each).words()).orElse("none fits");
       draft.warn(
           "gid",
           old,
-          "NCCL before 2.21 needs one GID index for all RoCE devices, and none fits all",
+          "NCCL before 2.21 needs one GID index for all RoCE devices, and " + fits,
           "ibv_modify_qp fails, or the first collective times out with error 12",
           "use a torch with NCCL 2.21 or later (torch 2.4)");
       return;
     }
-    String index = String.valueOf(common.iterator().next());
+    String index = String.valueOf(best.get());
     for (NodeFabric node : scene.gang().nodes()) {
       String reason = "RoCE v2 with IPv4 on every device; NCCL before 2.21 does not look for it";
       draft.decide(
@@ -140,6 +142,29 @@ public final class RailRule {
           node.index(),
           new Decision(Optional.of(index), reason, Draft.FACTS, Authority.DISCOVERY));
     }
+  }
+
+  /** Each index that is right on some device, with the nodes where it is not right on all. */
+  private static Map<Integer, NodeSet> misfits(Scene scene) {
+    var misfits = new TreeMap<Integer, NodeSet>();
+    for (Rails rails : scene.rails()) {
+      for (RdmaPort port : rails.rails()) {
+        for (Gid gid : port.gids()) {
+          if (gid.isRoutableRoce()) {
+            misfits.computeIfAbsent(
+                gid.index(),
+                index ->
+                    scene
+                        .gang()
+                        .where(
+                            node ->
+                                !scene.rails(node).rails().stream()
+                                    .allMatch(each -> each.isRoutableAt(index))));
+          }
+        }
+      }
+    }
+    return misfits;
   }
 
   private static boolean needsGid(NodeFabric node) {
@@ -152,31 +177,26 @@ public final class RailRule {
       return;
     }
     NodeSet without = scene.gang().where(node -> scene.rails(node).rails().isEmpty());
-    if (!without.isEmpty()) {
-      Rails some = scene.rails(scene.gang().nodes().get(scene.withRails().numbers().getFirst()));
-      for (int index : without.numbers()) {
-        draft.refuse(
-            "mixed-rdma",
-            NodeSet.of(index),
-            "node " + index + ": " + why(scene.rails().get(index)) + "; "
-                + scene.withRails().words() + " use " + some.kind(),
-            "RDMA on some nodes and TCP on others cannot talk to each other",
-            "leave node " + index + " out, or choose TCP for all: --env NCCL_NET=Socket");
-      }
-      return;
+    Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+    kinds.remove("");
+    for (int index : without.numbers()) {
+      draft.refuse(
+          "mixed-rdma",
+          NodeSet.of(index),
+          "node " + index + ": " + why(scene.rails().get(index)) + "; there is " + listed(kinds),
+          "RDMA on some nodes and TCP on others cannot talk to each other",
+          "leave node " + index + " out, or choose TCP for all: --env NCCL_NET=Socket");
     }
     Map<String, NodeSet> layers = scene.gang().by(node -> scene.rails(node).layer());
+    layers.remove("");
     if (layers.size() > 1) {
       draft.refuse(
           "mixed-link",
           scene.gang().all(),
-          "the link layers differ: " + listed(layers),
+          "the link layers differ: " + listed(kinds),
           "InfiniBand and Ethernet ports cannot talk to each other",
           "take nodes of one kind");
-      return;
-    }
-    Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
-    if (kinds.size() > 1) {
+    } else if (kinds.size() > 1) {
       draft.warn(
           "mixed-rate",
           scene.gang().all(),
@@ -184,7 +204,28 @@ public final class RailRule {
           "every collective goes at the pace of the slowest",
           "take nodes of one kind");
     }
-    counts(scene, draft);
+    if (without.isEmpty() && layers.size() == 1) {
+      counts(scene, draft);
+      slow(scene, draft);
+    }
+  }
+
+  /** Rails of one node that have another rate than its first one. */
+  private static void slow(Scene scene, Draft draft) {
+    for (NodeFabric node : scene.gang().nodes()) {
+      Rails rails = scene.rails(node);
+      List<RdmaPort> slow =
+          rails.rails().stream().filter(port -> !Rails.kind(port).equals(rails.kind())).toList();
+      if (!slow.isEmpty()) {
+        draft.warn(
+            "slow-rail",
+            NodeSet.of(node.index()),
+            "node " + node.index() + ": " + slow.getFirst().device() + " has only "
+                + Rails.kind(slow.getFirst()) + ", the other rails " + rails.kind(),
+            "every collective of the gang waits for this rail",
+            "replace the node, or have the cable looked at");
+      }
+    }
   }
 
   private static void counts(Scene scene, Draft draft) {
@@ -236,13 +277,19 @@ public final class RailRule {
     if (nodes.isEmpty() || nodes.count() < scene.gang().size()) {
       return;
     }
-    Rails first = scene.rails().getFirst();
-    draft.warn(
-        "no-verbs",
-        nodes,
-        nodes.words() + ": " + why(first),
-        "NCCL uses TCP, although " + Rails.kind(first.blocked().getFirst()) + " is there",
-        "ask for the devices (rdma/ib: 1 in the pod), or mount /dev/infiniband");
+    scene
+        .gang()
+        .by(node -> why(scene.rails(node)))
+        .forEach(
+            (why, those) ->
+                draft.warn(
+                    "no-verbs",
+                    those,
+                    those.words() + ": " + why,
+                    "NCCL uses TCP, although "
+                        + Rails.kind(scene.rails().get(0).blocked().getFirst())
+                        + " is there",
+                    "ask for the devices (rdma/ib: 1 in the pod), or mount /dev/infiniband"));
   }
 
   /** A port that is DOWN here and a rail elsewhere, or that the GPUs of this node miss. */
@@ -299,11 +346,12 @@ public final class RailRule {
             .gang()
             .where(
                 node ->
-                    node.facts()
-                        .rdma()
-                        .memlock()
-                        .map(bytes -> bytes != UNLIMITED && bytes < LEAST_MEMLOCK)
-                        .orElse(false));
+                    !scene.rails(node).rails().isEmpty()
+                        && node.facts()
+                            .rdma()
+                            .memlock()
+                            .map(bytes -> bytes != UNLIMITED && bytes < LEAST_MEMLOCK)
+                            .orElse(false));
     if (!small.isEmpty()) {
       long bytes =
           scene.gang().nodes().get(small.numbers().getFirst()).facts().rdma().memlock().orElse(0L);

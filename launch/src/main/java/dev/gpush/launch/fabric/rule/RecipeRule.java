@@ -9,16 +9,12 @@ import dev.gpush.launch.fabric.gang.NameList;
 import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.RecipeMatch;
 import dev.gpush.launch.fabric.rule.Draft.Decision;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /** Recipes whose evidence is on every node apply; one that is on some only is refused or named. */
 public final class RecipeRule {
-  /** A script sets many; the first few tell what it is for. */
-  private static final int NAMED = 3;
-
   private RecipeRule() {}
 
   public static void write(Scene scene, Draft draft) {
@@ -80,7 +76,7 @@ public final class RecipeRule {
                     new PlannedScript(
                         script.path(),
                         match.nodes(),
-                        script.why() + sets(scene, script.path()),
+                        script.why(),
                         recipe.source())));
     for (Setting setting : recipe.settings()) {
       if (!isUsable(scene, draft, recipe, setting)) {
@@ -106,22 +102,6 @@ public final class RecipeRule {
             Optional.of(value), "set by the provider's script", script.path(), Authority.SITE));
   }
 
-  private static String sets(Scene scene, String script) {
-    Map<String, String> variables =
-        new TreeMap<>(
-            scene.gang().nodes().getFirst().facts().site().scripts().getOrDefault(script, Map.of()));
-    if (variables.isEmpty()) {
-      return "";
-    }
-    String first =
-        variables.entrySet().stream()
-            .limit(NAMED)
-            .map(each -> each.getKey() + "=" + each.getValue())
-            .collect(Collectors.joining(", "));
-    int rest = variables.size() - NAMED;
-    return "; it sets " + first + (rest > 0 ? " and " + rest + " more" : "");
-  }
-
   /** A recipe that names an interface which some node does not have would stop NCCL. */
   private static boolean isUsable(Scene scene, Draft draft, Recipe recipe, Setting setting) {
     if (!setting.name().equals("NCCL_SOCKET_IFNAME")) {
@@ -133,7 +113,7 @@ public final class RecipeRule {
             .gang()
             .where(
                 node ->
-                    node.facts().network().interfaces().orElse(java.util.List.of()).stream()
+                    node.facts().network().interfaces().orElse(List.of()).stream()
                         .noneMatch(each -> each.isUp() && names.chooses(each.name())));
     if (without.isEmpty()) {
       return true;

@@ -8,7 +8,9 @@ import dev.gpush.launch.fabric.gang.NodeFabric;
 import dev.gpush.launch.fabric.gang.Rails;
 import dev.gpush.launch.fabric.gang.RecipeMatch;
 import dev.gpush.launch.fabric.gang.SocketInterfaces;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 
 /**
  * All that rules look at.
@@ -33,8 +35,18 @@ public record Scene(
         gang,
         GivenVariables.of(gang),
         gang.nodes().stream().map(node -> SocketInterfaces.of(gang, node)).toList(),
-        gang.nodes().stream().map(Rails::of).toList(),
+        rails(gang),
         RecipeMatch.of(gang, recipes));
+  }
+
+  private static List<Rails> rails(FabricGang gang) {
+    List<Rails> alone = gang.nodes().stream().map(Rails::of).toList();
+    Set<String> most =
+        alone.stream()
+            .max(Comparator.comparingInt(rails -> rails.rails().size()))
+            .map(Rails::names)
+            .orElse(Set.of());
+    return alone.stream().map(rails -> rails.withSlow(most)).toList();
   }
 
   public Rails rails(NodeFabric node) {

@@ -79,7 +79,7 @@ public final class SocketRule {
   private static void gloo(Scene scene, Draft draft, NodeFabric node) {
     Optional<String> decided = draft.decided(NCCL, node.index()).flatMap(Decision::value);
     Optional<String> name = scene.socket(node).chosen().map(NetInterface::name);
-    String reason = "gloo would take the address of the host's name; " + name.orElse("") + " reaches all nodes";
+    String reason = name.orElse("") + " reaches all nodes; gloo would go by the host's name";
     if (decided.isPresent()) {
       NameList names = NameList.parse(decided.get());
       List<String> fitting =

@@ -12,6 +12,7 @@ import dev.gpush.launch.fabric.gang.Rails;
 import dev.gpush.launch.fabric.gang.RecipeMatch;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -25,6 +26,8 @@ public final class TransportName {
     int count = scene.gang().size();
     var parts = new ArrayList<String>();
     parts.add(count == 1 ? "1 node" : count + " nodes");
+    boolean hasNone =
+        scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
     String gpus =
         distinct(
             scene,
@@ -35,7 +38,7 @@ public final class TransportName {
                   : facts.count() == 0 ? "no GPUs" : facts.count() + " × " + facts.model();
             });
     if (!gpus.isEmpty()) {
-      parts.add(gpus + (count > 1 && !gpus.contains(" or ") ? " each" : ""));
+      parts.add(gpus + (count > 1 && !hasNone && !gpus.contains(" or ") ? " each" : ""));
     }
     add(parts, "driver ", distinct(scene, node -> node.facts().gpus().driver()));
     add(parts, "NCCL ", version(scene, facts -> facts.software().nccl()));
@@ -72,7 +75,8 @@ public final class TransportName {
       return over("gloo", scene);
     }
     if (scene.choosesTcp()) {
-      return over("TCP", scene) + ", as a variable says";
+      return over("TCP", scene)
+          + scene.given().tcpChoice(0).map(given -> ", because of " + given.words()).orElse("");
     }
     String nvlink = spansNvlink(scene) ? "NVLink between the nodes, then " : "";
     Optional<RecipeMatch> named =
@@ -80,16 +84,21 @@ public final class TransportName {
     if (named.isPresent()) {
       return nvlink + provider(scene, named.get().recipe());
     }
-    NodeSet with = scene.withRails();
-    if (with.count() == scene.gang().size()) {
-      return nvlink + rails(scene.rails());
-    }
     if (!scene.knowsRails()) {
       return "not known; NCCL chooses";
     }
+    NodeSet with = scene.withRails();
+    long layers = scene.rails().stream().map(Rails::layer).distinct().count();
+    if (with.count() == scene.gang().size() && layers == 1) {
+      return nvlink + rails(scene.rails());
+    }
     if (!with.isEmpty()) {
-      Rails some = scene.rails().get(with.numbers().getFirst());
-      return "none that all nodes have: " + some.kind() + " on " + with.words() + " only";
+      Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+      kinds.remove("");
+      return "none that all nodes have: "
+          + kinds.entrySet().stream()
+              .map(each -> each.getKey() + " on " + each.getValue().words())
+              .collect(Collectors.joining(", "));
     }
     return nvlink + over("TCP", scene) + although(scene);
   }

@@ -29,12 +29,15 @@ import picocli.CommandLine.Option;
     footer = {
       "$ gpush check --plan --facts gang.json",
       "TCP over eth0 (100G)",
-      "2 nodes, 8 × NVIDIA H100 80GB HBM3 each, driver 570.86",
+      "2 nodes, 8 × NVIDIA H100 80GB HBM3 each",
       "",
-      "VARIABLE            VALUE    NODES  WHY                         FROM",
-      "GLOO_SOCKET_IFNAME  eth0     all    eth0 reaches all nodes      node facts",
-      "NCCL_IB_HCA         (unset)  all    no usable RDMA device       NCCL",
-      "NCCL_SOCKET_IFNAME  (unset)  all    NCCL chooses eth0 itself    NCCL",
+      "VARIABLE            VALUE    NODES",
+      "GLOO_SOCKET_IFNAME  eth0     all",
+      "    eth0 reaches all nodes; gloo would go by the host's name (node facts)",
+      "NCCL_IB_HCA         (unset)  all",
+      "    no RDMA device that NCCL can use (NCCL)",
+      "NCCL_SOCKET_IFNAME  (unset)  all",
+      "    NCCL chooses eth0 itself (NCCL)"
     })
 public final class CheckCommand implements Action {
   private static final String ENV = "--env";
