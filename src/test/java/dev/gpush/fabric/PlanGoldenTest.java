@@ -65,6 +65,17 @@ final class PlanGoldenTest {
     assertEquals(plan, FabricPlan.read(Json.parse(plan.json().write())));
   }
 
+  /** On a screen of 80 columns. */
+  @Test
+  void theExampleOfHelpIsARealPlan() throws IOException {
+    Json gang = Json.parse(Files.readString(WRITTEN.resolve("help-example.json")));
+
+    String text = PlanText.of(PLANNER.plan(gang, List.of()), 80);
+
+    String help = Files.readString(Path.of("resources/golden/help/check.txt"));
+    assertTrue(help.contains(text.strip().indent(2).replace("\n  \n", "\n\n")), text);
+  }
+
   @Test
   void noGoldenIsLeftOver() throws IOException {
     try (Stream<Path> files = Files.list(GOLDEN)) {
