@@ -44,7 +44,8 @@ final class HelpExamplesIT {
       var typed = new TreeSet<String>();
 
       for (String verb :
-          List.of("help", "version", "completion", "backends", "config", "doctor", "login", "check")) {
+          List.of(
+              "help", "version", "completion", "backends", "config", "doctor", "login", "check")) {
         works(world, examples, typed, verb);
       }
       String template = works(world, examples, typed, "templates").out();

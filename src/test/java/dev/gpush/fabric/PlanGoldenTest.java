@@ -22,9 +22,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The plan of every recorded gang, as {@code gpush check --plan} prints it, in {@code
- * src/test/resources/golden/plan}. The gangs lie in launch's test resources, where the agent's tests
- * write them, and beside the goldens in {@code gangs/}, for what no agent would say. A gang's "env"
- * are variables of its user. {@code -Dgpush.golden=write} writes the goldens again.
+ * src/test/resources/golden/plan}. The gangs lie in launch's test resources, where the agent's
+ * tests write them, and beside the goldens in {@code gangs/}, for what no agent would say. A gang's
+ * "env" are variables of its user. {@code -Dgpush.golden=write} writes the goldens again.
  */
 final class PlanGoldenTest {
   /** Surefire starts in src/test. */

@@ -96,37 +96,38 @@ final class YamlRecipesTest {
     assertTrue(all.stream().noneMatch(each -> each.name().equals("azure-ndv4")));
   }
 
+  /** Lines of the recipe are divided by ;; here. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "set: {NCCL_IB_TC: {value: 1, why: x}} | 3:5 recipes.acme: has no evidence; say how the"
+        "set: {NCCL_IB_TC: {value: 1, why: x}} | 2:3 recipes.acme: has no evidence; say how the"
             + " provider is recognised: {product: [\"ACME *\"]}",
         "evidence: {devices: [ibp], link: InfiniBand} | 3:15 recipes.acme.evidence: names of"
             + " devices and interfaces alone prove no provider; add files, labels, product,"
             + " vendors, environment or gpus",
         "evidence: {lables: [a]} | 3:16 recipes.acme.evidence.lables: unknown key, did you mean"
             + " labels?",
-        "evidence: {files: /a}\n    sets: {} | 4:5 recipes.acme.sets: unknown key, did you mean"
+        "evidence: {files: /a} ;; sets: {} | 4:5 recipes.acme.sets: unknown key, did you mean"
             + " set?",
         "evidence: {files: /a} | 2:3 recipes.acme: has no effect; add set, script or fabric",
         "evidence: {files: []} | 3:23 recipes.acme.evidence.files: must have 1 to 64 entries, not"
             + " 0",
-        "evidence: {files: /a}\n    set: {PATH: {value: /x, why: y}} | 4:11"
+        "evidence: {files: /a} ;; set: {PATH: {value: /x, why: y}} | 4:11"
             + " recipes.acme.set.PATH: is no variable of NCCL and what it uses (NCCL_*, UCX_*,"
             + " FI_*, GLOO_*, CUDA_* …)",
-        "evidence: {files: /a}\n    set: {NCCL_IB_TC: 41} | 4:23 recipes.acme.set.NCCL_IB_TC: must"
+        "evidence: {files: /a} ;; set: {NCCL_IB_TC: 41} | 4:23 recipes.acme.set.NCCL_IB_TC: must"
             + " have value and why: {value: \"4\", why: …}",
-        "evidence: {files: /a}\n    set: {NCCL_IB_TC: {value: 41}} | 4:23"
+        "evidence: {files: /a} ;; set: {NCCL_IB_TC: {value: 41}} | 4:23"
             + " recipes.acme.set.NCCL_IB_TC: has no why",
-        "evidence: {files: /a}\n    script: {path: env.sh, why: y} | 4:20"
+        "evidence: {files: /a} ;; script: {path: env.sh, why: y} | 4:20"
             + " recipes.acme.script.path: must be an absolute path without spaces",
-        "evidence: {files: /a}\n    plugin: maybe | 4:13 recipes.acme.plugin: must be true or"
+        "evidence: {files: /a} ;; plugin: maybe | 4:13 recipes.acme.plugin: must be true or"
             + " false, not maybe",
         "evidence: yes | 3:15 recipes.acme.evidence: must be keys with values",
       })
   void aMistakeIsNamedWithItsPlaceAndRule(String recipe, String problem) {
-    assertEquals(problem, problem("    " + recipe + "\n"));
+    assertEquals(problem, problem("    " + recipe.replace(" ;; ", "\n    ") + "\n"));
   }
 
   @Test

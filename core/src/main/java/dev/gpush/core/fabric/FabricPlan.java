@@ -45,12 +45,18 @@ public record FabricPlan(
   /** The form that is stored with a run and printed by {@code --json}. */
   public Json.Obj json() {
     return Json.object(
-        "nodes", nodes,
-        "gang", gang,
-        "fabric", fabric,
-        "variables", Json.array(variables.stream().map(PlannedVariable::json).toList()),
-        "scripts", Json.array(scripts.stream().map(PlannedScript::json).toList()),
-        "findings", Json.array(findings.stream().map(FabricFinding::json).toList()));
+        "nodes",
+        nodes,
+        "gang",
+        gang,
+        "fabric",
+        fabric,
+        "variables",
+        Json.array(variables.stream().map(PlannedVariable::json).toList()),
+        "scripts",
+        Json.array(scripts.stream().map(PlannedScript::json).toList()),
+        "findings",
+        Json.array(findings.stream().map(FabricFinding::json).toList()));
   }
 
   /** What {@link #json} wrote; of anything else what can be read. */

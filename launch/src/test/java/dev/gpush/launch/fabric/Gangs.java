@@ -16,18 +16,25 @@ final class Gangs {
     List<Json> routes =
         IntStream.range(0, size)
             .filter(other -> other != index)
-            .<Json>mapToObj(
-                other -> Json.object("to", address(other), "interface", "eth0"))
+            .<Json>mapToObj(other -> Json.object("to", address(other), "interface", "eth0"))
             .toList();
     return Json.object(
-        "interfaces", List.of(net("eth0", "ethernet", 100, address(index)), loopback()),
-        "routes", routes,
-        "default_route", "eth0",
-        "rdma", List.of(),
-        "memlock", -1,
-        "gpu_vendor", "nvidia",
-        "gpus", gpus("NVIDIA H100", "570.86"),
-        "plugins", List.of());
+        "interfaces",
+        List.of(net("eth0", "ethernet", 100, address(index)), loopback()),
+        "routes",
+        routes,
+        "default_route",
+        "eth0",
+        "rdma",
+        List.of(),
+        "memlock",
+        -1,
+        "gpu_vendor",
+        "nvidia",
+        "gpus",
+        gpus("NVIDIA H100", "570.86"),
+        "plugins",
+        List.of());
   }
 
   /** The same with rails. */
@@ -53,7 +60,12 @@ final class Gangs {
             "gids",
             List.of(
                 Json.object(
-                    "index", 0, "type", "RoCE v2", "gid", "fe80:0000:0000:0000:0000:0000:0000:0001"),
+                    "index",
+                    0,
+                    "type",
+                    "RoCE v2",
+                    "gid",
+                    "fe80:0000:0000:0000:0000:0000:0000:0001"),
                 Json.object(
                     "index",
                     index,
@@ -65,7 +77,17 @@ final class Gangs {
 
   static Json.Obj net(String name, String kind, int gbits, String address) {
     return Json.object(
-        "name", name, "state", "up", "gbits", gbits, "mtu", 9000, "kind", kind, "addresses",
+        "name",
+        name,
+        "state",
+        "up",
+        "gbits",
+        gbits,
+        "mtu",
+        9000,
+        "kind",
+        kind,
+        "addresses",
         List.of(address + "/24"));
   }
 

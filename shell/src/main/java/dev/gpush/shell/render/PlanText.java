@@ -32,8 +32,7 @@ public final class PlanText {
       rows.forEach(row -> wide.row(row.toArray(String[]::new)));
       boolean isTooWide =
           columns > 0 && wide.lines(0).stream().anyMatch(line -> Width.of(line) > columns);
-      (isTooWide ? narrow(rows) : wide.lines(0))
-          .forEach(line -> text.append(line).append('\n'));
+      (isTooWide ? narrow(rows) : wide.lines(0)).forEach(line -> text.append(line).append('\n'));
     }
     for (FabricFinding finding : plan.findings()) {
       text.append('\n');

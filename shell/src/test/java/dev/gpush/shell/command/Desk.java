@@ -85,7 +85,12 @@ public final class Desk {
     for (UserVariable each : environment) {
       variables.add(
           new PlannedVariable(
-              each.name(), Optional.of(each.value()), first, "kept", each.origin(), Authority.USER));
+              each.name(),
+              Optional.of(each.value()),
+              first,
+              "kept",
+              each.origin(),
+              Authority.USER));
     }
     List<FabricFinding> findings =
         gang.items().stream()

@@ -124,7 +124,8 @@ public final class RecipeReader {
     Optional<RecipeFields> found = fields.section("evidence");
     if (found.isEmpty()) {
       if (!fields.has("evidence")) {
-        String rule = "has no evidence; say how the provider is recognised: {product: [\"ACME *\"]}";
+        String rule =
+            "has no evidence; say how the provider is recognised: {product: [\"ACME *\"]}";
         flaws.add(new Flaw(recipe.at(), fields.path(), rule));
       }
       return new Evidence(List.of());

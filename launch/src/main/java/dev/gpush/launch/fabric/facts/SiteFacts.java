@@ -37,8 +37,7 @@ public record SiteFacts(
     var confs = new ArrayList<Conf>();
     for (FactReader conf : json.objects("conf")) {
       confs.add(
-          new Conf(
-              conf.word("path"), conf.object("variables").textMap(), conf.texts("mistakes")));
+          new Conf(conf.word("path"), conf.object("variables").textMap(), conf.texts("mistakes")));
     }
     FactReader environment = json.object("environment");
     var scripts = new LinkedHashMap<String, Map<String, String>>();

@@ -27,8 +27,8 @@ public record FabricGang(List<NodeFabric> nodes, List<UserVariable> environment)
   }
 
   /**
-   * From a list of facts, or of objects with {@code facts} and what else is known of a node
-   * ({@code address}, {@code python}); such a list may also lie under {@code nodes}.
+   * From a list of facts, or of objects with {@code facts} and what else is known of a node ({@code
+   * address}, {@code python}); such a list may also lie under {@code nodes}.
    */
   public static FabricGang read(Json gang, List<UserVariable> environment) {
     List<Json> items = gang instanceof Json.Obj ? gang.items("nodes") : gang.items();

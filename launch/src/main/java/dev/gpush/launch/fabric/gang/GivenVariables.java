@@ -76,9 +76,7 @@ public final class GivenVariables {
         variables.put(
             each.name(), new Given(each.name(), each.value(), each.origin(), Authority.USER));
       }
-      variables
-          .keySet()
-          .removeIf(name -> !FAMILY.matcher(name).matches() || name.equals(VERSION));
+      variables.keySet().removeIf(name -> !FAMILY.matcher(name).matches() || name.equals(VERSION));
       byNode.add(new TreeMap<>(variables));
     }
     return new GivenVariables(byNode);
@@ -99,9 +97,7 @@ public final class GivenVariables {
   public Optional<Given> tcpChoice(int node) {
     return find(node, "NCCL_IB_DISABLE")
         .filter(Given::isOn)
-        .or(
-            () ->
-                find(node, "NCCL_NET").filter(given -> given.value().equalsIgnoreCase("Socket")));
+        .or(() -> find(node, "NCCL_NET").filter(given -> given.value().equalsIgnoreCase("Socket")));
   }
 
   public boolean choosesTcp(int node) {

@@ -28,8 +28,7 @@ public record Rails(
     List<RdmaPort> down,
     List<RdmaPort> blocked,
     boolean isKnown) {
-  private static final Rails UNKNOWN =
-      new Rails(List.of(), List.of(), List.of(), List.of(), false);
+  private static final Rails UNKNOWN = new Rails(List.of(), List.of(), List.of(), List.of(), false);
 
   public Rails {
     rails = List.copyOf(rails);
@@ -68,8 +67,7 @@ public record Rails(
 
   /** The ports of one kind that together carry most. */
   private static List<RdmaPort> best(List<RdmaPort> active, NetworkFacts network) {
-    List<RdmaPort> hardware =
-        active.stream().filter(port -> !port.adapter().isSoftware()).toList();
+    List<RdmaPort> hardware = active.stream().filter(port -> !port.adapter().isSoftware()).toList();
     List<RdmaPort> free = hardware.stream().filter(port -> !isForOthers(port, network)).toList();
     Map<String, List<RdmaPort>> kinds =
         (free.isEmpty() ? hardware : free)

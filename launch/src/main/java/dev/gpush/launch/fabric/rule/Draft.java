@@ -71,8 +71,7 @@ public final class Draft {
         (name, byNode) -> {
           Map<Decision, List<Integer>> same = new LinkedHashMap<>();
           byNode.forEach(
-              (node, decision) ->
-                  same.computeIfAbsent(decision, _ -> new ArrayList<>()).add(node));
+              (node, decision) -> same.computeIfAbsent(decision, _ -> new ArrayList<>()).add(node));
           same.forEach(
               (decision, nodes) ->
                   rows.add(

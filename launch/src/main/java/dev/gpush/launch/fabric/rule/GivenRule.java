@@ -84,8 +84,7 @@ public final class GivenRule {
             .where(
                 node ->
                     names.stream()
-                            .flatMap(
-                                name -> scene.given().find(node.index(), name).stream())
+                            .flatMap(name -> scene.given().find(node.index(), name).stream())
                             .map(Given::value)
                             .distinct()
                             .count()
@@ -104,9 +103,7 @@ public final class GivenRule {
     Map<String, NodeSet> values =
         scene
             .gang()
-            .by(
-                node ->
-                    scene.given().find(node.index(), name).map(Given::value).orElse("(unset)"));
+            .by(node -> scene.given().find(node.index(), name).map(Given::value).orElse("(unset)"));
     if (values.size() < 2) {
       return;
     }

@@ -46,8 +46,7 @@ public final class LeftoverRule {
           cost(node, given.get())
               .map(cost -> new Harm(given.get().words(), cost))
               .ifPresent(
-                  harm ->
-                      harms.computeIfAbsent(harm, _ -> new ArrayList<>()).add(node.index()));
+                  harm -> harms.computeIfAbsent(harm, _ -> new ArrayList<>()).add(node.index()));
         }
       }
     }
@@ -110,7 +109,8 @@ public final class LeftoverRule {
               "there is no EFA on this node: libfabric finds no device");
       case "NCCL_DEBUG" ->
           when(
-              isLoud(given.value()) && scene.given().find(node.index(), "NCCL_DEBUG_FILE").isEmpty(),
+              isLoud(given.value())
+                  && scene.given().find(node.index(), "NCCL_DEBUG_FILE").isEmpty(),
               "every rank prints hundreds of lines; WARN is enough, or name NCCL_DEBUG_FILE");
       case "CUDA_LAUNCH_BLOCKING" ->
           when(given.isOn(), "the CPU waits for every kernel: nothing overlaps any more");
@@ -119,7 +119,8 @@ public final class LeftoverRule {
       case "CUDA_VISIBLE_DEVICES" ->
           when(
               isReordered(given.value()),
-              "GPUs are renumbered: NCCL and NUMA binding choose worse partners; LOCAL_RANK chooses");
+              "GPUs are renumbered: NCCL and NUMA binding choose worse partners; LOCAL_RANK"
+                  + " chooses");
       case "NCCL_MNNVL_ENABLE" ->
           when(
               given.value().equals("1") && !node.facts().gpus().hasImex(),
@@ -180,14 +181,16 @@ public final class LeftoverRule {
         each ->
             when(
                 !chosen.contains(each),
-                "the nodes reach each other by " + each + ", not by " + String.join(", ", chosen)
+                "the nodes reach each other by "
+                    + each
+                    + ", not by "
+                    + String.join(", ", chosen)
                     + ": the start hangs"));
   }
 
   private static Optional<String> gloo(NodeFabric node, String value) {
     Optional<List<NetInterface>> interfaces = node.facts().network().interfaces();
-    List<String> there =
-        interfaces.orElse(List.of()).stream().map(NetInterface::name).toList();
+    List<String> there = interfaces.orElse(List.of()).stream().map(NetInterface::name).toList();
     return Stream.of(value.split(",", -1))
         .filter(name -> interfaces.isPresent() && !there.contains(name))
         .findFirst()
@@ -203,8 +206,7 @@ public final class LeftoverRule {
           scene.rails(node).isKnown() && scene.rails(node).rails().isEmpty(),
           "there is no RDMA device that NCCL can use: NCCL stops");
     }
-    boolean hasNone =
-        node.facts().provider().plugins().map(List::isEmpty).orElse(false);
+    boolean hasNone = node.facts().provider().plugins().map(List::isEmpty).orElse(false);
     return when(hasNone, "there is no network plugin on this node: NCCL stops");
   }
 

@@ -57,7 +57,9 @@ public final class MachineRule {
       draft.refuse(
           "no-gpus",
           without,
-          without.words() + (without.count() == 1 ? " has" : " have") + " no GPUs, and the others do",
+          without.words()
+              + (without.count() == 1 ? " has" : " have")
+              + " no GPUs, and the others do",
           "a rank without a GPU cannot join NCCL",
           "take nodes of one kind, or run on those with GPUs: --on NODES");
     }
@@ -82,8 +84,7 @@ public final class MachineRule {
         scene
             .gang()
             .where(
-                node ->
-                    node.facts().gpus().gpus().orElse(List.of()).stream().anyMatch(Gpu::isMig));
+                node -> node.facts().gpus().gpus().orElse(List.of()).stream().anyMatch(Gpu::isMig));
     if (!mig.isEmpty()) {
       draft.warn(
           "mig",
@@ -126,7 +127,9 @@ public final class MachineRule {
       draft.warn(
           "different-" + what.toLowerCase(Locale.ROOT),
           scene.gang().all(),
-          "the versions of " + (what.equals("driver") ? "the driver" : what) + " differ: "
+          "the versions of "
+              + (what.equals("driver") ? "the driver" : what)
+              + " differ: "
               + listed(versions),
           cost,
           "make them the same on all nodes");
@@ -161,7 +164,11 @@ public final class MachineRule {
     if (!odd.isEmpty()) {
       NodeFabric first = scene.gang().nodes().get(odd.numbers().getFirst());
       what.add(
-          "facts of " + odd.words() + " make no sense (" + first.facts().mistakes().getFirst() + ")");
+          "facts of "
+              + odd.words()
+              + " make no sense ("
+              + first.facts().mistakes().getFirst()
+              + ")");
     }
     List<String> reasons =
         scene.gang().nodes().stream()
@@ -173,7 +180,8 @@ public final class MachineRule {
     draft.note(
         "facts",
         scene.gang().all(),
-        String.join("; ", what) + (reasons.isEmpty() ? "" : " (" + String.join(", ", reasons) + ")"),
+        String.join("; ", what)
+            + (reasons.isEmpty() ? "" : " (" + String.join(", ", reasons) + ")"),
         "nothing is set from them, and NCCL chooses");
   }
 

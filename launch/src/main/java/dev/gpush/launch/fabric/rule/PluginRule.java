@@ -27,7 +27,9 @@ public final class PluginRule {
 
   private static void missing(Scene scene, Draft draft, RecipeMatch match) {
     NodeSet without =
-        scene.gang().where(node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
+        scene
+            .gang()
+            .where(node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
     if (without.isEmpty() || scene.choosesTcp()) {
       return;
     }
@@ -46,7 +48,11 @@ public final class PluginRule {
             : "add its folder to LD_LIBRARY_PATH";
     if (without.count() < scene.gang().size()) {
       draft.refuse(
-          "plugin-missing", without, what, "some nodes would use TCP, and the gang would hang", remedy);
+          "plugin-missing",
+          without,
+          what,
+          "some nodes would use TCP, and the gang would hang",
+          remedy);
     } else {
       String cost = "NCCL uses TCP, 10 to 100 times slower, or stops where NCCL_NET names it";
       draft.warn("plugin-missing", without, what, cost, remedy);

@@ -80,8 +80,7 @@ public final class RailRule {
     } else {
       String value =
           rails.rails().stream().map(RdmaPort::name).collect(Collectors.joining(",", "=", ""));
-      String rest =
-          rails.others().stream().map(RdmaPort::device).collect(Collectors.joining(", "));
+      String rest = rails.others().stream().map(RdmaPort::device).collect(Collectors.joining(", "));
       String reason =
           "the "
               + rails.rails().size()
@@ -220,8 +219,14 @@ public final class RailRule {
         draft.warn(
             "slow-rail",
             NodeSet.of(node.index()),
-            "node " + node.index() + ": " + slow.getFirst().device() + " has only "
-                + Rails.kind(slow.getFirst()) + ", the other rails " + rails.kind(),
+            "node "
+                + node.index()
+                + ": "
+                + slow.getFirst().device()
+                + " has only "
+                + Rails.kind(slow.getFirst())
+                + ", the other rails "
+                + rails.kind(),
             "every collective of the gang waits for this rail",
             "replace the node, or have the cable looked at");
       }
@@ -230,8 +235,7 @@ public final class RailRule {
 
   private static void counts(Scene scene, Draft draft) {
     Map<Integer, NodeSet> counts = scene.gang().by(node -> scene.rails(node).rails().size());
-    boolean isByDown =
-        scene.gang().nodes().stream().anyMatch(node -> !lost(scene, node).isEmpty());
+    boolean isByDown = scene.gang().nodes().stream().anyMatch(node -> !lost(scene, node).isEmpty());
     if (counts.size() > 1 && !isByDown) {
       draft.warn(
           "rail-count",
@@ -310,8 +314,17 @@ public final class RailRule {
       draft.warn(
           "port-down",
           NodeSet.of(node.index()),
-          "node " + node.index() + ": " + names + (lost.size() == 1 ? " is " : " are ") + states
-              + ", " + active + " of " + whole + " rails",
+          "node "
+              + node.index()
+              + ": "
+              + names
+              + (lost.size() == 1 ? " is " : " are ")
+              + states
+              + ", "
+              + active
+              + " of "
+              + whole
+              + " rails",
           "every collective of the gang has " + active + "/" + whole + " of the network's rate",
           "replace the node, or have the cable looked at");
     }
@@ -360,7 +373,8 @@ public final class RailRule {
           small,
           small.words() + ": only " + bytes / 1024 + " KiB of memory may be locked",
           "RDMA must lock its buffers: NCCL fails with 'Cannot allocate memory' in ibv_reg_mr",
-          "set the limit to unlimited (ulimit -l; LimitMEMLOCK=infinity; memlock of the container)");
+          "set the limit to unlimited (ulimit -l; LimitMEMLOCK=infinity; memlock of the"
+              + " container)");
     }
   }
 }

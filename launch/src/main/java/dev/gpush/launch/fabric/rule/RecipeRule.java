@@ -74,10 +74,7 @@ public final class RecipeRule {
             script ->
                 draft.script(
                     new PlannedScript(
-                        script.path(),
-                        match.nodes(),
-                        script.why(),
-                        recipe.source())));
+                        script.path(), match.nodes(), script.why(), recipe.source())));
     for (Setting setting : recipe.settings()) {
       if (!isUsable(scene, draft, recipe, setting)) {
         continue;
@@ -121,8 +118,12 @@ public final class RecipeRule {
     draft.warn(
         "recipe-interface",
         without,
-        without.words() + " " + (without.count() == 1 ? "has" : "have") + " no interface "
-            + setting.value() + " that is up",
+        without.words()
+            + " "
+            + (without.count() == 1 ? "has" : "have")
+            + " no interface "
+            + setting.value()
+            + " that is up",
         recipe.source() + " would set NCCL_SOCKET_IFNAME to it; the facts decide instead",
         "");
     return false;

@@ -117,7 +117,8 @@ public final class SocketRule {
   private static void several(Scene scene, Draft draft) {
     NodeSet nodes = scene.gang().where(node -> !scene.socket(node).several().isEmpty());
     if (!nodes.isEmpty()) {
-      Set<String> names = scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).several();
+      Set<String> names =
+          scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).several();
       draft.warn(
           "several-interfaces",
           nodes,
@@ -133,18 +134,23 @@ public final class SocketRule {
             .gang()
             .where(
                 node ->
-                    scene.socket(node).chosen().map(each -> SLOW.contains(each.kind())).orElse(false));
+                    scene
+                        .socket(node)
+                        .chosen()
+                        .map(each -> SLOW.contains(each.kind()))
+                        .orElse(false));
     if (!nodes.isEmpty()) {
       NetInterface first =
-          scene
-              .socket(scene.gang().nodes().get(nodes.numbers().getFirst()))
-              .chosen()
-              .orElseThrow();
+          scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).chosen().orElseThrow();
       draft.warn(
           "slow-interface",
           nodes,
-          nodes.words() + ": the other nodes are reached through " + first.name() + ", a "
-              + first.kind() + " interface",
+          nodes.words()
+              + ": the other nodes are reached through "
+              + first.name()
+              + ", a "
+              + first.kind()
+              + " interface",
           "far below the rate of the network card",
           "give the nodes a direct network");
     }
@@ -154,9 +160,7 @@ public final class SocketRule {
     Map<Long, NodeSet> sizes =
         scene
             .gang()
-            .by(
-                node ->
-                    scene.socket(node).chosen().flatMap(each -> each.rate().mtu()).orElse(0L));
+            .by(node -> scene.socket(node).chosen().flatMap(each -> each.rate().mtu()).orElse(0L));
     sizes.remove(0L);
     if (sizes.size() > 1) {
       draft.warn(

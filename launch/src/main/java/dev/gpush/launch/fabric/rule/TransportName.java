@@ -106,9 +106,7 @@ public final class TransportName {
   private static String although(Scene scene) {
     boolean isBlocked = scene.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
     return isBlocked
-        ? ", although "
-            + Rails.kind(scene.rails().getFirst().blocked().getFirst())
-            + " is there"
+        ? ", although " + Rails.kind(scene.rails().getFirst().blocked().getFirst()) + " is there"
         : "";
   }
 
@@ -129,8 +127,7 @@ public final class TransportName {
   }
 
   private static boolean spansNvlink(Scene scene) {
-    boolean hasImex =
-        scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
+    boolean hasImex = scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
     String clique =
         distinct(
             scene,
@@ -144,8 +141,7 @@ public final class TransportName {
         recipe.plugin()
             && scene.gang().nodes().stream()
                 .allMatch(
-                    node ->
-                        node.facts().provider().plugins().map(List::isEmpty).orElse(false));
+                    node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
     if (lacksPlugin) {
       return over("TCP", scene) + ", although " + recipe.fabric() + " is there";
     }
@@ -194,7 +190,10 @@ public final class TransportName {
             .map(
                 each ->
                     each.name()
-                        + each.rate().gbits().map(rate -> " (" + Rails.gbits(rate) + ")").orElse(""))
+                        + each.rate()
+                            .gbits()
+                            .map(rate -> " (" + Rails.gbits(rate) + ")")
+                            .orElse(""))
             .distinct()
             .collect(Collectors.joining(" or "));
     return interfaces.isEmpty() ? what : what + " over " + interfaces;

@@ -89,7 +89,8 @@ public final class CheckCommand implements Action {
         setting
             .value()
             .textMap()
-            .forEach((name, value) -> variables.add(new UserVariable(name, value, setting.origin())));
+            .forEach(
+                (name, value) -> variables.add(new UserVariable(name, value, setting.origin())));
       }
     }
     for (String each : env) {
