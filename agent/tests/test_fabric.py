@@ -32,7 +32,7 @@ class TreesTest(unittest.TestCase):
             gang = trees.Gang(name)
             found = {"title": gang.title, "nodes": []}
             for node in gang.nodes:
-                root = tempfile.mkdtemp(prefix="gpt")
+                root = tempfile.mkdtemp(prefix="gpt", dir=trees.WRITTEN)
                 try:
                     found["nodes"].append(dict(described(node), facts=facts_of(node, root)))
                 finally:

@@ -5,12 +5,12 @@ import re
 from ..core.refused import Refused
 from . import conf, gpus, interfaces, provider, rdma, variables
 from .machine import Machine
-from .recorded import Recorded
 
 IPC_LOCK = 14               # the capability by which no limit of locked memory counts
 MAX_BYTES = 60000           # of the answer: it is one message of the link (frames.MAX_MESSAGE)
-# What goes first from an answer that is too long, and is named as missing.
-LEAST = ("plugins_off_path", "scripts", "plugins", "topology", "environment", "conf", "interfaces", "routes", "rdma", "gpus")
+# What goes first from an answer that is too long, and is named as missing: a key, and how many GIDs of each port stay.
+LEAST = (("plugins_off_path", 0), ("scripts", 0), ("plugins", 0), ("gids", 8), ("topology", 0), ("environment", 0), ("gids", 4),
+         ("conf", 0), ("gids", 0), ("interfaces", 0), ("routes", 0), ("rdma", 0), ("gpus", 0))
 
 
 def answer(params, session, home):
@@ -20,7 +20,10 @@ def answer(params, session, home):
         raise Refused("bad-request", {"field": "peers"})
     if not isinstance(root, str) or not root.startswith("/"):
         raise Refused("bad-request", {"field": "root"})
-    return facts((Machine if root == "/" else Recorded)(root, session, home), peers)
+    if root == "/":
+        return facts(Machine(root, session, home), peers)
+    from .recorded import Recorded          # late: no gateway asks for that
+    return facts(Recorded(root, session, home), peers)
 
 
 def facts(machine, peers):
@@ -54,16 +57,18 @@ def memlock(machine):
 
 def fitting(found):
     """Cut down to what one message holds. Only a machine of nonsense needs it."""
-    for port in found.get("rdma", ()):
-        if size(found) <= MAX_BYTES:
-            return found
-        if len(port.get("gids", ())) > 8:
-            port["gids"] = port["gids"][:8]
-    for name in LEAST:
+    for name, kept in LEAST:
         if size(found) <= MAX_BYTES:
             break
-        if found.pop(name, None) is not None:
-            found.setdefault("unreadable", []).insert(0, {"path": name, "why": "too much"})
+        if name == "gids":
+            cut = [port for port in found.get("rdma", ()) if len(port.get("gids", ())) > kept]
+            for port in cut:
+                port["gids"] = port["gids"][:kept]
+        else:
+            cut = found.pop(name, None)
+        missing = {"path": name, "why": "too much"}
+        if cut and missing not in found.setdefault("unreadable", []):
+            found["unreadable"].insert(0, missing)
     return found
 
 

@@ -34,10 +34,10 @@ def facts(machine):
 
 def nvidia(machine):
     output, matrix = machine.run(query(FIELDS), TOPOLOGY)
-    gpus = listed(machine, output or "")
-    if not gpus and output is not None:         # a driver of before 2020 does not know MIG
-        gpus = listed(machine, machine.run(query(FIELDS[:-1]))[0] or "")
-    gpus = gpus or from_proc(machine)
+    if "is not a valid field" in (output or ""):        # a driver of before 2020 does not know MIG
+        machine.unreadable = [entry for entry in machine.unreadable if entry["path"] != " ".join(query(FIELDS))]
+        output = machine.run(query(FIELDS[:-1]))[0]
+    gpus = listed(machine, output or "") or from_proc(machine)
     for gpu in gpus:
         set_numa(machine, gpu)
     found = {"gpu_vendor": "nvidia", "gpus": gpus}
@@ -56,7 +56,7 @@ def listed(machine, text):
     """The rows of nvidia-smi; a line that is none is what it says of a GPU that is lost."""
     found = []
     for line in text.splitlines()[:MAX_GPUS]:
-        fields = [field.strip() for field in line.split(",")]
+        fields = [field.strip() for field in topology.plain(line).split(",")]
         if not row(fields):
             if line.strip():
                 machine.cannot("nvidia-smi", topology.plain(line).strip()[:200])
@@ -72,7 +72,7 @@ def row(fields):
 def gpu_of(fields):
     gpu = {"index": int(fields[0])}
     for key, value in zip(("uuid", "pci", "name", "memory_mib", "driver", "mig"), fields[1:]):
-        value = topology.plain(value)[:200]
+        value = value[:200]
         if NO_VALUE.match(value):
             continue
         if key == "pci":

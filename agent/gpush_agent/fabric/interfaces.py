@@ -16,7 +16,7 @@ KINDS = {"bond": "bond", "bridge": "bridge", "vlan": "vlan", "wlan": "wireless",
          "gre": "tunnel", "gretap": "tunnel", "geneve": "tunnel", "ppp": "tunnel"}
 PARTS = (("bonding", "bond"), ("bridge", "bridge"), ("tun_flags", "tunnel"), ("wireless", "wireless"), ("phy80211", "wireless"))
 PEER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}\Z|[0-9a-fA-F:]*:[0-9a-fA-F:.]*\Z")
-UP, GATEWAY, REJECT = 0x1, 0x2, 0x200
+UP, REJECT = 0x1, 0x200
 
 
 def interfaces(machine, ports, addresses):
@@ -29,18 +29,18 @@ def interfaces(machine, ports, addresses):
     found = []
     names = [name for name in machine.names(CLASS) if name != "bonding_masters"]
     for name in names + sorted(set(addresses) - set(names)):
-        entry = one(machine, name, devices.get(name), addresses.get(name, []))
-        if entry["kind"] != "veth" or "addresses" in entry:
-            found.append(entry)
+        folder = "%s/%s" % (CLASS, name)
+        parts = set(machine.listed(folder))
+        entry = {"name": name, "state": machine.word(folder + "/operstate"), "kind": kind(machine, folder, parts, name)}
+        if entry["kind"] == "veth" and name not in addresses:
+            continue
+        found.append(complete(machine, entry, folder, parts, devices.get(name), addresses.get(name, [])))
         if len(found) >= MAX_INTERFACES:
             break
     return found
 
 
-def one(machine, name, devices, addresses):
-    folder = "%s/%s" % (CLASS, name)
-    parts = set(machine.names(folder))
-    entry = {"name": name, "state": machine.word(folder + "/operstate"), "kind": kind(machine, folder, parts, name)}
+def complete(machine, entry, folder, parts, devices, addresses):
     megabits, mtu = machine.number(folder + "/speed"), machine.number(folder + "/mtu")
     if megabits is not None and 0 < megabits <= MAX_MEGABITS:
         entry["gbits"] = plain(megabits / 1000.0)

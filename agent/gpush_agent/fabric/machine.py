@@ -18,6 +18,7 @@ PROGRAM_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "
 # What an attribute says that does not apply here: no such file, no such device, an empty slot, a link that is down.
 NORMAL = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP))
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 NUMBER = re.compile(r"-?[0-9]{1,15}\Z")
 
 
@@ -89,14 +90,18 @@ class Machine:
         word = self.word(path)
         return int(word) if NUMBER.match(word) else None
 
-    def names(self, path, normal=()):
-        """The names in a folder, in an order that people expect; [] where there is none."""
+    def listed(self, path, normal=()):
+        """The names in a folder, in no order; [] where there is none."""
         try:
             found = os.listdir(self.at(path))
         except OSError as error:
             self.cannot_read(path, error, normal)
             return []
-        return sorted((name for name in found[:MAX_NAMES] if encodable(name) and not CONTROL.search(name)), key=natural)
+        return [name for name in found[:MAX_NAMES] if encodable(name) and not CONTROL.search(name)]
+
+    def names(self, path, normal=()):
+        """The same in an order that people expect."""
+        return sorted(self.listed(path, normal), key=natural)
 
     def target(self, path):
         """The last name of what a link leads to, "" where there is none: a driver, a bond's name."""
@@ -217,4 +222,4 @@ def connected(peer, addresses):
 
 def encodable(text):
     """Bytes that are not UTF-8 cannot travel in JSON; neither the kernel nor NCCL has such names."""
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return SURROGATE.search(text) is None

@@ -4,10 +4,10 @@ import errno
 import os
 import select
 import signal
-import subprocess
 import time
 
 MAX_OUTPUT = 1 << 20
+KILLED_SECONDS = 0.5        # until a program that was killed is gone
 Output = collections.namedtuple("Output", "text why")       # why: None, "timeout", "exit 9", "too long", the name of an errno
 
 
@@ -27,6 +27,7 @@ def run(commands, seconds):
 
 class Running:
     def __init__(self, argv, environment):
+        import subprocess           # late: a machine without GPUs needs no program
         self.fd, self.parts, self.size, self.why = -1, [], 0, None
         try:
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -52,14 +53,21 @@ class Running:
             return Output("", self.why)
         if self.fd >= 0:
             self.why = "timeout"
-        elif self.why is None:
-            try:
-                self.process.wait(max(0.1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                self.why = "timeout"
+        elif self.why is None and not self.gone(max(KILLED_SECONDS, end - time.monotonic())):
+            self.why = "timeout"
         self.process.stdout.close()
         if self.why is not None:
             self.process.send_signal(signal.SIGKILL)
+            self.gone(KILLED_SECONDS)       # one that waits for its driver is not
         elif self.process.returncode:
             self.why = "exit %d" % self.process.returncode
         return Output(b"".join(self.parts).decode("utf-8", "replace"), self.why)
+
+    def gone(self, seconds):
+        """Whether the program has ended within that time."""
+        import subprocess
+        try:
+            self.process.wait(seconds)
+            return True
+        except subprocess.TimeoutExpired:
+            return False

@@ -10,7 +10,7 @@ FILES = (
     "/opt/microsoft/ndv4-topo.xml", "/opt/microsoft/ndv5-topo.xml", "/opt/microsoft/ncv4/topo.xml",
     "/opt/amazon/efa/bin/fi_info", "/opt/amazon/ofi-nccl", "/opt/aws-ofi-nccl",
     "/var/run/nvidia-topologyd/virtualTopology.xml",                                # NCCL reads it by itself
-    "/dev/cxi0", "/opt/cray/libfabric", "/opt/hpcx", "/dev/kfd", "/etc/crusoe", "/run/oracle-cloud-agent")
+    "/dev/cxi0", "/opt/cray/libfabric", "/opt/hpcx", "/dev/kfd", "/etc/crusoe")
 SCRIPTS = ("/usr/local/gib/scripts/set_nccl_env.sh", "/usr/local/nvidia/lib64/nccl-env-profile.sh",
            "/var/lib/tcpxo/lib64/nccl-env-profile.sh")
 FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
@@ -58,7 +58,7 @@ def plugins(machine):
             if real in seen:
                 continue
             seen.add(real)
-            found[key] += [folder + "/" + name for name in machine.names(folder.lstrip("/")) if PLUGIN.match(name)]
+            found[key] += [folder + "/" + name for name in sorted(machine.listed(folder.lstrip("/"))) if PLUGIN.match(name)]
     return {key: paths[:MAX_PLUGINS] for key, paths in found.items() if paths}
 
 

@@ -21,13 +21,13 @@ class Recorded(Machine):
         self.fail(path)
         return Machine.open(self, path)
 
-    def names(self, path, normal=()):
+    def listed(self, path, normal=()):
         try:
             self.fail(path)
         except OSError as error:
             self.cannot_read(path, error, normal)
             return []
-        return [name for name in Machine.names(self, path, normal) if name != ANSWERS]
+        return Machine.listed(self, path, normal)
 
     def fail(self, path):
         """As the kernel fails there; by the path as it is asked for, or as it is without links."""

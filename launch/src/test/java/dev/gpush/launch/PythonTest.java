@@ -35,6 +35,8 @@ final class PythonTest {
         "/home/me/envs/llm/bin/python",
         version,
         Optional.of(torch).filter(text -> !text.isEmpty()),
+        Optional.empty(),
+        Optional.empty(),
         "/home/me/envs/llm",
         true,
         List.of(packages),
@@ -173,6 +175,44 @@ final class PythonTest {
         PythonFacts.parse(probe(Map.of("HOME", folder.toString()), "~/my env").output())
             .orElseThrow()
             .executable());
+  }
+
+  /** How a wheel, conda and NVIDIA's images have NCCL; nothing of torch is imported. */
+  @ParameterizedTest
+  @CsvSource({
+    "cuda: Optional[str] = '12.4', nvidia_nccl_cu12-2.21.5.dist-info, 12.4, 2.21.5",
+    "cuda = '13.0', nvidia_nccl_cu13-2.27.7.dist-info, 13.0, 2.27.7",
+    "cuda = '12.1', ../../../conda-meta/nccl-2.18.5.1-h1a2b3c4_0.json, 12.1, 2.18.5",
+    "cuda = '12.6', torch/lib/libnccl.so.2.23.4, 12.6, 2.23.4",
+    "cuda = '12.6', torch/lib/libnccl.so.2, 12.6, ",
+    "cuda: Optional[str] = None, nvidia_nccl_cu12-2.21.5.dist-info, , ",
+    "nonsense(, torch/lib, , "
+  })
+  void probeSaysWhichNcclTorchLoads(
+      String text, String file, String cuda, String nccl, @TempDir Path folder) throws Exception {
+    Path environment = folder.resolve("[env]");
+    assertEquals(
+        0,
+        new ProcessBuilder(
+                "python3", "-m", "venv", "--copies", "--without-pip", environment.toString())
+            .start()
+            .waitFor());
+    Path packages =
+        Files.list(environment.resolve("lib")).findFirst().orElseThrow().resolve("site-packages");
+    Files.createDirectory(packages.resolve("torch"));
+    Files.writeString(packages.resolve("torch/version.py"), "import nothing_at_all\n" + text);
+    Files.createDirectories(packages.resolve(file));
+    Path library = packages.resolve("torch/lib/libnccl.so.2");
+    if (file.startsWith("torch/lib/") && !Files.exists(library)) {
+      Files.createSymbolicLink(library, packages.resolve(file).getFileName());
+    }
+
+    PythonFacts facts =
+        PythonFacts.parse(probe(Map.of(), environment.toString()).output()).orElseThrow();
+
+    assertEquals(Optional.ofNullable(cuda), facts.cuda());
+    assertEquals(Optional.ofNullable(nccl), facts.nccl());
+    assertEquals(Optional.of("of unknown version"), facts.torch());
   }
 
   @Test

@@ -12,6 +12,8 @@ import java.util.TreeSet;
 /**
  * What the chosen Python of one node is and has.
  *
+ * @param cuda that torch was built for; absent where torch is built without CUDA
+ * @param nccl the library that this torch loads, as far as its files say
  * @param prefix its environment's folder
  * @param isEnvironment prefix is an environment of its own (venv), not the interpreter's home
  * @param packages {@code name-version}, sorted: what must be the same on all nodes
@@ -22,6 +24,8 @@ public record PythonFacts(
     String executable,
     String version,
     Optional<String> torch,
+    Optional<String> cuda,
+    Optional<String> nccl,
     String prefix,
     boolean isEnvironment,
     List<String> packages,
@@ -63,6 +67,8 @@ public record PythonFacts(
                     executable,
                     json.text("version").orElse(""),
                     json.text("torch"),
+                    json.text("cuda"),
+                    json.text("nccl"),
                     json.text("prefix").orElse(""),
                     json.flag("venv"),
                     json.texts("packages"),

@@ -34,6 +34,8 @@ final class LaunchPlanTest {
           "/e/bin/python",
           "3.11.2",
           Optional.of("2.8.0"),
+          Optional.of("12.8"),
+          Optional.of("2.27.3"),
           "/e",
           true,
           List.of(),

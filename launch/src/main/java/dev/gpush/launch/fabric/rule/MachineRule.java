@@ -121,7 +121,7 @@ public final class MachineRule {
 
   private static void versions(
       Scene scene, Draft draft, String what, Function<NodeFabric, String> version, String cost) {
-    Map<String, NodeSet> versions = scene.gang().by(version::apply);
+    Map<String, NodeSet> versions = scene.gang().by(version);
     versions.remove("");
     if (versions.size() > 1) {
       draft.warn(
