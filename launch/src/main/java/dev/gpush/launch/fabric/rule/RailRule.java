@@ -116,15 +116,13 @@ public final class RailRule {
       return;
     }
     Map<Integer, NodeSet> misfits = misfits(scene);
-    Optional<Integer> best =
-        misfits.keySet().stream()
-            .min(
-                Comparator.<Integer>comparingInt(each -> misfits.get(each).count())
-                    .thenComparingInt(each -> each));
-    if (best.isEmpty() || !misfits.get(best.get()).isEmpty()) {
+    Optional<Map.Entry<Integer, NodeSet>> best =
+        misfits.entrySet().stream().min(Comparator.comparingInt(each -> each.getValue().count()));
+    if (best.isEmpty() || !best.get().getValue().isEmpty()) {
       draft.leave(GID, scene.gang().all(), "no index is a RoCE v2 address on every device");
       String fits =
-          best.map(each -> each + " fits all but " + misfits.get(each).words()).orElse("none fits");
+          best.map(each -> each.getKey() + " fits all but " + each.getValue().words())
+              .orElse("none fits");
       draft.warn(
           "gid",
           old,
@@ -133,7 +131,7 @@ public final class RailRule {
           "use a torch with NCCL 2.21 or later (torch 2.4)");
       return;
     }
-    String index = String.valueOf(best.get());
+    String index = String.valueOf(best.get().getKey());
     for (NodeFabric node : scene.gang().nodes()) {
       String reason = "RoCE v2 with IPv4 on every device; NCCL before 2.21 does not look for it";
       draft.decide(
