@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Facts of which any part is replaced by something else still give a plan. */
 final class NonsenseFactsTest {
-  private static final int ROUNDS = 3000;
+  private static final int ROUNDS = 1000;
 
   /** Of ten values one is replaced. */
   private static final int ONE_IN = 10;
