@@ -34,12 +34,18 @@ final class HelpExamplesIT {
       Files.writeString(
           world.home().resolve("config.yaml"),
           "defaults: {backends: [local]}\nbackends: {rack: {kind: local}}\n");
+      world.file(
+          "gang.json",
+          Files.readString(
+              World.repository()
+                  .resolve("src/test/resources/golden/plan/gangs/help-example.json")));
       world.file("train.py", "import sys\nprint('step', sys.argv[1:])\n");
       Map<String, String> examples = examples(world);
       var typed = new TreeSet<String>();
 
       for (String verb :
-          List.of("help", "version", "completion", "backends", "config", "doctor", "login")) {
+          List.of(
+              "help", "version", "completion", "backends", "config", "doctor", "login", "check")) {
         works(world, examples, typed, verb);
       }
       String template = works(world, examples, typed, "templates").out();

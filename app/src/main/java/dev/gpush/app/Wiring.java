@@ -19,12 +19,14 @@ import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.SshGateway;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.console.Ticker;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
+import dev.gpush.templates.YamlRecipes;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -116,6 +118,7 @@ final class Wiring implements AutoCloseable {
             configs,
             backends,
             new SbatchScripts(),
+            new FabricPlanner(new YamlRecipes(SITE)),
             new Services.GatewayProcess(
                 process,
                 ssh.access(),

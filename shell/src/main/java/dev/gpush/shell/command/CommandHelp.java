@@ -52,7 +52,7 @@ final class CommandHelp {
     section(lines, rows);
     section(lines, options(true).stream().map(CommandHelp::row).toList());
     lines.add("");
-    example().forEach(line -> lines.add("  " + line));
+    example().forEach(line -> lines.add(line.isEmpty() ? "" : "  " + line));
     return String.join("\n", lines) + "\n";
   }
 

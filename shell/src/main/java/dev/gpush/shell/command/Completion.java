@@ -159,8 +159,8 @@ final class Completion {
       case "SHELL" -> plain(CompletionCommand.SHELLS);
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
-      case "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "SLOTS", "RANKS", "PODS" -> List.of();
+      case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
+      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "NAME=VALUE" -> List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
   }

@@ -21,7 +21,7 @@ final class HelpScreen {
               "words after SCRIPT go to SCRIPT"),
           new Group("Reach", List.of("ssh"), "any ssh client and editor: link"),
           new Group("Files", List.of("sync", "pull"), "code is sent by itself; pull fetches"),
-          new Group("Explain", List.of("nodes"), "hardware, runs and code of each node"),
+          new Group("Explain", List.of("check", "nodes"), "plan for NCCL; hardware, runs, code"),
           new Group(
               "Set up",
               List.of(

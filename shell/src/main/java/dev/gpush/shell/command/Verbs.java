@@ -1,6 +1,7 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.check.CheckCommand;
 import dev.gpush.shell.command.place.BackendsCommand;
 import dev.gpush.shell.command.place.ConfigCommand;
 import dev.gpush.shell.command.place.GatewayCommand;
@@ -42,6 +43,7 @@ final class Verbs {
     actions.put("exec", ExecCommand::new);
     actions.put("ssh", SshCommand::new);
     actions.put("ps", PsCommand::new);
+    actions.put("check", CheckCommand::new);
     actions.put("nodes", NodesCommand::new);
     actions.put("runs", RunsCommand::new);
     actions.put("logs", LogsCommand::new);

@@ -8,6 +8,13 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.config.Setting;
+import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.FabricFinding;
+import dev.gpush.core.fabric.FabricFinding.Severity;
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.core.fabric.PlannedVariable;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.GatewayControl;
@@ -55,6 +62,7 @@ public final class Desk {
               new FakeConfigs(),
               new FakeBackends(),
               (_, _) -> NO_HEADERS,
+              (gang, environment) -> plan(gang, environment),
               new Services.GatewayProcess(
                   new FakeGateway(),
                   new FakeSsh(),
@@ -65,6 +73,35 @@ public final class Desk {
                   }),
               new Services.Timing(clock, _ -> () -> {}),
               new Services.Version("0.1.0", "3f9a1c")));
+
+  /** Tells what it was given. */
+  private static FabricPlan plan(Json gang, List<UserVariable> environment) {
+    int nodes = gang.items().size();
+    NodeSet first = NodeSet.of(0);
+    var variables = new ArrayList<PlannedVariable>();
+    variables.add(
+        new PlannedVariable(
+            "NCCL_IB_HCA", Optional.empty(), first, "no RDMA device", "NCCL", Authority.NCCL));
+    for (UserVariable each : environment) {
+      variables.add(
+          new PlannedVariable(
+              each.name(),
+              Optional.of(each.value()),
+              first,
+              "kept",
+              each.origin(),
+              Authority.USER));
+    }
+    List<FabricFinding> findings =
+        gang.items().stream()
+            .flatMap(node -> node.text("broken").stream())
+            .map(
+                what ->
+                    new FabricFinding(Severity.REFUSED, "broken", first, what, "a hang", "down"))
+            .toList();
+    return new FabricPlan(
+        nodes, nodes + " nodes", "TCP over eth0 (100G)", variables, List.of(), findings);
+  }
 
   public FakeInvocation client(String line) {
     List<String> words = ShellWords.split(line).orElseThrow();

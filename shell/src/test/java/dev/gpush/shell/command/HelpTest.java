@@ -64,7 +64,7 @@ final class HelpTest {
         Work     run stop runs logs exec           words after SCRIPT go to SCRIPT
         Reach    ssh                               any ssh client and editor: link
         Files    sync pull                         code is sent by itself; pull fetches
-        Explain  nodes                             hardware, runs and code of each node
+        Explain  check nodes                       plan for NCCL; hardware, runs, code
         Set up   config backends templates link doctor adopt gateway completion version
 
         Session  -s NAME > $GPUSH_SESSION > the one of this folder > ask

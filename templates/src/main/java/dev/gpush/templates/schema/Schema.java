@@ -16,6 +16,7 @@ import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Prices;
+import dev.gpush.templates.schema.ValueType.RecipeTable;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
 import dev.gpush.templates.schema.ValueType.Spans;
@@ -376,6 +377,15 @@ public final class Schema {
                   new Texts(),
                   "kind slurm: folders of the node that are mounted into the container, such as"
                       + " /data:/data:ro"),
+              new Key(
+                  "recipes",
+                  "",
+                  new RecipeTable(),
+                  Set.of(SITE),
+                  NONE,
+                  FULL,
+                  "what a provider's network needs: laid over the built-in recipes by name; off"
+                      + " switches one off"),
               refused(Set.of(SITE), "locked", "settings that a site locks"),
               refused(Set.of(SITE), "limits", "limits that a site sets"))
           .flatMap(Schema::withDefault)

@@ -7,6 +7,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
+import dev.gpush.templates.recipe.RecipeReader;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
 import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
@@ -17,6 +18,7 @@ import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Prices;
+import dev.gpush.templates.schema.ValueType.RecipeTable;
 import dev.gpush.templates.schema.ValueType.Size;
 import dev.gpush.templates.schema.ValueType.Span;
 import dev.gpush.templates.schema.ValueType.Spans;
@@ -85,6 +87,7 @@ final class ValueReader {
       case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
       case Texts texts -> texts(texts, yaml);
       case Spans spans -> spans(spans, yaml);
+      case RecipeTable recipes -> recipes(recipes, yaml);
       case Warning warning -> scalar(warning, yaml).flatMap(scalar -> warning(warning, scalar));
       case YesNo yesNo -> scalar(yesNo, yaml).flatMap(scalar -> yesNo(yesNo, scalar));
       case Text text -> scalar(text, yaml).flatMap(scalar -> text(path, scalar));
@@ -173,6 +176,15 @@ final class ValueReader {
       scalar(type, item).flatMap(scalar -> span(new Span(), scalar)).ifPresent(spans::add);
     }
     return spans.size() == items.size() ? Optional.of(Json.array(spans)) : Optional.empty();
+  }
+
+  private Optional<Json> recipes(RecipeTable type, Yaml yaml) {
+    if (!(yaml instanceof Yaml.Mapping table)) {
+      return wrong(type, yaml, shown(yaml));
+    }
+    List<Flaw> found = new RecipeReader(path, "").read(table).flaws();
+    found.forEach(flaws);
+    return found.isEmpty() ? Optional.of(Json.of(true)) : Optional.empty();
   }
 
   private static String shown(Yaml yaml) {

@@ -109,6 +109,14 @@ public sealed interface ValueType {
     }
   }
 
+  /** Read again, as recipes, by who needs them; kept as true. */
+  record RecipeTable() implements ValueType {
+    @Override
+    public String words() {
+      return "recipes by name, each with evidence and what it sets";
+    }
+  }
+
   record TemplateName() implements ValueType {
     @Override
     public String words() {

@@ -2,6 +2,7 @@ package dev.gpush.shell.command.call;
 
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.run.Runs;
@@ -18,6 +19,7 @@ public record Services(
     Configs configs,
     Backends backends,
     BatchScripts scripts,
+    FabricPlans plans,
     GatewayProcess gateway,
     Timing timing,
     Version version) {

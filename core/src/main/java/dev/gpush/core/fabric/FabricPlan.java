@@ -1,0 +1,72 @@
+package dev.gpush.core.fabric;
+
+import dev.gpush.core.json.Json;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a gang's ranks get for NCCL, why, and what is wrong with the gang's network. Made from facts
+ * alone, so it can be stored with a run and compared with another run's.
+ *
+ * @param nodes how many nodes the gang has
+ * @param gang one line: how many nodes, which GPUs, which versions
+ * @param fabric the transport that is expected: {@code 8 rails of 400G InfiniBand}
+ */
+public record FabricPlan(
+    int nodes,
+    String gang,
+    String fabric,
+    List<PlannedVariable> variables,
+    List<PlannedScript> scripts,
+    List<FabricFinding> findings) {
+  public FabricPlan {
+    variables = List.copyOf(variables);
+    scripts = List.copyOf(scripts);
+    findings = List.copyOf(findings);
+  }
+
+  /** What gpush exports to the ranks of this node. */
+  public Map<String, String> exported(int node) {
+    var exported = new LinkedHashMap<String, String>();
+    for (PlannedVariable variable : variables) {
+      if (variable.isExported() && variable.nodes().contains(node)) {
+        variable.value().ifPresent(value -> exported.put(variable.name(), value));
+      }
+    }
+    return exported;
+  }
+
+  /** Why no run can start; empty when one can. */
+  public List<FabricFinding> refusals() {
+    return findings.stream().filter(FabricFinding::isRefusal).toList();
+  }
+
+  /** The form that is stored with a run and printed by {@code --json}. */
+  public Json.Obj json() {
+    return Json.object(
+        "nodes",
+        nodes,
+        "gang",
+        gang,
+        "fabric",
+        fabric,
+        "variables",
+        Json.array(variables.stream().map(PlannedVariable::json).toList()),
+        "scripts",
+        Json.array(scripts.stream().map(PlannedScript::json).toList()),
+        "findings",
+        Json.array(findings.stream().map(FabricFinding::json).toList()));
+  }
+
+  /** What {@link #json} wrote; of anything else what can be read. */
+  public static FabricPlan read(Json json) {
+    return new FabricPlan(
+        json.number("nodes").orElse(0L).intValue(),
+        json.text("gang").orElse(""),
+        json.text("fabric").orElse(""),
+        json.items("variables").stream().map(PlannedVariable::read).toList(),
+        json.items("scripts").stream().map(PlannedScript::read).toList(),
+        json.items("findings").stream().map(FabricFinding::read).toList());
+  }
+}

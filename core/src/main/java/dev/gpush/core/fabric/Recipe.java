@@ -1,0 +1,104 @@
+package dev.gpush.core.fabric;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What is known of a provider's network: how to recognise it on a node, and what to set there.
+ *
+ * @param fabric how the transport is called where NCCL's own names do not say it ({@code EFA});
+ *     empty: discovery names it
+ * @param rails names of the network interfaces that are its rails, as patterns; empty where the
+ *     rails are RDMA devices
+ * @param plugin NCCL reaches this network through a plugin (libnccl-net*.so) that must be there
+ * @param script what the ranks' shells read first
+ * @param origin {@code built in}, or {@code site.yaml:12}
+ */
+public record Recipe(
+    String name,
+    String about,
+    Evidence evidence,
+    String fabric,
+    List<String> rails,
+    boolean plugin,
+    Optional<Script> script,
+    List<Setting> settings,
+    String origin) {
+  /** The origin of the recipes in the jar. */
+  public static final String BUILT_IN = "built in";
+
+  public Recipe {
+    rails = List.copyOf(rails);
+    settings = List.copyOf(settings);
+  }
+
+  /** As plans name it. */
+  public String source() {
+    return "recipe " + name + (origin.equals(BUILT_IN) ? "" : " (" + origin + ")");
+  }
+
+  /** A variable with the value that the provider's own templates give it, and why. */
+  public record Setting(String name, String value, String why) {}
+
+  /** A script with the reason to read it. */
+  public record Script(String path, String why) {}
+
+  /**
+   * What must be on a node: of each kind that is named at least one pattern must match. In patterns
+   * {@code *} stands for any text and {@code ?} for one character.
+   */
+  public record Evidence(List<Proof> proofs) {
+    public Evidence {
+      proofs = List.copyOf(proofs);
+    }
+  }
+
+  /** Patterns of one kind, any of which is enough. */
+  public record Proof(Kind kind, List<String> patterns) {
+    public Proof {
+      patterns = List.copyOf(patterns);
+    }
+  }
+
+  /** What patterns are compared with. */
+  public enum Kind {
+    /** Files and devices that only this provider's machines have. */
+    FILES("files"),
+    /** Labels of the node, {@code KEY} or {@code KEY=VALUE}. */
+    LABELS("labels"),
+    /** What the machine's firmware says of vendor and product. */
+    PRODUCT("product"),
+    /** PCI vendor of the RDMA devices, as {@code 0x15b3}. */
+    VENDORS("vendors"),
+    /** Names of variables that the image or the session has. */
+    ENVIRONMENT("environment"),
+    /** Models of GPUs. */
+    GPUS("gpus"),
+    /** Names of RDMA devices. */
+    DEVICES("devices"),
+    /** Names of network interfaces. */
+    INTERFACES("interfaces"),
+    /** Link layers of active RDMA ports: InfiniBand, Ethernet. */
+    LINK("link");
+
+    /** Names are given by whoever installs a machine, so they prove nothing by themselves. */
+    private static final Set<Kind> NAMES = Set.of(DEVICES, INTERFACES, LINK);
+
+    private final String word;
+
+    Kind(String word) {
+      this.word = word;
+    }
+
+    /** The key in YAML. */
+    public String word() {
+      return word;
+    }
+
+    /** Whether a match of this kind can prove the provider without another. */
+    public boolean isProof() {
+      return !NAMES.contains(this);
+    }
+  }
+}

@@ -1,0 +1,15 @@
+package dev.gpush.launch.fabric.gang;
+
+import dev.gpush.launch.fabric.facts.FabricFacts;
+import java.util.Set;
+
+/**
+ * One node of the gang.
+ *
+ * @param addresses where the other nodes may reach it
+ */
+public record NodeFabric(int index, Set<String> addresses, FabricFacts facts) {
+  public NodeFabric {
+    addresses = Set.copyOf(addresses);
+  }
+}

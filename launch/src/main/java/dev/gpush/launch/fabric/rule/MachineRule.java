@@ -1,0 +1,193 @@
+package dev.gpush.launch.fabric.rule;
+
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.launch.fabric.facts.GpuFacts;
+import dev.gpush.launch.fabric.facts.GpuFacts.Gpu;
+import dev.gpush.launch.fabric.facts.SoftwareVersion;
+import dev.gpush.launch.fabric.gang.NodeFabric;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Whether the nodes' GPUs, drivers and libraries fit together, and what is not known of them. */
+public final class MachineRule {
+  private MachineRule() {}
+
+  public static void write(Scene scene, Draft draft) {
+    gpus(scene, draft);
+    lostGpus(scene, draft);
+    versions(
+        scene,
+        draft,
+        "driver",
+        node -> node.facts().gpus().driver(),
+        "mostly works; a hang or a wrong result that only some nodes have starts here");
+    versions(
+        scene,
+        draft,
+        "NCCL",
+        node -> node.facts().software().nccl().map(SoftwareVersion::text).orElse(""),
+        "NCCL stops with 'Mismatched NCCL version detected'");
+    versions(
+        scene,
+        draft,
+        "torch",
+        node -> node.facts().software().torch().map(SoftwareVersion::text).orElse(""),
+        "ranks may disagree about what they send");
+    missing(scene, draft);
+  }
+
+  private static void gpus(Scene scene, Draft draft) {
+    Map<String, NodeSet> vendors = scene.gang().by(node -> vendor(node.facts().gpus()));
+    vendors.remove("");
+    if (vendors.size() > 1) {
+      draft.refuse(
+          "mixed-gpus",
+          scene.gang().all(),
+          "the GPUs are of different vendors: " + listed(vendors),
+          "NCCL and RCCL cannot talk to each other",
+          "take nodes of one kind");
+    }
+    NodeSet without =
+        scene.gang().where(node -> node.facts().gpus().gpus().map(List::isEmpty).orElse(false));
+    if (!without.isEmpty() && scene.gang().hasGpus()) {
+      draft.refuse(
+          "no-gpus",
+          without,
+          without.words()
+              + (without.count() == 1 ? " has" : " have")
+              + " no GPUs, and the others do",
+          "a rank without a GPU cannot join NCCL",
+          "take nodes of one kind, or run on those with GPUs: --on NODES");
+    }
+    Map<String, NodeSet> shapes =
+        scene
+            .gang()
+            .by(
+                node ->
+                    node.facts().gpus().count() == 0
+                        ? ""
+                        : node.facts().gpus().count() + " × " + node.facts().gpus().model());
+    shapes.remove("");
+    if (shapes.size() > 1 && vendors.size() < 2) {
+      draft.warn(
+          "different-gpus",
+          scene.gang().all(),
+          "the GPUs differ: " + listed(shapes),
+          "every step takes as long as on the slowest GPU",
+          "take nodes of one kind");
+    }
+    NodeSet mig =
+        scene
+            .gang()
+            .where(
+                node -> node.facts().gpus().gpus().orElse(List.of()).stream().anyMatch(Gpu::isMig));
+    if (!mig.isEmpty()) {
+      draft.warn(
+          "mig",
+          mig,
+          mig.words() + ": GPUs are divided (MIG)",
+          "NCCL cannot connect two parts of one GPU",
+          "use whole GPUs for more than one rank per node");
+    }
+  }
+
+  /** What nvidia-smi says of a GPU that it can no longer reach. */
+  private static void lostGpus(Scene scene, Draft draft) {
+    for (NodeFabric node : scene.gang().nodes()) {
+      node.facts().unreadable().stream()
+          .filter(each -> each.startsWith("nvidia-smi: "))
+          .findFirst()
+          .ifPresent(
+              each ->
+                  draft.warn(
+                      "gpu-lost",
+                      NodeSet.of(node.index()),
+                      "node " + node.index() + ": " + each,
+                      "a GPU has failed: the node has fewer than it should",
+                      "replace the node"));
+    }
+  }
+
+  private static String vendor(GpuFacts gpus) {
+    if (gpus.count() == 0 || !gpus.vendor().isEmpty()) {
+      return gpus.count() == 0 ? "" : gpus.vendor();
+    }
+    return gpus.model().contains("NVIDIA") ? "nvidia" : gpus.model().contains("AMD") ? "amd" : "";
+  }
+
+  private static void versions(
+      Scene scene, Draft draft, String what, Function<NodeFabric, String> version, String cost) {
+    Map<String, NodeSet> versions = scene.gang().by(version);
+    versions.remove("");
+    if (versions.size() > 1) {
+      draft.warn(
+          "different-" + what.toLowerCase(Locale.ROOT),
+          scene.gang().all(),
+          "the versions of "
+              + (what.equals("driver") ? "the driver" : what)
+              + " differ: "
+              + listed(versions),
+          cost,
+          "make them the same on all nodes");
+    }
+  }
+
+  private static String listed(Map<String, NodeSet> values) {
+    return values.entrySet().stream()
+        .map(each -> each.getKey() + " on " + each.getValue().words())
+        .collect(Collectors.joining(", "));
+  }
+
+  /** Said once for the whole gang: NCCL is left alone there. */
+  private static void missing(Scene scene, Draft draft) {
+    var parts = new ArrayList<String>();
+    add(parts, "the GPUs", scene.gang().where(node -> node.facts().gpus().gpus().isEmpty()));
+    if (!scene.gang().isOneNode()) {
+      add(parts, "the RDMA devices", scene.gang().where(node -> !scene.rails(node).isKnown()));
+      add(
+          parts,
+          "the interfaces and routes",
+          scene.gang().where(node -> !scene.socket(node).isKnown()));
+    }
+    NodeSet odd = scene.gang().where(node -> !node.facts().mistakes().isEmpty());
+    if (parts.isEmpty() && odd.isEmpty()) {
+      return;
+    }
+    var what = new ArrayList<String>();
+    if (!parts.isEmpty()) {
+      what.add("not known: " + String.join(", ", parts));
+    }
+    if (!odd.isEmpty()) {
+      NodeFabric first = scene.gang().nodes().get(odd.numbers().getFirst());
+      what.add(
+          "facts of "
+              + odd.words()
+              + " make no sense ("
+              + first.facts().mistakes().getFirst()
+              + ")");
+    }
+    List<String> reasons =
+        scene.gang().nodes().stream()
+            .flatMap(node -> node.facts().unreadable().stream())
+            .filter(each -> !each.startsWith("/proc/"))
+            .distinct()
+            .limit(2)
+            .toList();
+    draft.note(
+        "facts",
+        scene.gang().all(),
+        String.join("; ", what)
+            + (reasons.isEmpty() ? "" : " (" + String.join(", ", reasons) + ")"),
+        "nothing is set from them, and NCCL chooses");
+  }
+
+  private static void add(List<String> parts, String what, NodeSet nodes) {
+    if (!nodes.isEmpty()) {
+      parts.add(what + " of " + nodes.words());
+    }
+  }
+}

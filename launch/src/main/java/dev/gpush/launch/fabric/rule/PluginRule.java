@@ -1,0 +1,86 @@
+package dev.gpush.launch.fabric.rule;
+
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.launch.fabric.gang.NodeFabric;
+import dev.gpush.launch.fabric.gang.RecipeMatch;
+import java.util.List;
+import java.util.Optional;
+
+/** NCCL loads any libnccl-net*.so that the linker finds: one that must be there, or must not. */
+public final class PluginRule {
+  private static final String VARIABLE = "NCCL_NET_PLUGIN";
+
+  private PluginRule() {}
+
+  public static void write(Scene scene, Draft draft) {
+    if (scene.gang().isOneNode() || !scene.gang().mayUseNccl()) {
+      return;
+    }
+    Optional<RecipeMatch> needs =
+        scene.recipes().stream().filter(match -> match.recipe().plugin()).findFirst();
+    if (needs.isPresent()) {
+      missing(scene, draft, needs.get());
+    } else {
+      stray(scene, draft);
+    }
+  }
+
+  private static void missing(Scene scene, Draft draft, RecipeMatch match) {
+    NodeSet without =
+        scene
+            .gang()
+            .where(node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
+    if (without.isEmpty() || scene.choosesTcp()) {
+      return;
+    }
+    NodeFabric first = scene.gang().nodes().get(without.numbers().getFirst());
+    List<String> hidden = first.facts().provider().hiddenPlugins();
+    String what =
+        without.words()
+            + ": NCCL's network plugin for "
+            + match.recipe().fabric()
+            + (hidden.isEmpty()
+                ? " is missing (libnccl-net*.so)"
+                : " is in " + hidden.getFirst() + ", where the linker does not look");
+    String remedy =
+        hidden.isEmpty()
+            ? "install the provider's plugin in the image"
+            : "add its folder to LD_LIBRARY_PATH";
+    if (without.count() < scene.gang().size()) {
+      draft.refuse(
+          "plugin-missing",
+          without,
+          what,
+          "some nodes would use TCP, and the gang would hang",
+          remedy);
+    } else {
+      String cost = "NCCL uses TCP, 10 to 100 times slower, or stops where NCCL_NET names it";
+      draft.warn("plugin-missing", without, what, cost, remedy);
+    }
+  }
+
+  private static void stray(Scene scene, Draft draft) {
+    NodeSet with =
+        scene
+            .gang()
+            .where(
+                node ->
+                    node.facts().provider().plugins().map(list -> !list.isEmpty()).orElse(false)
+                        && draft.decided(VARIABLE, node.index()).isEmpty());
+    if (with.isEmpty()) {
+      return;
+    }
+    NodeFabric first = scene.gang().nodes().get(with.numbers().getFirst());
+    String file = first.facts().provider().plugins().orElse(List.of()).getFirst();
+    String what = with.words() + ": NCCL will load " + file + ", and nothing here needs a plugin";
+    boolean isEverywhere = with.count() == scene.gang().size();
+    draft.warn(
+        "stray-plugin",
+        with,
+        isEverywhere ? what : what + "; the other nodes have none",
+        isEverywhere
+            ? "a plugin made for another network fails in odd ways, or is slow"
+            : "nodes with the plugin and nodes without it may not find each other",
+        "switch it off: --env " + VARIABLE + "=none");
+  }
+}

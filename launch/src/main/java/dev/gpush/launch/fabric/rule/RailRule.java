@@ -1,0 +1,378 @@
+package dev.gpush.launch.fabric.rule;
+
+import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.launch.fabric.facts.RdmaPort;
+import dev.gpush.launch.fabric.facts.RdmaPort.Gid;
+import dev.gpush.launch.fabric.facts.RdmaPort.Verbs;
+import dev.gpush.launch.fabric.facts.SoftwareVersion;
+import dev.gpush.launch.fabric.gang.NodeFabric;
+import dev.gpush.launch.fabric.gang.Rails;
+import dev.gpush.launch.fabric.rule.Draft.Decision;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * NCCL_IB_HCA and NCCL_IB_GID_INDEX, and whether the nodes' RDMA devices fit together. NCCL uses
+ * every active port that it can open, so it is told only where some of them are for something else.
+ */
+public final class RailRule {
+  private static final String HCA = "NCCL_IB_HCA";
+  private static final String GID = "NCCL_IB_GID_INDEX";
+
+  /** From here on NCCL finds the GID itself. */
+  private static final int FINDS_GID_MAJOR = 2;
+
+  private static final int FINDS_GID_MINOR = 21;
+
+  /** What NCCL registers of GPU and host memory on each rank at the least, with room to spare. */
+  private static final long LEAST_MEMLOCK = 1L << 30;
+
+  private static final int UNLIMITED = -1;
+
+  private RailRule() {}
+
+  public static void write(Scene scene, Draft draft) {
+    if (!scene.gang().mayUseNccl()) {
+      return;
+    }
+    if (scene.gang().isOneNode()) {
+      draft.leave(HCA, scene.gang().all(), "one node: its GPUs need no network");
+      return;
+    }
+    boolean isUsed = !scene.withRails().isEmpty() && !scene.choosesTcp() && !scene.usesPlugin();
+    for (NodeFabric node : scene.gang().nodes()) {
+      hca(scene, draft, node);
+    }
+    blocked(scene, draft);
+    if (isUsed) {
+      gid(scene, draft);
+      mixed(scene, draft);
+      memlock(scene, draft);
+    }
+    down(scene, draft);
+  }
+
+  private static void hca(Scene scene, Draft draft, NodeFabric node) {
+    Rails rails = scene.rails(node);
+    NodeSet only = NodeSet.of(node.index());
+    if (!rails.isKnown()) {
+      draft.leave(HCA, only, "not enough is known");
+    } else if (scene.given().choosesTcp(node.index())) {
+      draft.leave(HCA, only, "TCP is chosen");
+    } else if (scene.usesPlugin()) {
+      draft.leave(HCA, only, "the provider's plugin chooses its devices");
+    } else if (rails.rails().isEmpty()) {
+      draft.leave(HCA, only, "no RDMA device that NCCL can use");
+    } else if (rails.others().isEmpty()) {
+      int count = rails.rails().size();
+      String reason =
+          count == 1
+              ? "the one active device is the rail"
+              : "all " + count + " active devices are rails";
+      draft.leave(HCA, only, reason);
+    } else {
+      String value =
+          rails.rails().stream().map(RdmaPort::name).collect(Collectors.joining(",", "=", ""));
+      String rest = rails.others().stream().map(RdmaPort::device).collect(Collectors.joining(", "));
+      String reason =
+          "the "
+              + rails.rails().size()
+              + " rails of "
+              + rails.kind()
+              + "; not "
+              + rest
+              + " (storage or management)";
+      draft.decide(
+          HCA,
+          node.index(),
+          new Decision(Optional.of(value), reason, Draft.FACTS, Authority.DISCOVERY));
+    }
+  }
+
+  /** NCCL before 2.21 takes the GID at one index on every device, 0 without the variable. */
+  private static void gid(Scene scene, Draft draft) {
+    NodeSet old = scene.gang().where(RailRule::needsGid);
+    boolean isRoce = scene.rails().stream().anyMatch(rails -> rails.layer().equals("Ethernet"));
+    if (!isRoce) {
+      return;
+    }
+    if (old.isEmpty()) {
+      boolean isKnown =
+          scene.gang().nodes().stream()
+              .allMatch(node -> node.facts().software().nccl().isPresent());
+      draft.leave(
+          GID,
+          scene.gang().all(),
+          isKnown
+              ? "NCCL finds the RoCE v2 address itself since 2.21"
+              : "the version of NCCL is not known; since 2.21 it finds the address itself");
+      return;
+    }
+    Map<Integer, NodeSet> misfits = misfits(scene);
+    Optional<Map.Entry<Integer, NodeSet>> best =
+        misfits.entrySet().stream().min(Comparator.comparingInt(each -> each.getValue().count()));
+    if (best.isEmpty() || !best.get().getValue().isEmpty()) {
+      draft.leave(GID, scene.gang().all(), "no index is a RoCE v2 address on every device");
+      String fits =
+          best.map(each -> each.getKey() + " fits all but " + each.getValue().words())
+              .orElse("none fits");
+      draft.warn(
+          "gid",
+          old,
+          "NCCL before 2.21 needs one GID index for all RoCE devices, and " + fits,
+          "ibv_modify_qp fails, or the first collective times out with error 12",
+          "use a torch with NCCL 2.21 or later (torch 2.4)");
+      return;
+    }
+    String index = String.valueOf(best.get().getKey());
+    for (NodeFabric node : scene.gang().nodes()) {
+      String reason = "RoCE v2 with IPv4 on every device; NCCL before 2.21 does not look for it";
+      draft.decide(
+          GID,
+          node.index(),
+          new Decision(Optional.of(index), reason, Draft.FACTS, Authority.DISCOVERY));
+    }
+  }
+
+  /** Each index that is right on some device, with the nodes where it is not right on all. */
+  private static Map<Integer, NodeSet> misfits(Scene scene) {
+    var misfits = new TreeMap<Integer, NodeSet>();
+    for (Rails rails : scene.rails()) {
+      for (RdmaPort port : rails.rails()) {
+        for (Gid gid : port.gids()) {
+          if (gid.isRoutableRoce()) {
+            misfits.computeIfAbsent(
+                gid.index(),
+                index ->
+                    scene
+                        .gang()
+                        .where(
+                            node ->
+                                !scene.rails(node).rails().stream()
+                                    .allMatch(each -> each.isRoutableAt(index))));
+          }
+        }
+      }
+    }
+    return misfits;
+  }
+
+  private static boolean needsGid(NodeFabric node) {
+    Optional<SoftwareVersion> nccl = node.facts().software().nccl();
+    return nccl.map(version -> version.isBelow(FINDS_GID_MAJOR, FINDS_GID_MINOR)).orElse(false);
+  }
+
+  private static void mixed(Scene scene, Draft draft) {
+    if (!scene.knowsRails()) {
+      return;
+    }
+    NodeSet without = scene.gang().where(node -> scene.rails(node).rails().isEmpty());
+    Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+    kinds.remove("");
+    for (int index : without.numbers()) {
+      draft.refuse(
+          "mixed-rdma",
+          NodeSet.of(index),
+          "node " + index + ": " + why(scene.rails().get(index)) + "; there is " + listed(kinds),
+          "RDMA on some nodes and TCP on others cannot talk to each other",
+          "leave node " + index + " out, or choose TCP for all: --env NCCL_NET=Socket");
+    }
+    Map<String, NodeSet> layers = scene.gang().by(node -> scene.rails(node).layer());
+    layers.remove("");
+    if (layers.size() > 1) {
+      draft.refuse(
+          "mixed-link",
+          scene.gang().all(),
+          "the link layers differ: " + listed(kinds),
+          "InfiniBand and Ethernet ports cannot talk to each other",
+          "take nodes of one kind");
+    } else if (kinds.size() > 1) {
+      draft.warn(
+          "mixed-rate",
+          scene.gang().all(),
+          "the rails differ: " + listed(kinds),
+          "every collective goes at the pace of the slowest",
+          "take nodes of one kind");
+    }
+    if (without.isEmpty() && layers.size() == 1) {
+      counts(scene, draft);
+      slow(scene, draft);
+    }
+  }
+
+  /** Rails of one node that have another rate than its first one. */
+  private static void slow(Scene scene, Draft draft) {
+    for (NodeFabric node : scene.gang().nodes()) {
+      Rails rails = scene.rails(node);
+      List<RdmaPort> slow =
+          rails.rails().stream().filter(port -> !Rails.kind(port).equals(rails.kind())).toList();
+      if (!slow.isEmpty()) {
+        draft.warn(
+            "slow-rail",
+            NodeSet.of(node.index()),
+            "node "
+                + node.index()
+                + ": "
+                + slow.getFirst().device()
+                + " has only "
+                + Rails.kind(slow.getFirst())
+                + ", the other rails "
+                + rails.kind(),
+            "every collective of the gang waits for this rail",
+            "replace the node, or have the cable looked at");
+      }
+    }
+  }
+
+  private static void counts(Scene scene, Draft draft) {
+    Map<Integer, NodeSet> counts = scene.gang().by(node -> scene.rails(node).rails().size());
+    boolean isByDown = scene.gang().nodes().stream().anyMatch(node -> !lost(scene, node).isEmpty());
+    if (counts.size() > 1 && !isByDown) {
+      draft.warn(
+          "rail-count",
+          scene.gang().all(),
+          "the number of rails differs: "
+              + counts.entrySet().stream()
+                  .map(each -> each.getKey() + " on " + each.getValue().words())
+                  .collect(Collectors.joining(", ")),
+          "every collective goes at the pace of the node with the fewest",
+          "take nodes of one kind");
+    }
+  }
+
+  private static String listed(Map<String, NodeSet> values) {
+    return values.entrySet().stream()
+        .map(each -> each.getKey() + " on " + each.getValue().words())
+        .collect(Collectors.joining(", "));
+  }
+
+  private static String why(Rails rails) {
+    if (!rails.blocked().isEmpty()) {
+      boolean isMissing =
+          rails.blocked().getFirst().adapter().verbs().equals(Optional.of(Verbs.MISSING));
+      return rails.blocked().size()
+          + " RDMA devices, "
+          + (isMissing
+              ? "but /dev/infiniband is missing in this container"
+              : "but they may not be opened");
+    }
+    return rails.down().isEmpty()
+        ? "no RDMA device"
+        : "all " + rails.down().size() + " RDMA ports are DOWN";
+  }
+
+  /** Devices that the kernel shows and that cannot be opened, on every node. */
+  private static void blocked(Scene scene, Draft draft) {
+    NodeSet nodes =
+        scene
+            .gang()
+            .where(
+                node ->
+                    !scene.rails(node).blocked().isEmpty() && scene.rails(node).rails().isEmpty());
+    if (nodes.isEmpty() || nodes.count() < scene.gang().size()) {
+      return;
+    }
+    scene
+        .gang()
+        .by(node -> why(scene.rails(node)))
+        .forEach(
+            (why, those) ->
+                draft.warn(
+                    "no-verbs",
+                    those,
+                    those.words() + ": " + why,
+                    "NCCL uses TCP, although "
+                        + Rails.kind(scene.rails().get(0).blocked().getFirst())
+                        + " is there",
+                    "ask for the devices (rdma/ib: 1 in the pod), or mount /dev/infiniband"));
+  }
+
+  /** A port that is DOWN here and a rail elsewhere, or that the GPUs of this node miss. */
+  private static void down(Scene scene, Draft draft) {
+    for (NodeFabric node : scene.gang().nodes()) {
+      List<RdmaPort> lost = lost(scene, node);
+      int active = scene.rails(node).rails().size();
+      if (lost.isEmpty() || active == 0) {
+        continue;
+      }
+      String names = lost.stream().map(RdmaPort::device).collect(Collectors.joining(", "));
+      String states =
+          lost.stream()
+              .map(port -> port.link().state().isEmpty() ? "DOWN" : port.link().state())
+              .distinct()
+              .collect(Collectors.joining(", "));
+      int whole = active + lost.size();
+      draft.warn(
+          "port-down",
+          NodeSet.of(node.index()),
+          "node "
+              + node.index()
+              + ": "
+              + names
+              + (lost.size() == 1 ? " is " : " are ")
+              + states
+              + ", "
+              + active
+              + " of "
+              + whole
+              + " rails",
+          "every collective of the gang has " + active + "/" + whole + " of the network's rate",
+          "replace the node, or have the cable looked at");
+    }
+  }
+
+  private static List<RdmaPort> lost(Scene scene, NodeFabric node) {
+    Rails own = scene.rails(node);
+    Set<String> elsewhere =
+        scene.rails().stream()
+            .flatMap(rails -> rails.rails().stream())
+            .map(RdmaPort::name)
+            .collect(Collectors.toSet());
+    var lost = new ArrayList<RdmaPort>();
+    for (RdmaPort port : own.down()) {
+      if (elsewhere.contains(port.name())) {
+        lost.add(port);
+      }
+    }
+    List<RdmaPort> alike =
+        own.down().stream()
+            .filter(port -> port.link().layer().equals(own.layer()))
+            .filter(port -> !port.device().contains("bond"))
+            .toList();
+    boolean isOnePerGpu =
+        own.rails().size() + alike.size() == node.facts().gpus().count() && !own.rails().isEmpty();
+    return isOnePerGpu && alike.size() > lost.size() ? alike : lost;
+  }
+
+  private static void memlock(Scene scene, Draft draft) {
+    NodeSet small =
+        scene
+            .gang()
+            .where(
+                node ->
+                    !scene.rails(node).rails().isEmpty()
+                        && node.facts()
+                            .rdma()
+                            .memlock()
+                            .map(bytes -> bytes != UNLIMITED && bytes < LEAST_MEMLOCK)
+                            .orElse(false));
+    if (!small.isEmpty()) {
+      long bytes =
+          scene.gang().nodes().get(small.numbers().getFirst()).facts().rdma().memlock().orElse(0L);
+      draft.warn(
+          "memlock",
+          small,
+          small.words() + ": only " + bytes / 1024 + " KiB of memory may be locked",
+          "RDMA must lock its buffers: NCCL fails with 'Cannot allocate memory' in ibv_reg_mr",
+          "set the limit to unlimited (ulimit -l; LimitMEMLOCK=infinity; memlock of the"
+              + " container)");
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package dev.gpush.launch.fabric.rule;
+
+import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.core.fabric.PlannedScript;
+import dev.gpush.core.fabric.Recipe;
+import dev.gpush.core.fabric.Recipe.Setting;
+import dev.gpush.launch.fabric.gang.NameList;
+import dev.gpush.launch.fabric.gang.NodeFabric;
+import dev.gpush.launch.fabric.gang.RecipeMatch;
+import dev.gpush.launch.fabric.rule.Draft.Decision;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Recipes whose evidence is on every node apply; one that is on some only is refused or named. */
+public final class RecipeRule {
+  private RecipeRule() {}
+
+  public static void write(Scene scene, Draft draft) {
+    for (RecipeMatch match : scene.matches()) {
+      if (match.isWhole(scene.gang())) {
+        apply(scene, draft, match);
+      } else {
+        partly(scene, draft, match);
+      }
+    }
+  }
+
+  private static void partly(Scene scene, Draft draft, RecipeMatch match) {
+    NodeSet without = scene.gang().where(node -> !match.nodes().contains(node.index()));
+    String what =
+        without.words()
+            + (without.count() == 1 ? " lacks what " : " lack what ")
+            + match.nodes().words()
+            + (match.nodes().count() == 1 ? " has: " : " have: ")
+            + match.recipe().about()
+            + " ("
+            + match.evidence()
+            + ")";
+    if (match.isTransport() && !scene.choosesTcp()) {
+      draft.refuse(
+          "mixed-provider",
+          without,
+          what,
+          "NCCL would use two transports that cannot talk to each other, and hang",
+          "take nodes of one kind, or choose TCP for all: --env NCCL_NET=Socket");
+    } else {
+      draft.warn(
+          "mixed-provider",
+          without,
+          what,
+          match.recipe().source() + " is applied to none of them",
+          "take nodes of one kind");
+    }
+  }
+
+  private static void apply(Scene scene, Draft draft, RecipeMatch match) {
+    Recipe recipe = match.recipe();
+    for (NodeFabric node : scene.gang().nodes()) {
+      recipe
+          .script()
+          .ifPresent(
+              script ->
+                  node.facts()
+                      .site()
+                      .scripts()
+                      .getOrDefault(script.path(), Map.of())
+                      .forEach((name, value) -> fromScript(draft, node, script, name, value)));
+    }
+    recipe
+        .script()
+        .ifPresent(
+            script ->
+                draft.script(
+                    new PlannedScript(
+                        script.path(), match.nodes(), script.why(), recipe.source())));
+    for (Setting setting : recipe.settings()) {
+      if (!isUsable(scene, draft, recipe, setting)) {
+        continue;
+      }
+      for (NodeFabric node : scene.gang().nodes()) {
+        draft.decide(
+            setting.name(),
+            node.index(),
+            new Decision(
+                Optional.of(setting.value()), setting.why(), recipe.source(), Authority.RECIPE));
+      }
+    }
+  }
+
+  /** Decided by the script, so that no fact overrides it; the script itself exports it. */
+  private static void fromScript(
+      Draft draft, NodeFabric node, Recipe.Script script, String name, String value) {
+    draft.decide(
+        name,
+        node.index(),
+        new Decision(
+            Optional.of(value), "set by the provider's script", script.path(), Authority.SITE));
+  }
+
+  /** A recipe that names an interface which some node does not have would stop NCCL. */
+  private static boolean isUsable(Scene scene, Draft draft, Recipe recipe, Setting setting) {
+    if (!setting.name().equals("NCCL_SOCKET_IFNAME")) {
+      return true;
+    }
+    NameList names = NameList.parse(setting.value());
+    NodeSet without =
+        scene
+            .gang()
+            .where(
+                node ->
+                    node.facts().network().interfaces().orElse(List.of()).stream()
+                        .noneMatch(each -> each.isUp() && names.chooses(each.name())));
+    if (without.isEmpty()) {
+      return true;
+    }
+    draft.warn(
+        "recipe-interface",
+        without,
+        without.words()
+            + " "
+            + (without.count() == 1 ? "has" : "have")
+            + " no interface "
+            + setting.value()
+            + " that is up",
+        recipe.source() + " would set NCCL_SOCKET_IFNAME to it; the facts decide instead",
+        "");
+    return false;
+  }
+}

@@ -1,0 +1,179 @@
+package dev.gpush.launch.fabric.rule;
+
+import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.launch.fabric.facts.NetInterface;
+import dev.gpush.launch.fabric.gang.NameList;
+import dev.gpush.launch.fabric.gang.NodeFabric;
+import dev.gpush.launch.fabric.gang.SocketInterfaces;
+import dev.gpush.launch.fabric.rule.Draft.Decision;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME. NCCL chooses by names of interfaces and does not ask
+ * where they lead, so it is told where its choice would be another one than the routes'. Gloo takes
+ * the address of the host's own name, which /etc/hosts often maps to 127.0.1.1, so it is always
+ * told.
+ */
+public final class SocketRule {
+  private static final String NCCL = "NCCL_SOCKET_IFNAME";
+  private static final String GLOO = "GLOO_SOCKET_IFNAME";
+
+  /** Where packets are copied or encrypted one by one. */
+  private static final Set<String> SLOW = Set.of("tunnel", "wireless");
+
+  private SocketRule() {}
+
+  public static void write(Scene scene, Draft draft) {
+    if (scene.gang().isOneNode()) {
+      draft.leave(NCCL, scene.gang().all(), "one node: its GPUs need no network");
+      return;
+    }
+    for (NodeFabric node : scene.gang().nodes()) {
+      nccl(scene, draft, node);
+      gloo(scene, draft, node);
+    }
+    unreachable(scene, draft);
+    several(scene, draft);
+    slow(scene, draft);
+    mtu(scene, draft);
+  }
+
+  private static void nccl(Scene scene, Draft draft, NodeFabric node) {
+    SocketInterfaces socket = scene.socket(node);
+    NodeSet only = NodeSet.of(node.index());
+    if (!scene.gang().mayUseNccl()) {
+      return;
+    }
+    if (socket.chosen().isEmpty()) {
+      draft.leave(NCCL, only, socket.isKnown() ? unclear(socket) : "not enough is known");
+      return;
+    }
+    String name = socket.chosen().get().name();
+    if (socket.own().equals(Set.of(name))) {
+      draft.leave(NCCL, only, "NCCL chooses " + name + " itself");
+      return;
+    }
+    String choice =
+        socket.own().isEmpty() ? "nothing" : String.join(" or ", socket.own().stream().toList());
+    String reason = name + " reaches all nodes; NCCL would choose " + shortened(choice, socket);
+    draft.decide(
+        NCCL,
+        node.index(),
+        new Decision(Optional.of("=" + name), reason, Draft.FACTS, Authority.DISCOVERY));
+  }
+
+  private static String shortened(String choice, SocketInterfaces socket) {
+    return socket.own().size() <= 2 ? choice : "among " + socket.own().size() + " interfaces";
+  }
+
+  private static String unclear(SocketInterfaces socket) {
+    return socket.several().isEmpty()
+        ? "the nodes are on one machine, or no route leads to the others"
+        : "different interfaces reach different nodes";
+  }
+
+  private static void gloo(Scene scene, Draft draft, NodeFabric node) {
+    Optional<String> decided = draft.decided(NCCL, node.index()).flatMap(Decision::value);
+    Optional<String> name = scene.socket(node).chosen().map(NetInterface::name);
+    String reason = name.orElse("") + " reaches all nodes; gloo would go by the host's name";
+    if (decided.isPresent()) {
+      NameList names = NameList.parse(decided.get());
+      List<String> fitting =
+          node.facts().network().interfaces().orElse(List.of()).stream()
+              .filter(each -> each.isUp() && !each.isLoopback() && names.chooses(each.name()))
+              .map(NetInterface::name)
+              .toList();
+      boolean isOther = fitting.size() == 1 && !fitting.equals(name.stream().toList());
+      if (isOther) {
+        name = Optional.of(fitting.getFirst());
+        reason = "the interface that " + NCCL + " names";
+      }
+    }
+    if (name.isPresent()) {
+      draft.decide(
+          GLOO, node.index(), new Decision(name, reason, Draft.FACTS, Authority.DISCOVERY));
+    }
+  }
+
+  private static void unreachable(Scene scene, Draft draft) {
+    for (NodeFabric node : scene.gang().nodes()) {
+      Set<Integer> lost = scene.socket(node).unreachable();
+      if (!lost.isEmpty()) {
+        NodeSet nodes = NodeSet.of(lost);
+        draft.refuse(
+            "no-route",
+            NodeSet.of(node.index()),
+            "node " + node.index() + " has no route to " + nodes.words(),
+            "its ranks could not reach theirs, and the run would wait until it times out",
+            "take nodes of one network");
+      }
+    }
+  }
+
+  private static void several(Scene scene, Draft draft) {
+    NodeSet nodes = scene.gang().where(node -> !scene.socket(node).several().isEmpty());
+    if (!nodes.isEmpty()) {
+      Set<String> names =
+          scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).several();
+      draft.warn(
+          "several-interfaces",
+          nodes,
+          nodes.words() + ": other nodes are reached by " + String.join(" and ", names),
+          "NCCL is left to choose, and may choose one that does not reach all",
+          "name one: --env NCCL_SOCKET_IFNAME==" + names.iterator().next());
+    }
+  }
+
+  private static void slow(Scene scene, Draft draft) {
+    NodeSet nodes =
+        scene
+            .gang()
+            .where(
+                node ->
+                    scene
+                        .socket(node)
+                        .chosen()
+                        .map(each -> SLOW.contains(each.kind()))
+                        .orElse(false));
+    if (!nodes.isEmpty()) {
+      NetInterface first =
+          scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).chosen().orElseThrow();
+      draft.warn(
+          "slow-interface",
+          nodes,
+          nodes.words()
+              + ": the other nodes are reached through "
+              + first.name()
+              + ", a "
+              + first.kind()
+              + " interface",
+          "far below the rate of the network card",
+          "give the nodes a direct network");
+    }
+  }
+
+  private static void mtu(Scene scene, Draft draft) {
+    Map<Long, NodeSet> sizes =
+        scene
+            .gang()
+            .by(node -> scene.socket(node).chosen().flatMap(each -> each.rate().mtu()).orElse(0L));
+    sizes.remove(0L);
+    if (sizes.size() > 1) {
+      draft.warn(
+          "mtu",
+          scene.gang().all(),
+          "the MTU differs: "
+              + String.join(
+                  ", ",
+                  sizes.entrySet().stream()
+                      .map(each -> each.getKey() + " on " + each.getValue().words())
+                      .toList()),
+          "large packets are lost or cut up on the way: slow, or it hangs when data gets large",
+          "set the same MTU on all nodes");
+    }
+  }
+}

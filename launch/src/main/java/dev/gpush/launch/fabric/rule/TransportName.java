@@ -1,0 +1,201 @@
+package dev.gpush.launch.fabric.rule;
+
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.core.fabric.Recipe;
+import dev.gpush.launch.fabric.facts.FabricFacts;
+import dev.gpush.launch.fabric.facts.GpuFacts;
+import dev.gpush.launch.fabric.facts.NetInterface;
+import dev.gpush.launch.fabric.facts.RdmaPort;
+import dev.gpush.launch.fabric.facts.SoftwareVersion;
+import dev.gpush.launch.fabric.gang.NodeFabric;
+import dev.gpush.launch.fabric.gang.Rails;
+import dev.gpush.launch.fabric.gang.RecipeMatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** The expected transport in a few words, and the gang itself. */
+public final class TransportName {
+  private TransportName() {}
+
+  /** {@code 2 nodes, 8 × NVIDIA H100 80GB HBM3 each, NCCL 2.27.3, torch 2.8.0}. */
+  public static String gang(Scene scene) {
+    int count = scene.gang().size();
+    var parts = new ArrayList<String>();
+    parts.add(count == 1 ? "1 node" : count + " nodes");
+    boolean hasNone =
+        scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
+    String gpus =
+        distinct(
+            scene,
+            node -> {
+              GpuFacts facts = node.facts().gpus();
+              return facts.gpus().isEmpty()
+                  ? ""
+                  : facts.count() == 0 ? "no GPUs" : facts.count() + " × " + facts.model();
+            });
+    if (!gpus.isEmpty()) {
+      parts.add(gpus + (count > 1 && !hasNone && !gpus.contains(" or ") ? " each" : ""));
+    }
+    add(parts, "driver ", distinct(scene, node -> node.facts().gpus().driver()));
+    add(parts, "NCCL ", version(scene, facts -> facts.software().nccl()));
+    add(parts, "torch ", version(scene, facts -> facts.software().torch()));
+    return String.join(", ", parts);
+  }
+
+  private static void add(List<String> parts, String lead, String text) {
+    if (!text.isEmpty()) {
+      parts.add(lead + text);
+    }
+  }
+
+  private static String version(
+      Scene scene, Function<FabricFacts, Optional<SoftwareVersion>> version) {
+    return distinct(
+        scene, node -> version.apply(node.facts()).map(SoftwareVersion::text).orElse(""));
+  }
+
+  private static String distinct(Scene scene, Function<NodeFabric, String> property) {
+    return scene.gang().nodes().stream()
+        .map(property)
+        .filter(text -> !text.isEmpty())
+        .distinct()
+        .collect(Collectors.joining(" or "));
+  }
+
+  /** {@code 8 rails of 400G InfiniBand}. */
+  public static String fabric(Scene scene) {
+    if (scene.gang().isOneNode()) {
+      return oneNode(scene.gang().nodes().getFirst().facts().gpus());
+    }
+    if (!scene.gang().mayUseNccl()) {
+      return over("gloo", scene);
+    }
+    if (scene.choosesTcp()) {
+      return over("TCP", scene)
+          + scene.given().tcpChoice(0).map(given -> ", because of " + given.words()).orElse("");
+    }
+    String nvlink = spansNvlink(scene) ? "NVLink between the nodes, then " : "";
+    Optional<RecipeMatch> named =
+        scene.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
+    if (named.isPresent()) {
+      return nvlink + provider(scene, named.get().recipe());
+    }
+    if (!scene.knowsRails()) {
+      return "not known; NCCL chooses";
+    }
+    NodeSet with = scene.withRails();
+    long layers = scene.rails().stream().map(Rails::layer).distinct().count();
+    if (with.count() == scene.gang().size() && layers == 1) {
+      return nvlink + rails(scene.rails());
+    }
+    if (!with.isEmpty()) {
+      Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
+      kinds.remove("");
+      return "none that all nodes have: "
+          + kinds.entrySet().stream()
+              .map(each -> each.getKey() + " on " + each.getValue().words())
+              .collect(Collectors.joining(", "));
+    }
+    return nvlink + over("TCP", scene) + although(scene);
+  }
+
+  private static String although(Scene scene) {
+    boolean isBlocked = scene.rails().stream().allMatch(rails -> !rails.blocked().isEmpty());
+    return isBlocked
+        ? ", although " + Rails.kind(scene.rails().getFirst().blocked().getFirst()) + " is there"
+        : "";
+  }
+
+  private static String oneNode(GpuFacts gpus) {
+    if (gpus.gpus().isEmpty()) {
+      return "one node";
+    }
+    if (gpus.count() < 2) {
+      return gpus.count() == 0 ? "one node, no GPUs" : "one node, one GPU";
+    }
+    if (gpus.links().stream().anyMatch(link -> link.matches("NV[0-9]+"))) {
+      return "one node: NVLink";
+    }
+    if (gpus.links().contains("XGMI")) {
+      return "one node: Infinity Fabric";
+    }
+    return gpus.links().isEmpty() ? "one node" : "one node: PCIe";
+  }
+
+  private static boolean spansNvlink(Scene scene) {
+    boolean hasImex = scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().hasImex());
+    String clique =
+        distinct(
+            scene,
+            node -> node.facts().provider().labels().getOrDefault("nvidia.com/gpu.clique", ""));
+    boolean isOneClique = !clique.isEmpty() && !clique.contains(" or ");
+    return hasImex && isOneClique;
+  }
+
+  private static String provider(Scene scene, Recipe recipe) {
+    boolean lacksPlugin =
+        recipe.plugin()
+            && scene.gang().nodes().stream()
+                .allMatch(
+                    node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
+    if (lacksPlugin) {
+      return over("TCP", scene) + ", although " + recipe.fabric() + " is there";
+    }
+    List<String> each =
+        scene.gang().nodes().stream().map(node -> provider(node, recipe)).distinct().toList();
+    return String.join(" or ", each);
+  }
+
+  private static String provider(NodeFabric node, Recipe recipe) {
+    List<Optional<Double>> rates =
+        recipe.rails().isEmpty()
+            ? node.facts().rdma().ports().orElse(List.of()).stream()
+                .filter(RdmaPort::isActive)
+                .map(port -> port.link().gbits())
+                .toList()
+            : node.facts().network().interfaces().orElse(List.of()).stream()
+                .filter(NetInterface::isUp)
+                .filter(
+                    each ->
+                        recipe.rails().stream()
+                            .anyMatch(pattern -> RecipeMatch.matches(pattern, each.name())))
+                .map(each -> each.rate().gbits())
+                .toList();
+    if (rates.isEmpty()) {
+      return recipe.fabric();
+    }
+    String rate = rates.getFirst().map(gbits -> Rails.gbits(gbits) + " ").orElse("");
+    return count(rates.size()) + " of " + rate + recipe.fabric();
+  }
+
+  private static String rails(List<Rails> rails) {
+    int least = rails.stream().mapToInt(each -> each.rails().size()).min().orElse(0);
+    int most = rails.stream().mapToInt(each -> each.rails().size()).max().orElse(0);
+    String kinds = rails.stream().map(Rails::kind).distinct().collect(Collectors.joining(" or "));
+    return (least == most ? count(most) : least + " to " + most + " rails") + " of " + kinds;
+  }
+
+  private static String count(int rails) {
+    return rails == 1 ? "1 rail" : rails + " rails";
+  }
+
+  private static String over(String what, Scene scene) {
+    String interfaces =
+        scene.sockets().stream()
+            .flatMap(socket -> socket.chosen().stream())
+            .map(
+                each ->
+                    each.name()
+                        + each.rate()
+                            .gbits()
+                            .map(rate -> " (" + Rails.gbits(rate) + ")")
+                            .orElse(""))
+            .distinct()
+            .collect(Collectors.joining(" or "));
+    return interfaces.isEmpty() ? what : what + " over " + interfaces;
+  }
+}

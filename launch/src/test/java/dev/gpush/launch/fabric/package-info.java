@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.launch.fabric;
+
+import org.jspecify.annotations.NullMarked;

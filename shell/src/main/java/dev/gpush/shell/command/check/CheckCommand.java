@@ -1,0 +1,105 @@
+package dev.gpush.shell.command.check;
+
+import dev.gpush.core.config.Setting;
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.failure.ExitStatus;
+import dev.gpush.core.json.Json;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.PlanText;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+@Command(
+    name = "check",
+    header = "Show how ranks will reach each other, and why",
+    description = {
+      "With --plan: every NCCL variable that ranks get or keep, with its value, reason and source,"
+          + " the network that is expected, and what is wrong with it. Exit status 1 when no run"
+          + " could start.",
+      "With --facts the nodes are those of a file, so that a plan can be read before there are"
+          + " nodes: a JSON list with the facts of each node. Without --plan nothing is checked"
+          + " yet.",
+    },
+    footer = {
+      "$ gpush check --plan --facts gang.json",
+      "TCP over eth0 (100G)",
+      "2 nodes, 8 × NVIDIA H100 80GB HBM3 each",
+      "",
+      "VARIABLE            VALUE    NODES",
+      "GLOO_SOCKET_IFNAME  eth0     all",
+      "    eth0 reaches all nodes; gloo would go by the host's name (node facts)",
+      "NCCL_IB_HCA         (unset)  all",
+      "    no RDMA device that NCCL can use (NCCL)",
+      "NCCL_SOCKET_IFNAME  (unset)  all",
+      "    NCCL chooses eth0 itself (NCCL)"
+    })
+public final class CheckCommand implements Action {
+  private static final String ENV = "--env";
+
+  @Option(names = "--plan", description = "show the plan for NCCL, change nothing")
+  boolean plan;
+
+  @Option(
+      names = "--facts",
+      paramLabel = "FILE",
+      description = "of these nodes, not of the session's: a JSON list of node facts")
+  Optional<String> facts = Optional.empty();
+
+  @Option(
+      names = ENV,
+      paramLabel = "NAME=VALUE",
+      description = "as if run got this variable; may be given several times")
+  List<String> env = List.of();
+
+  @Option(names = "--json", description = "the plan as JSON")
+  boolean json;
+
+  @Override
+  public int run(Call call) {
+    if (!plan) {
+      throw Values.later("check", "check without --plan");
+    }
+    FabricPlan made = call.services().plans().plan(gang(call), environment(call));
+    if (json) {
+      call.print(made.json());
+    } else {
+      call.print(PlanText.of(made, call.console().look().columns()));
+    }
+    return (made.refusals().isEmpty() ? ExitStatus.DONE : ExitStatus.FAILED).number();
+  }
+
+  /** The facts of each node. */
+  private Json gang(Call call) {
+    return FactsFile.read(
+        call.folder(),
+        facts.orElseThrow(() -> Values.later("check", "check --plan without --facts FILE")));
+  }
+
+  /** What the user set, the strongest last. */
+  private List<UserVariable> environment(Call call) {
+    var variables = new ArrayList<UserVariable>();
+    for (Setting setting : call.services().configs().load(call.folder()).settings()) {
+      if (setting.key().equals("env")) {
+        setting
+            .value()
+            .textMap()
+            .forEach(
+                (name, value) -> variables.add(new UserVariable(name, value, setting.origin())));
+      }
+    }
+    for (String each : env) {
+      int at = each.indexOf('=');
+      if (at < 1) {
+        throw Values.bad("check", ENV + " takes NAME=VALUE, not '" + each + "'");
+      }
+      variables.add(new UserVariable(each.substring(0, at), each.substring(at + 1), ENV));
+    }
+    return variables;
+  }
+}
