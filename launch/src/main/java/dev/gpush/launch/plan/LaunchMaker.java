@@ -2,7 +2,6 @@ package dev.gpush.launch.plan;
 
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.AgentFailure;
-import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.GpuRequest;

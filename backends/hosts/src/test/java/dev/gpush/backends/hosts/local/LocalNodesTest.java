@@ -158,7 +158,11 @@ final class LocalNodesTest {
               .forClient(Map.of("PATH", "/client/bin", "CONDA_PREFIX", "/conda", "SECRET", "x"));
       var agents = new HostAgents(recorder, rack, tasks);
       GangRequest request =
-          request(1).with(new GangRequest.Variables(Map.of("CUDA_VISIBLE_DEVICES", "0,1,2,3", "GPUSH_SESSION", "devbox"), Map.of()));
+          request(1)
+              .with(
+                  new GangRequest.Variables(
+                      Map.of("CUDA_VISIBLE_DEVICES", "0,1,2,3", "GPUSH_SESSION", "devbox"),
+                      Map.of()));
       String workspace = folder.resolve("nodes/0123456789abcdef/0/project").toString();
       var secret = PeerSecret.random(new SecureRandom());
       Host host = rack.hosts().getFirst();
@@ -212,7 +216,12 @@ final class LocalNodesTest {
   }
 
   private static GangRequest request(int nodes) {
-    return GangRequest.of(new GangId("0123456789abcdef"), new Requester("me", "home@here", "devbox", "project"), nodes, GpuRequest.none(), BackendContract.LONG);
+    return GangRequest.of(
+        new GangId("0123456789abcdef"),
+        new Requester("me", "home@here", "devbox", "project"),
+        nodes,
+        GpuRequest.none(),
+        BackendContract.LONG);
   }
 
   @Test
