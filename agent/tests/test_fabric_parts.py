@@ -9,7 +9,7 @@ import unittest
 
 import trees
 from gpush_agent.core.refused import Refused
-from gpush_agent.fabric import conf, gather, gpus, interfaces, machine, netlink, programs, topology, variables
+from gpush_agent.fabric import conf, gather, gpus, interfaces, reader, netlink, programs, topology, variables
 from gpush_agent.link import frames
 from node import NodeTest
 
@@ -67,7 +67,7 @@ class ParsersTest(unittest.TestCase):
                          {"NCCL_DEBUG": "INFO", "UCX_TLS": "tcp", "MASTER_ADDR": "a", "OMP_NUM_THREADS": "8"})
 
     def test_names_in_the_order_of_their_numbers(self):
-        self.assertEqual(sorted(["mlx5_10", "mlx5_2", "mlx5_bond_0", "mlx5_1", "lo", "1", "eth\u0663"], key=machine.natural),
+        self.assertEqual(sorted(["mlx5_10", "mlx5_2", "mlx5_bond_0", "mlx5_1", "lo", "1", "eth\u0663"], key=reader.natural),
                          ["1", "eth\u0663", "lo", "mlx5_1", "mlx5_2", "mlx5_10", "mlx5_bond_0"])
 
 
@@ -191,14 +191,14 @@ class ThisMachineTest(unittest.TestCase):
         addresses = netlink.addresses()
         self.assertIn("127.0.0.1/8", addresses["lo"])
         self.assertEqual(netlink.route("127.0.0.1"), ("lo", "127.0.0.1"))
-        self.assertEqual(machine.connected("127.0.0.1", addresses), ("lo", "127.0.0.1"))
+        self.assertEqual(reader.connected("127.0.0.1", addresses), ("lo", "127.0.0.1"))
         self.assertRaises(OSError, netlink.route, "nonsense")
 
     def test_where_netlink_does_not_answer(self):
         original = socket.AF_NETLINK
         socket.AF_NETLINK = 99              # no such family
         try:
-            here = machine.Machine()
+            here = reader.Reader()
             self.assertEqual(here.addresses(), {})
             self.assertEqual(here.unreadable, [{"path": "addresses", "why": "EAFNOSUPPORT"}])
             self.assertEqual(here.route("127.0.0.1", {"lo": ["127.0.0.1/8"]}), ("lo", "127.0.0.1"))
@@ -220,7 +220,7 @@ class ThisMachineTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, root)
         os.mkfifo(os.path.join(root, "fifo"))
         os.mkdir(os.path.join(root, "folder"))
-        here = machine.Machine(root)
+        here = reader.Reader(root)
         self.assertEqual([here.text(name) for name in ("fifo", "folder", "none")], ["", "", ""])
         self.assertEqual(here.unreadable, [{"path": "/fifo", "why": "not a file"}, {"path": "/folder", "why": "not a file"}])
 
@@ -231,7 +231,7 @@ class ThisMachineTest(unittest.TestCase):
             file.write("echo noise\nexport NCCL_NET=gIB NCCL_LIB=$NCCL_LIB_DIR\nread line\n")
         with open(os.path.join(root, "bad.sh"), "w") as file:
             file.write("exit 3\n")
-        here = machine.Machine(root, {"PATH": os.environ["PATH"]})
+        here = reader.Reader(root, {"PATH": os.environ["PATH"]})
         found = here.sourced("env.sh", {"PATH": os.environ["PATH"], "NCCL_LIB_DIR": "/lib"})
         self.assertEqual((found["NCCL_NET"], found["NCCL_LIB"]), ("gIB", "/lib"))
         self.assertEqual((here.sourced("bad.sh", {}), here.unreadable), ({}, [{"path": "source /bad.sh", "why": "exit 3"}]))

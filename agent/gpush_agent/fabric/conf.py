@@ -9,17 +9,17 @@ MAX_MISTAKES = 20
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}\Z")
 
 
-def files(machine, image):
+def files(reader, image):
     """Those that exist, in the order in which NCCL reads them, then RCCL's."""
-    named = machine.session.get("NCCL_CONF_FILE") or image.get("NCCL_CONF_FILE")
-    home = machine.home.rstrip("/")
+    named = reader.session.get("NCCL_CONF_FILE") or image.get("NCCL_CONF_FILE")
+    home = reader.home.rstrip("/")
     paths = [named if named else home + "/.nccl.conf", "/etc/nccl.conf", home + "/.rccl.conf", "/etc/rccl.conf"]
     found = []
     for path in paths:
-        data = machine.data(path.lstrip("/")) if path.startswith("/") else None
+        data = reader.data(path.lstrip("/")) if path.startswith("/") else None
         if data is None:
             if path == named:
-                machine.cannot(path, "NCCL_CONF_FILE names no file that can be read")
+                reader.cannot(path, "NCCL_CONF_FILE names no file that can be read")
             continue
         found.append(parse(path, data.decode("utf-8", "replace")))
     return found

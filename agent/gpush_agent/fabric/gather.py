@@ -4,7 +4,7 @@ import re
 
 from ..core.refused import Refused
 from . import conf, gpus, interfaces, provider, rdma, variables
-from .machine import Machine
+from .reader import Reader
 
 IPC_LOCK = 14               # the capability by which no limit of locked memory counts
 MAX_BYTES = 60000           # of the answer: it is one message of the link (frames.MAX_MESSAGE)
@@ -21,35 +21,35 @@ def answer(params, session, home):
     if not isinstance(root, str) or not root.startswith("/"):
         raise Refused("bad-request", {"field": "root"})
     if root == "/":
-        return facts(Machine(root, session, home), peers)
+        return facts(Reader(root, session, home), peers)
     from .recorded import Recorded          # late: no gateway asks for that
     return facts(Recorded(root, session, home), peers)
 
 
-def facts(machine, peers):
-    addresses = machine.addresses()
-    image = machine.environment_of(1)
-    ports = rdma.ports(machine)
-    found = {"hostname": machine.word("proc/sys/kernel/hostname"),
-             "rdma": ports, "memlock": memlock(machine),
-             "interfaces": interfaces.interfaces(machine, ports, addresses),
-             "routes": interfaces.routes(machine, peers, addresses),
-             "default_route": interfaces.default_route(machine)}
-    found.update(gpus.facts(machine))
-    found.update(conf=conf.files(machine, image), provider=provider.facts(machine), scripts=provider.scripts(machine),
-                 environment={"image": variables.of(image), "session": variables.of(machine.session)},
-                 shm_bytes=machine.space("dev/shm"))
-    found.update(provider.plugins(machine))
-    found["unreadable"] = machine.unreadable
+def facts(reader, peers):
+    addresses = reader.addresses()
+    image = reader.environment_of(1)
+    ports = rdma.ports(reader)
+    found = {"hostname": reader.word("proc/sys/kernel/hostname"),
+             "rdma": ports, "memlock": memlock(reader),
+             "interfaces": interfaces.interfaces(reader, ports, addresses),
+             "routes": interfaces.routes(reader, peers, addresses),
+             "default_route": interfaces.default_route(reader)}
+    found.update(gpus.facts(reader))
+    found.update(conf=conf.files(reader, image), provider=provider.facts(reader), scripts=provider.scripts(reader),
+                 environment={"image": variables.of(image), "session": variables.of(reader.session)},
+                 shm_bytes=reader.space("dev/shm"))
+    found.update(provider.plugins(reader))
+    found["unreadable"] = reader.unreadable
     return fitting({name: value for name, value in found.items() if value not in (None, "", [], {})})
 
 
-def memlock(machine):
+def memlock(reader):
     """Bytes that a child of ours may lock, -1 for any number."""
-    capabilities = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", machine.text("proc/self/status"), re.M)
+    capabilities = re.search(r"^CapEff:\s*([0-9a-f]{1,16})$", reader.text("proc/self/status"), re.M)
     if capabilities and int(capabilities.group(1), 16) >> IPC_LOCK & 1:
         return -1
-    limit = re.search(r"^Max locked memory\s+(unlimited|[0-9]{1,19})\s", machine.text("proc/self/limits"), re.M)
+    limit = re.search(r"^Max locked memory\s+(unlimited|[0-9]{1,19})\s", reader.text("proc/self/limits"), re.M)
     if not limit:
         return None
     return -1 if limit.group(1) == "unlimited" else int(limit.group(1))

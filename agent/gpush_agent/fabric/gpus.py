@@ -21,45 +21,45 @@ def query(fields):
     return ("nvidia-smi", "--query-gpu=" + ",".join(fields), "--format=csv,noheader,nounits")
 
 
-def facts(machine):
+def facts(reader):
     """What this node says of its GPUs, as keys of the answer; {} where it has none."""
-    if machine.exists(PROC) or machine.exists("dev/nvidiactl") or machine.exists("dev/dxg"):
-        return nvidia(machine)
-    if machine.exists(KFD) or machine.exists("dev/kfd"):
-        return amd(machine)
+    if reader.exists(PROC) or reader.exists("dev/nvidiactl") or reader.exists("dev/dxg"):
+        return nvidia(reader)
+    if reader.exists(KFD) or reader.exists("dev/kfd"):
+        return amd(reader)
     return {}
 
 
 # ---- NVIDIA
 
-def nvidia(machine):
-    output, matrix = machine.run(query(FIELDS), TOPOLOGY)
+def nvidia(reader):
+    output, matrix = reader.run(query(FIELDS), TOPOLOGY)
     if "is not a valid field" in (output or ""):        # a driver of before 2020 does not know MIG
-        machine.unreadable = [entry for entry in machine.unreadable if entry["path"] != " ".join(query(FIELDS))]
-        output = machine.run(query(FIELDS[:-1]))[0]
-    gpus = listed(machine, output or "") or from_proc(machine)
+        reader.unreadable = [entry for entry in reader.unreadable if entry["path"] != " ".join(query(FIELDS))]
+        output = reader.run(query(FIELDS[:-1]))[0]
+    gpus = listed(reader, output or "") or from_proc(reader)
     for gpu in gpus:
-        set_numa(machine, gpu)
+        set_numa(reader, gpu)
     found = {"gpu_vendor": "nvidia", "gpus": gpus}
     found.update(topology.parse(matrix or ""))
-    version = machine.text(PROC + "/version")
+    version = reader.text(PROC + "/version")
     if version:
         found["open_driver"] = "Open Kernel Module" in version
-    found["peermem"] = machine.exists("sys/module/nvidia_peermem") or machine.exists("sys/module/nv_peer_mem")
-    channels = machine.names("dev/nvidia-caps-imex-channels")[:MAX_GPUS]
+    found["peermem"] = reader.exists("sys/module/nvidia_peermem") or reader.exists("sys/module/nv_peer_mem")
+    channels = reader.names("dev/nvidia-caps-imex-channels")[:MAX_GPUS]
     if channels:
         found["imex"] = channels
     return found
 
 
-def listed(machine, text):
+def listed(reader, text):
     """The rows of nvidia-smi; a line that is none is what it says of a GPU that is lost."""
     found = []
     for line in text.splitlines()[:MAX_GPUS]:
         fields = [field.strip() for field in topology.plain(line).split(",")]
         if not row(fields):
             if line.strip():
-                machine.cannot("nvidia-smi", topology.plain(line).strip()[:200])
+                reader.cannot("nvidia-smi", topology.plain(line).strip()[:200])
             continue
         found.append(gpu_of(fields))
     return found
@@ -94,12 +94,12 @@ def bus_id(text):
     return "%04x:%s" % (int(domain, 16), rest)
 
 
-def from_proc(machine):
+def from_proc(reader):
     """Where nvidia-smi is missing or hangs."""
     found = []
-    version = re.search(r"Kernel Module(?: for \w+)?\s+([0-9.]+)", machine.text(PROC + "/version"))
-    for name in machine.names(PROC + "/gpus")[:MAX_GPUS]:
-        lines = machine.text("%s/gpus/%s/information" % (PROC, name)).splitlines()
+    version = re.search(r"Kernel Module(?: for \w+)?\s+([0-9.]+)", reader.text(PROC + "/version"))
+    for name in reader.names(PROC + "/gpus")[:MAX_GPUS]:
+        lines = reader.text("%s/gpus/%s/information" % (PROC, name)).splitlines()
         fields = {key.strip(): topology.plain(value).strip()[:200] for key, _, value in (line.partition(":") for line in lines)}
         gpu = {"index": len(found), "uuid": fields.get("GPU UUID"), "pci": bus_id(name), "name": fields.get("Model"),
                "driver": version.group(1) if version else None}
@@ -107,38 +107,38 @@ def from_proc(machine):
     return found
 
 
-def set_numa(machine, gpu):
-    numa = machine.number("sys/bus/pci/devices/%s/numa_node" % gpu["pci"]) if "pci" in gpu else None
+def set_numa(reader, gpu):
+    numa = reader.number("sys/bus/pci/devices/%s/numa_node" % gpu["pci"]) if "pci" in gpu else None
     if numa is not None and numa >= 0:
         gpu["numa"] = numa
 
 
 # ---- AMD
 
-def amd(machine):
+def amd(reader):
     """The nodes of the kernel's topology that compute; a container may read those of its own GPUs only."""
     gpus, nodes = [], {}
-    driver = machine.word("sys/module/amdgpu/version")
-    for node in machine.names(KFD)[:MAX_GPUS * 2]:
-        properties = table(machine.text("%s/%s/properties" % (KFD, node), normal=DENIED))
+    driver = reader.word("sys/module/amdgpu/version")
+    for node in reader.names(KFD)[:MAX_GPUS * 2]:
+        properties = table(reader.text("%s/%s/properties" % (KFD, node), normal=DENIED))
         if not properties.get("simd_count"):
             continue            # a processor, or a GPU that is not ours
         pci = amd_bus(properties)
         folder = "sys/bus/pci/devices/" + pci
-        memory = machine.number(folder + "/mem_info_vram_total")
-        identity = machine.word(folder + "/unique_id")
-        gpu = {"index": len(gpus), "pci": pci, "name": machine.word(folder + "/product_name"), "driver": driver,
+        memory = reader.number(folder + "/mem_info_vram_total")
+        identity = reader.word(folder + "/unique_id")
+        gpu = {"index": len(gpus), "pci": pci, "name": reader.word(folder + "/product_name"), "driver": driver,
                "uuid": "GPU-" + identity if identity else None, "memory_mib": memory >> 20 if memory and memory > 0 else None}
         gpu = {key: value for key, value in gpu.items() if value not in (None, "")}
-        set_numa(machine, gpu)
+        set_numa(reader, gpu)
         nodes[node] = len(gpus)
         gpus.append(gpu)
         if len(gpus) >= MAX_GPUS:
             break
     if any("name" not in gpu for gpu in gpus):
-        name_by_tool(machine, gpus)
+        name_by_tool(reader, gpus)
     found = {"gpu_vendor": "amd", "gpus": gpus}
-    links = amd_links(machine, nodes)
+    links = amd_links(reader, nodes)
     if links:
         found["topology"] = links
     return found
@@ -154,9 +154,9 @@ def amd_bus(properties):
     return "%04x:%02x:%02x.%d" % (properties.get("domain", 0) & 0xffffffff, location >> 8 & 0xff, location >> 3 & 0x1f, location & 7)
 
 
-def name_by_tool(machine, gpus):
+def name_by_tool(reader, gpus):
     try:
-        cards = json.loads(machine.run(ROCM)[0] or "{}")
+        cards = json.loads(reader.run(ROCM)[0] or "{}")
     except (ValueError, RecursionError):
         return
     names = {}
@@ -169,12 +169,12 @@ def name_by_tool(machine, gpus):
             gpu["name"] = names[gpu["pci"]]
 
 
-def amd_links(machine, nodes):
+def amd_links(reader, nodes):
     """GPU -> GPU -> "XGMI" or "PCIE", as rocm-smi calls them."""
     found = {}
     for node, index in sorted(nodes.items(), key=lambda pair: pair[1]):
-        for link in machine.names("%s/%s/io_links" % (KFD, node))[:MAX_GPUS]:
-            properties = table(machine.text("%s/%s/io_links/%s/properties" % (KFD, node, link), normal=DENIED))
+        for link in reader.names("%s/%s/io_links" % (KFD, node))[:MAX_GPUS]:
+            properties = table(reader.text("%s/%s/io_links/%s/properties" % (KFD, node, link), normal=DENIED))
             other = nodes.get(str(properties.get("node_to")))
             if other is not None and other != index:
                 found.setdefault("GPU%d" % index, {})["GPU%d" % other] = "XGMI" if properties.get("type") == XGMI else "PCIE"

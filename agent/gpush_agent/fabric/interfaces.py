@@ -19,7 +19,7 @@ PEER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){3}\Z|[0-9a-fA-F:]*:[0-9a-fA-F:.]*\Z
 UP, REJECT = 0x1, 0x200
 
 
-def interfaces(machine, ports, addresses):
+def interfaces(reader, ports, addresses):
     """An entry for each; the host's ends of containers (veth without an address) are left out."""
     devices = {}
     for port in ports:
@@ -27,31 +27,31 @@ def interfaces(machine, ports, addresses):
             if port["device"] not in devices.setdefault(name, []):
                 devices[name].append(port["device"])
     found = []
-    names = [name for name in machine.names(CLASS) if name != "bonding_masters"]
+    names = [name for name in reader.names(CLASS) if name != "bonding_masters"]
     for name in names + sorted(set(addresses) - set(names)):
         folder = "%s/%s" % (CLASS, name)
-        parts = set(machine.listed(folder))
-        entry = {"name": name, "state": machine.word(folder + "/operstate"), "kind": kind(machine, folder, parts, name)}
+        parts = set(reader.listed(folder))
+        entry = {"name": name, "state": reader.word(folder + "/operstate"), "kind": kind(reader, folder, parts, name)}
         if entry["kind"] == "veth" and name not in addresses:
             continue
-        found.append(complete(machine, entry, folder, parts, devices.get(name), addresses.get(name, [])))
+        found.append(complete(reader, entry, folder, parts, devices.get(name), addresses.get(name, [])))
         if len(found) >= MAX_INTERFACES:
             break
     return found
 
 
-def complete(machine, entry, folder, parts, devices, addresses):
-    megabits, mtu = machine.number(folder + "/speed"), machine.number(folder + "/mtu")
+def complete(reader, entry, folder, parts, devices, addresses):
+    megabits, mtu = reader.number(folder + "/speed"), reader.number(folder + "/mtu")
     if megabits is not None and 0 < megabits <= MAX_MEGABITS:
         entry["gbits"] = plain(megabits / 1000.0)
     if mtu is not None and mtu > 0:
         entry["mtu"] = mtu
     if "master" in parts:
-        entry["master"] = machine.target(folder + "/master")
+        entry["master"] = reader.target(folder + "/master")
     if "bonding" in parts:
-        entry["members"] = machine.word(folder + "/bonding/slaves").split()[:MAX_MEMBERS]
+        entry["members"] = reader.word(folder + "/bonding/slaves").split()[:MAX_MEMBERS]
     elif "bridge" in parts:
-        entry["members"] = machine.names(folder + "/brif")[:MAX_MEMBERS]
+        entry["members"] = reader.names(folder + "/brif")[:MAX_MEMBERS]
     elif entry["kind"] == "vlan":
         entry["members"] = [part[6:] for part in sorted(parts) if part.startswith("lower_")][:MAX_MEMBERS]
     if devices:
@@ -59,18 +59,18 @@ def complete(machine, entry, folder, parts, devices, addresses):
     if addresses:
         entry["addresses"] = addresses[:MAX_ADDRESSES]
     if "device" in parts:
-        entry["driver"] = machine.target(folder + "/device/driver")
+        entry["driver"] = reader.target(folder + "/device/driver")
     return {key: value for key, value in entry.items() if value not in ("", [])}
 
 
-def kind(machine, folder, parts, name):
-    number = machine.number(folder + "/type")
+def kind(reader, folder, parts, name):
+    number = reader.number(folder + "/type")
     if number == LOOPBACK or (number is None and name == "lo"):
         return "loopback"
     for part, found in PARTS:
         if part in parts:
             return found
-    match = re.search(r"^DEVTYPE=(\w+)$", machine.text(folder + "/uevent"), re.M)
+    match = re.search(r"^DEVTYPE=(\w+)$", reader.text(folder + "/uevent"), re.M)
     if match:
         return KINDS.get(match.group(1), "other")           # macvlan, ipvlan, dummy of newer kernels …
     if number in WIRELESS:
@@ -81,27 +81,27 @@ def kind(machine, folder, parts, name):
         return "tunnel"
     if number == ETHERNET and "device" in parts:
         return "ethernet"
-    if number == ETHERNET and machine.number(folder + "/iflink") not in (None, machine.number(folder + "/ifindex")):
+    if number == ETHERNET and reader.number(folder + "/iflink") not in (None, reader.number(folder + "/ifindex")):
         return "veth"       # it is linked to an interface that is not itself, in another namespace
     return "other"
 
 
-def routes(machine, peers, addresses):
+def routes(reader, peers, addresses):
     """By which interface and with which own address each peer is reached."""
     found = []
     for peer in peers[:MAX_PEERS]:
         if not PEER.match(peer):
-            machine.cannot("route to " + peer, "not an address")
+            reader.cannot("route to " + peer, "not an address")
             continue
-        route = machine.route(peer, addresses)
+        route = reader.route(peer, addresses)
         if route is not None:
             found.append({"to": peer, "interface": route[0], "source": route[1]})
     return found
 
 
-def default_route(machine):
+def default_route(reader):
     """The interface of the default route with the lowest metric, of IPv4 where there is one; None without."""
-    return default4(machine.text("proc/net/route")) or default6(machine.text("proc/net/ipv6_route"))
+    return default4(reader.text("proc/net/route")) or default6(reader.text("proc/net/ipv6_route"))
 
 
 def default4(text):

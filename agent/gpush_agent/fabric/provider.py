@@ -24,48 +24,48 @@ MAX_FOLDERS = 64
 MAX_PLUGINS = 64
 
 
-def facts(machine):
-    found = {"files": [path for path in FILES if machine.exists(path.lstrip("/"))]}
-    product = {name: machine.word("sys/class/dmi/id/" + name) for name in PRODUCT}
+def facts(reader):
+    found = {"files": [path for path in FILES if reader.exists(path.lstrip("/"))]}
+    product = {name: reader.word("sys/class/dmi/id/" + name) for name in PRODUCT}
     product = {name: value for name, value in product.items() if value}
     if product:
         found["product"] = product
     return found
 
 
-def scripts(machine):
+def scripts(reader):
     """What a provider's own script sets where a user sources it, as a shell says it."""
     found = []
     for path in SCRIPTS:
-        if machine.exists(path.lstrip("/")):
-            environment = {name: value for name, value in machine.session.items() if not name.startswith(variables.FAMILIES)}
+        if reader.exists(path.lstrip("/")):
+            environment = {name: value for name, value in reader.session.items() if not name.startswith(variables.FAMILIES)}
             environment["NCCL_LIB_DIR"] = path.rpartition("/")[0]       # TCPXO's asks where its libraries are
-            after = variables.of(machine.sourced(path.lstrip("/"), environment))
+            after = variables.of(reader.sourced(path.lstrip("/"), environment))
             found.append({"path": path, "variables": {name: value for name, value in after.items()
                                                       if environment.get(name) != value}})
     return found
 
 
-def plugins(machine):
+def plugins(reader):
     """{"plugins": those that the dynamic linker finds, "plugins_off_path": those in the usual folders that it does not}."""
-    searched = [folder for folder in machine.session.get("LD_LIBRARY_PATH", "").split(":") if folder.startswith("/")]
-    searched += configured(machine) + list(FOLDERS)
+    searched = [folder for folder in reader.session.get("LD_LIBRARY_PATH", "").split(":") if folder.startswith("/")]
+    searched += configured(reader) + list(FOLDERS)
     seen, found = set(), {"plugins": [], "plugins_off_path": []}
     for key, folders in (("plugins", searched[:MAX_FOLDERS]), ("plugins_off_path", USUAL)):
         for folder in folders:
             folder = re.sub(r"/+", "/", folder).rstrip("/")
-            real = machine.resolved(folder.lstrip("/"))         # /lib is /usr/lib on newer systems
+            real = reader.resolved(folder.lstrip("/"))         # /lib is /usr/lib on newer systems
             if real in seen:
                 continue
             seen.add(real)
-            found[key] += [folder + "/" + name for name in sorted(machine.listed(folder.lstrip("/"))) if PLUGIN.match(name)]
+            found[key] += [folder + "/" + name for name in sorted(reader.listed(folder.lstrip("/"))) if PLUGIN.match(name)]
     return {key: paths[:MAX_PLUGINS] for key, paths in found.items() if paths}
 
 
-def configured(machine):
+def configured(reader):
     """The folders of ld.so.conf; it includes all of ld.so.conf.d everywhere."""
     found = []
-    paths = ["etc/ld.so.conf"] + ["etc/ld.so.conf.d/" + name for name in machine.names("etc/ld.so.conf.d") if name.endswith(".conf")]
+    paths = ["etc/ld.so.conf"] + ["etc/ld.so.conf.d/" + name for name in reader.names("etc/ld.so.conf.d") if name.endswith(".conf")]
     for path in paths[:MAX_FOLDERS]:
-        found += [line.strip() for line in machine.text(path).splitlines() if line.startswith("/")]
+        found += [line.strip() for line in reader.text(path).splitlines() if line.startswith("/")]
     return found

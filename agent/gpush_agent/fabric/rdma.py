@@ -13,76 +13,76 @@ GID = re.compile(r"[0-9a-f]{4}(:[0-9a-f]{4}){7}\Z")
 ZERO = "0000:0000:0000:0000:0000:0000:0000:0000"
 
 
-def ports(machine):
+def ports(reader):
     """An entry for each port of each device."""
-    verbs = verbs_nodes(machine)
+    verbs = verbs_nodes(reader)
     found = []
-    for device in machine.names(CLASS)[:MAX_DEVICES]:
-        common = whole(machine, device, verbs.get(device))
-        numbers = [name for name in machine.names(CLASS + "/%s/ports" % device) if name.isdigit()][:MAX_PORTS]
-        interfaces = netdevs(machine, device)
+    for device in reader.names(CLASS)[:MAX_DEVICES]:
+        common = whole(reader, device, verbs.get(device))
+        numbers = [name for name in reader.names(CLASS + "/%s/ports" % device) if name.isdigit()][:MAX_PORTS]
+        interfaces = netdevs(reader, device)
         for port in numbers:
-            found.append(one(machine, device, int(port), common, interfaces if len(numbers) == 1 else
-                             [name for name in interfaces if on_port(machine, name, int(port))]))
+            found.append(one(reader, device, int(port), common, interfaces if len(numbers) == 1 else
+                             [name for name in interfaces if on_port(reader, name, int(port))]))
     return found
 
 
-def verbs_nodes(machine):
+def verbs_nodes(reader):
     """Device -> name of its node: uverbs0."""
-    return {machine.word("%s/%s/ibdev" % (VERBS, name)): name
-            for name in machine.names(VERBS) if name.startswith("uverbs")}
+    return {reader.word("%s/%s/ibdev" % (VERBS, name)): name
+            for name in reader.names(VERBS) if name.startswith("uverbs")}
 
 
-def whole(machine, device, node):
+def whole(reader, device, node):
     """What is the same for all ports of a device."""
     folder = "%s/%s/device" % (CLASS, device)
-    real = machine.resolved("%s/%s" % (CLASS, device))
+    real = reader.resolved("%s/%s" % (CLASS, device))
     parts = real.split("/")
     pci = next((part for part in reversed(parts) if PCI.match(part)), None)
-    found = {"vendor": machine.word(folder + "/vendor"), "pci": pci, "driver": machine.target(folder + "/driver"),
-             "firmware": machine.word("%s/%s/fw_ver" % (CLASS, device))}
+    found = {"vendor": reader.word(folder + "/vendor"), "pci": pci, "driver": reader.target(folder + "/driver"),
+             "firmware": reader.word("%s/%s/fw_ver" % (CLASS, device))}
     if pci and not found["vendor"]:         # of a function below the PCI device
-        found["vendor"] = machine.word("sys/bus/pci/devices/%s/vendor" % pci)
-    numa = machine.number(folder + "/numa_node")
+        found["vendor"] = reader.word("sys/bus/pci/devices/%s/vendor" % pci)
+    numa = reader.number(folder + "/numa_node")
     if numa is not None and numa >= 0:
         found["numa"] = numa
     if "/virtual/" in "/%s/" % real:
         found["software"] = True
-    found["virtual"] = machine.exists(folder + "/physfn") or any(".sf." in part for part in parts)
+    found["virtual"] = reader.exists(folder + "/physfn") or any(".sf." in part for part in parts)
     found["verbs"] = "missing"
     if node:
         found["verbs_path"] = "/dev/infiniband/" + node
-        found["verbs"] = machine.device("dev/infiniband/" + node)
+        found["verbs"] = reader.device("dev/infiniband/" + node)
     return {name: value for name, value in found.items() if value not in ("", None)}
 
 
-def netdevs(machine, device):
-    return machine.names("%s/%s/device/net" % (CLASS, device)) or [
-        name for name in [machine.word("%s/%s/parent" % (CLASS, device))] if name]      # of software RoCE
+def netdevs(reader, device):
+    return reader.names("%s/%s/device/net" % (CLASS, device)) or [
+        name for name in [reader.word("%s/%s/parent" % (CLASS, device))] if name]      # of software RoCE
 
 
-def on_port(machine, name, port):
+def on_port(reader, name, port):
     """Of a device with several ports: dev_port counts from 0. IPoIB of older kernels says it in dev_id."""
-    number = machine.number("sys/class/net/%s/dev_port" % name) or 0
+    number = reader.number("sys/class/net/%s/dev_port" % name) or 0
     if number == 0:
-        text = machine.word("sys/class/net/%s/dev_id" % name)
+        text = reader.word("sys/class/net/%s/dev_id" % name)
         number = int(text, 16) if re.match(r"0x[0-9a-f]{1,4}\Z", text) else 0
     return number == port - 1
 
 
-def one(machine, device, port, common, interfaces):
+def one(reader, device, port, common, interfaces):
     folder = "%s/%s/ports/%d" % (CLASS, device, port)
     entry = {"device": device, "port": port}
     for key, name in (("state", "state"), ("physical", "phys_state")):
-        entry[key] = machine.word(folder + "/" + name).rpartition(": ")[2]      # "4: ACTIVE"
-    entry["link"] = machine.word(folder + "/link_layer")
-    entry["rate"] = machine.word(folder + "/rate")
+        entry[key] = reader.word(folder + "/" + name).rpartition(": ")[2]      # "4: ACTIVE"
+    entry["link"] = reader.word(folder + "/link_layer")
+    entry["rate"] = reader.word(folder + "/rate")
     match = RATE.match(entry["rate"])
     if match:
         entry["gbits"] = plain(float(match.group(1)))
     entry = {name: value for name, value in entry.items() if value != ""}
     entry.update(common)
-    gids = table(machine, folder)
+    gids = table(reader, folder)
     interfaces = interfaces + sorted({gid["interface"] for gid in gids if "interface" in gid} - set(interfaces))
     if interfaces:
         entry["interfaces"] = interfaces
@@ -91,11 +91,11 @@ def one(machine, device, port, common, interfaces):
     return entry
 
 
-def table(machine, folder):
+def table(reader, folder):
     """The GIDs in use. An empty slot reads as zeros, and its attributes as EINVAL."""
     found, empty = [], 0
-    for index in sorted(int(name) for name in machine.names(folder + "/gids") if re.match(r"[0-9]{1,4}\Z", name)):
-        gid = machine.word("%s/gids/%d" % (folder, index))
+    for index in sorted(int(name) for name in reader.names(folder + "/gids") if re.match(r"[0-9]{1,4}\Z", name)):
+        gid = reader.word("%s/gids/%d" % (folder, index))
         if not GID.match(gid) or gid == ZERO:
             empty += 1
             if empty >= EMPTY_GIDS:
@@ -104,7 +104,7 @@ def table(machine, folder):
         empty = 0
         entry = {"index": index, "gid": gid}
         for key, name in (("type", "types"), ("interface", "ndevs")):
-            value = machine.word("%s/gid_attrs/%s/%d" % (folder, name, index))
+            value = reader.word("%s/gid_attrs/%s/%d" % (folder, name, index))
             if value:
                 entry[key] = value
         found.append(entry)

@@ -4,14 +4,14 @@ import errno
 import json
 import os
 
-from .machine import Machine
+from .reader import Reader
 
 ANSWERS = ".answers.json"
 
 
-class Recorded(Machine):
+class Recorded(Reader):
     def __init__(self, root, session=None, home=""):
-        Machine.__init__(self, root, session, home)
+        Reader.__init__(self, root, session, home)
         with open(os.path.join(root, ANSWERS), encoding="utf-8") as file:
             self.answers = json.load(file)
         self.session.update(self.answers.get("session", {}))
@@ -19,7 +19,7 @@ class Recorded(Machine):
 
     def open(self, path):
         self.fail(path)
-        return Machine.open(self, path)
+        return Reader.open(self, path)
 
     def listed(self, path, normal=()):
         try:
@@ -27,7 +27,7 @@ class Recorded(Machine):
         except OSError as error:
             self.cannot_read(path, error, normal)
             return []
-        return Machine.listed(self, path, normal)
+        return Reader.listed(self, path, normal)
 
     def fail(self, path):
         """As the kernel fails there; by the path as it is asked for, or as it is without links."""

@@ -28,8 +28,8 @@ def natural(name):
             for part in re.split(r"([0-9]+)", name)]
 
 
-class Machine:
-    """The machine that the agent runs on. Paths have no slash at their beginning."""
+class Reader:
+    """Of the machine that the agent runs on. Paths have no slash at their beginning."""
 
     def __init__(self, root="/", session=None, home=""):
         """`session`: the environment that a run's process gets. `home`: of the account."""
