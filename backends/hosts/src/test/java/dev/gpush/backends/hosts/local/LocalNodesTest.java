@@ -138,7 +138,7 @@ final class LocalNodesTest {
       Files.createDirectories(folder.resolve("home/nodes").resolve(id.text()));
       assertEquals(
           new BackendFailure.NotReleased(
-              "local", id.text(), "no Python there that the agent could use"),
+              "local", id.text(), "there is no Python that the agent can use"),
           assertThrows(GpushException.class, () -> nothing.release(unknown, BackendContract.LIMIT))
               .failure());
     }
