@@ -14,15 +14,30 @@ import java.util.function.Function;
  *     down (a local session) and what the configuration says
  * @param ignored the pattern that keeps a file from being sent, if one does; paths are relative to
  *     the workspace's root
- * @param warning what the ranks get before the nodes go
+ * @param ending how the ranks are ended
  */
 public record LaunchInput(
     long generation,
     Optional<String> python,
     Map<String, String> environment,
     Function<Path, Optional<String>> ignored,
-    Optional<RunWarning> warning) {
+    RunEnding ending) {
   public LaunchInput {
     environment = Map.copyOf(environment);
+  }
+
+  /** With the usual grace. */
+  public LaunchInput(
+      long generation,
+      Optional<String> python,
+      Map<String, String> environment,
+      Function<Path, Optional<String>> ignored,
+      Optional<RunWarning> warning) {
+    this(
+        generation,
+        python,
+        environment,
+        ignored,
+        new RunEnding(warning, RunEnding.usual().grace()));
   }
 }

@@ -231,7 +231,7 @@ public final class LaunchMaker {
         activated,
         wish.relative(),
         wish.input().environment(),
-        wish.input().warning());
+        wish.input().ending());
   }
 
   public RunRecord record(LaunchPlan plan, Wish wish, int number, Instant now) {

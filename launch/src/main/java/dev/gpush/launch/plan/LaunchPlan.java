@@ -34,10 +34,7 @@ public record LaunchPlan(
     List<PythonChoice> activated,
     String folder,
     Map<String, String> environment,
-    Optional<RunWarning> warning) {
-  /** Between the first failing rank and the end by force of the others. */
-  private static final int STOP_GRACE_SECONDS = 10;
-
+    RunEnding ending) {
   /** So much of the session's id tells its outputs from those of another one of its name. */
   private static final int SHORT_ID = 6;
 
@@ -129,8 +126,8 @@ public record LaunchPlan(
     // Of a node that was asked for without GPUs none may be used, even where the machine has some.
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
-    fields.put("stop_grace_s", STOP_GRACE_SECONDS);
-    warning.ifPresent(wanted -> fields.put("warn", wanted.json()));
+    fields.put("stop_grace_s", ending.grace().toSeconds());
+    ending.warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
   }
 

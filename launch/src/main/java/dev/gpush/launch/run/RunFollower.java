@@ -5,6 +5,7 @@ import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunMerge;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchSite;
@@ -53,6 +54,7 @@ public final class RunFollower {
       reading.add(() -> readNode(record.number(), part, ranks, follow, merge));
     }
     tasks.all("follow-" + record.number(), reading);
+    merge.finish();
   }
 
   private boolean readNode(
@@ -71,7 +73,8 @@ public final class RunFollower {
   }
 
   private static Json.Obj selection(RunRecord.Part part, Set<Integer> ranks) {
-    if (ranks.isEmpty()) {
+    // What accelerate says of its ranks stands in a rank's own output.
+    if (ranks.isEmpty() || ranks.contains(RunJournal.FROM_LAUNCHER)) {
       return Json.object();
     }
     List<Integer> here =

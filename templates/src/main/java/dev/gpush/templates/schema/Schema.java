@@ -128,6 +128,12 @@ public final class Schema {
                   new Warning(),
                   "a signal to the ranks, so long before the lease's end, and when a scheduler"
                       + " takes the nodes back; only to processes that handle it"),
+              setting(
+                  "run.grace",
+                  new Span(),
+                  Json.of(3),
+                  "when a rank has failed, the others get SIGTERM and are killed so long after the"
+                      + " failure; more for ranks that save on SIGTERM"),
               unsupported(
                   "run.resume", new Text(), "no run is started again when a lease has ended"),
               project(
