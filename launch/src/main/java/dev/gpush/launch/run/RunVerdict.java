@@ -11,7 +11,9 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.IntPredicate;
 
-/** What the ends of a run's nodes say together: who failed first, where, and who in the same way. */
+/**
+ * What the ends of a run's nodes say together: who failed first, where, and who in the same way.
+ */
 final class RunVerdict {
   /** Facts of one process or one moment; ranks that differ only in these failed in the same way. */
   private static final List<String> OF_ONE = List.of("process", "xids", "free", "last", "of_rank");
@@ -67,7 +69,8 @@ final class RunVerdict {
     RunRecord.Part part = parts.get(index);
     NodeInfo node = session.get(part.node());
     int local = rank - part.firstRank();
-    boolean hasGpu = node.hasGpus() && local >= 0 && local < part.slots().size() && part.ranks() > 1;
+    boolean hasGpu =
+        node.hasGpus() && local >= 0 && local < part.slots().size() && part.ranks() > 1;
     boolean hasOnly = node.hasGpus() && rank >= 0 && part.slots().size() == 1;
     boolean isAlone =
         session.stream().filter(other -> other.host().equals(node.host())).count() == 1;

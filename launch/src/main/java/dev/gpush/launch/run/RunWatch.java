@@ -190,8 +190,7 @@ public final class RunWatch {
     RunState state = RunState.ended(exit, isStopped);
     Optional<RunFailure> failure =
         state == RunState.FAILED || state == RunState.LOST
-            ? new RunVerdict(
-                    site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
+            ? new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
                 .failure(node -> calls(node).isLost())
             : Optional.empty();
     become(now -> now.over(state, exit, clock.now(), failure));
@@ -233,9 +232,7 @@ public final class RunWatch {
     try {
       // Without a time: the node's own specification has it.
       calls(node)
-          .call(
-              "run.stop",
-              Json.object("run", record().number(), "signal", "TERM", "why", why));
+          .call("run.stop", Json.object("run", record().number(), "signal", "TERM", "why", why));
     } catch (GpushException unreachable) {
       // Then nothing can be told to it; its ranks notice the missing ones themselves.
     } catch (InterruptedException stop) {

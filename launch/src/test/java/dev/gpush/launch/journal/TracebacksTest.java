@@ -33,6 +33,7 @@ final class TracebacksTest {
           + "\n";
 
   private final List<String> shown = new ArrayList<>();
+  private Set<Integer> named = Set.of();
   private boolean isForPeople = true;
   private RunMerge merge = merge(Set.of());
 
@@ -61,32 +62,30 @@ final class TracebacksTest {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     for (int at = 0; at < bytes.length; at += 7) {
       part.take(
-          rank,
-          channel,
-          java.util.Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + 7)));
+          rank, channel, java.util.Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + 7)));
     }
   }
 
   private List<String> end(RunMerge.Part... parts) {
     List.of(parts).forEach(RunMerge.Part::finish);
-    merge.finish();
+    merge.finish(named);
     return List.copyOf(shown);
   }
 
   @Test
   void theSameTracebackOfSeveralRanksIsShownOnce() {
-    RunMerge.Part one = merge.part(0);
-    RunMerge.Part two = merge.part(1);
-    feed(one, 0, 1, "before\n" + BAD);
-    feed(one, 1, 1, BAD.replaceAll("(?m)^", "[rank1]: "));
-    feed(two, 2, 1, BAD);
+    RunMerge.Part one = merge.part(0, "/n0/ws");
+    RunMerge.Part two = merge.part(1, "/n1/ws");
+    feed(one, 0, 1, "before\n" + BAD.replace("a.py", "/n0/ws/a.py"));
+    feed(one, 1, 1, BAD.replace("a.py", "/n0/ws/a.py").replaceAll("(?m)^", "[rank1]: "));
+    feed(two, 2, 1, BAD.replace("a.py", "/n1/ws/a.py"));
     feed(two, 3, 1, BAD.replace("bad", "other"));
 
     assertEquals(
         List.of(
             "0! before",
             "0! Traceback (most recent call last):",
-            "0!   File \"a.py\", line 3",
+            "0!   File \"/n0/ws/a.py\", line 3",
             "0!     x",
             "0! ValueError: bad",
             "3! Traceback (most recent call last):",
@@ -98,10 +97,20 @@ final class TracebacksTest {
   }
 
   @Test
+  void whatTheVerdictSaysIsNotSaidTwice() {
+    named = Set.of(0, 1);
+    RunMerge.Part part = merge.part(0, "/n0/ws");
+    feed(part, 0, 1, BAD);
+    feed(part, 1, 1, BAD);
+
+    assertEquals(4, end(part).size(), shown::toString);
+  }
+
+  @Test
   void programsGetAllOfThem() {
     isForPeople = false;
     merge = merge(Set.of());
-    RunMerge.Part part = merge.part(0);
+    RunMerge.Part part = merge.part(0, "/n0/ws");
     feed(part, 0, 1, BAD);
     feed(part, 1, 1, BAD);
     feed(part, RunJournal.LAUNCHER, 1, WALL);
@@ -115,7 +124,7 @@ final class TracebacksTest {
     for (int who : List.of(RunJournal.LAUNCHER, 0)) {
       shown.clear();
       merge = merge(Set.of());
-      RunMerge.Part part = merge.part(0);
+      RunMerge.Part part = merge.part(0, "/n0/ws");
       feed(part, who, 1, BAD + WALL + "torchrun: error: unrecognized arguments: --nods\n");
       int rank = who == 0 ? 0 : -1;
       assertEquals(
@@ -129,7 +138,7 @@ final class TracebacksTest {
 
       shown.clear();
       merge = merge(Set.of(RunJournal.FROM_LAUNCHER));
-      RunMerge.Part wall = merge.part(0);
+      RunMerge.Part wall = merge.part(0, "/n0/ws");
       feed(wall, who, 1, WALL);
       feed(wall, 3, 0, "step 1\n");
       feed(wall, 3, 1, BAD);
@@ -140,7 +149,7 @@ final class TracebacksTest {
 
   @Test
   void aTracebackWithoutAnEndIsShownAtTheEnd() {
-    RunMerge.Part part = merge.part(0);
+    RunMerge.Part part = merge.part(0, "/n0/ws");
     feed(part, 0, 1, HEAD + "  File \"a.py\", line 3\n");
     feed(part, 0, 0, "out\n");
 
@@ -151,10 +160,10 @@ final class TracebacksTest {
 
   @Test
   void othersThatHaveLongToEndAreNamed() {
-    RunMerge.Part part = merge.part(0);
+    RunMerge.Part part = merge.part(0, "/n0/ws");
     String event = "{\"event\": \"stopping\", \"why\": \"rank 1 failed\", \"grace_s\": %d}";
     part.take(RunJournal.LAUNCHER, RunJournal.EVENT, event.formatted(30).getBytes(UTF_8));
-    RunMerge.Part other = merge.part(1);
+    RunMerge.Part other = merge.part(1, "/n1/ws");
     other.take(RunJournal.LAUNCHER, RunJournal.EVENT, event.formatted(3).getBytes(UTF_8));
 
     assertEquals(List.of("rank 1 failed: the others have 30s to end"), end(part, other));

@@ -46,13 +46,16 @@ final class RunVerdictTest {
     String node1 = node0.replace("1, 0]", "2, 3]").replace("\"rank\": 1", "\"rank\": 2");
 
     RunFailure failure =
-        of("H100", new long[] {0, 50}, node0.replace("R", IMPORT), node1.replace("R", IMPORT).replace("900", "700"));
+        of(
+            "H100",
+            new long[] {0, 50},
+            node0.replace("R", IMPORT),
+            node1.replace("R", IMPORT).replace("900", "700"));
 
     assertEquals(2, failure.rank());
     assertEquals(new RunFailure.Where(1, "gpu2", true, Optional.of("0")), failure.where());
     assertEquals(
-        new RunReason.Raised("ModuleNotFoundError", "No module named 'boto3'"),
-        failure.reason());
+        new RunReason.Raised("ModuleNotFoundError", "No module named 'boto3'"), failure.reason());
     assertEquals(List.of(0, 1, 3), failure.same());
     assertEquals(failure, RunFailure.from(Json.parse(failure.json().write())));
   }
@@ -81,7 +84,11 @@ final class RunVerdictTest {
   @Test
   void aNodeThatIsGoneIsTheReason() {
     RunFailure failure =
-        of("", new long[] {0, 0}, first(0, 1, 5, false, "{\"code\": \"peer\"}"), "{\"lost\": true}");
+        of(
+            "",
+            new long[] {0, 0},
+            first(0, 1, 5, false, "{\"code\": \"peer\"}"),
+            "{\"lost\": true}");
 
     assertEquals(new RunReason.NodeLost(true), failure.reason());
     assertEquals(1, failure.where().node());

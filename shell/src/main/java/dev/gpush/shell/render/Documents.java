@@ -150,11 +150,22 @@ public final class Documents {
   /** The last line of {@code logs --json}. */
   public static Json.Obj end(RunView run) {
     return Json.object(
-        "type", "end", "run", run.number(), "state", run.state(), "exit", run.exit(),
-        "failure", run.failure().map(Documents::failure));
+        "type",
+        "end",
+        "run",
+        run.number(),
+        "state",
+        run.state(),
+        "exit",
+        run.exit(),
+        "failure",
+        run.failure().map(Documents::failure));
   }
 
-  /** Who failed first: {@code text} is the sentence, {@code code} and {@code facts} are for programs. */
+  /**
+   * Who failed first: {@code text} is the sentence, {@code code} and {@code facts} are for
+   * programs.
+   */
   private static Json.Obj failure(RunFailure failure) {
     return Json.object(
         "rank", failure.rank() < 0 ? Optional.empty() : Optional.of(failure.shownRank()),

@@ -115,6 +115,7 @@ final class RunFailureTextTest {
           left on gpu2: 2 files in /dev/shm, 8.2 kB, used by nobody
         """,
         new String(
-            new RunFailureText(failure).bytes(Look.plain()), java.nio.charset.StandardCharsets.UTF_8));
+            new RunFailureText(failure).bytes(Look.plain()),
+            java.nio.charset.StandardCharsets.UTF_8));
   }
 }
