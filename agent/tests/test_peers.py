@@ -80,7 +80,8 @@ class FailureTest(GangTest):
         port = free_port()
         for node, program in ((0, "exec sleep 1000"), (2, "exec sleep 1000"), (1, "sleep 0.5; exit 7")):
             self.run_on(clients[node], node, 4, port, program, nodes=3)
-        first = {"node": 1, "rank": 1, "exit": 7, "signal": None, "lost": False}
+        first = {"node": 1, "rank": 1, "exit": 7, "signal": None, "lost": False,
+                 "reason": {"code": "exit", "exit": 7, "last": ""}}
         for node in (0, 2):
             end = self.exit_of(clients[node], 4)
             self.assertTrue(end["stopped"] and end["first"]["asked"], end)

@@ -1,6 +1,7 @@
 """Runs that failed, reported from node to node: a rank that fails on one node stops the run's ranks on all, with or without a
 gateway. This module watches the runs that this agent started and keeps, for each, the earliest failure of any node."""
 import collections
+import json
 import os
 import time
 
@@ -8,12 +9,19 @@ from . import rundir
 
 LOOK_SECONDS = 0.25         # how soon a failure is seen; only while runs are in progress
 KEPT = 64                   # runs whose first failure is remembered, for lines that come later
-GRACE_SECONDS = 10          # of ranks that must end because another node's did
+GRACE_SECONDS = 3           # of ranks that must end because another node's did, where the run says nothing; from that failure on
+MOST_REASON = 4096          # bytes of a reason that a peer tells
 WIDEST = 2 ** 31
 
 
 def whole(value, low, high):
     return not isinstance(value, bool) and isinstance(value, int) and low <= value <= high
+
+
+def reason_of(value):
+    """Why, as a supervisor wrote it or a peer told it; {} where nobody did."""
+    reason = value.get("reason")
+    return reason if isinstance(reason, dict) and len(json.dumps(reason)) <= MOST_REASON else {}
 
 
 class Failures:
@@ -65,7 +73,7 @@ class Failures:
         started, at_ms = rundir.read(folder, "lock").get("started"), found.get("at_ms")
         known = isinstance(started, (int, float)) and isinstance(at_ms, (int, float))
         return {"run": run, "port": port, "node": self.agent.node, "rank": found.get("rank"), "exit": found.get("exit"),
-                "signal": found.get("signal"), "lost": found.get("lost") is True,
+                "signal": found.get("signal"), "lost": found.get("lost") is True, "reason": reason_of(found),
                 "at": started + at_ms / 1000.0 if known else self.clock()}
 
     # ---- between nodes
@@ -73,6 +81,8 @@ class Failures:
     def message(self, failure):
         """The message: how long ago, not when."""
         value = {name: failure[name] for name in ("run", "port", "node", "rank", "exit", "signal", "lost")}
+        if failure["reason"]:
+            value["reason"] = failure["reason"]
         value["ago_ms"] = max(0, int((self.clock() - failure["at"]) * 1000))
         return value
 
@@ -85,7 +95,7 @@ class Failures:
         if good:
             self.note({"run": value["run"], "port": value["port"], "node": node, "rank": value.get("rank"),
                        "exit": value.get("exit"), "signal": value.get("signal"), "lost": value.get("lost") is True,
-                       "at": self.clock() - value["ago_ms"] / 1000.0}, line)
+                       "reason": reason_of(value), "at": self.clock() - value["ago_ms"] / 1000.0}, line)
 
     def note(self, failure, line):
         """The earliest counts; each that is earlier than the known one is passed on, but not back."""
@@ -106,10 +116,13 @@ class Failures:
         if folder is None or (rundir.read(folder, "spec.json").get("master") or {}).get("port") != failure["port"]:
             return
         try:
-            rundir.write(folder, "first.json", {name: failure[name] for name in ("node", "rank", "exit", "signal", "lost")})
+            word = {name: failure[name] for name in ("node", "rank", "exit", "signal", "lost")}
+            rundir.write(folder, "first.json", dict(word, reason=failure["reason"]) if failure["reason"] else word)
         except OSError as error:
             agent.log("run %d: %s" % (run, error))
         if failure["node"] == agent.node or rundir.is_over(folder) or any(
                 os.path.exists(os.path.join(folder, name)) for name in ("stop.json", "failed.json")):
             return
-        agent.stop_run(run, GRACE_SECONDS, "node %d failed" % failure["node"])
+        grace = rundir.read(folder, "spec.json").get("stop_grace_s", GRACE_SECONDS)
+        # All nodes' time is over at once, however late one hears of it.
+        agent.stop_run(run, max(0, grace - max(0, self.clock() - failure["at"])), "node %d failed" % failure["node"])

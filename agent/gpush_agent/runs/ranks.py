@@ -20,10 +20,13 @@ LONGEST_WARNING = 31 * 86400
 SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
 # Each rank of torchrun goes through this: its output goes to its own pipes, then it becomes the program.
 REDIRECT = ('d=$GPUSH_RUN_TMP TMPDIR=$GPUSH_RUN_TMP/$LOCAL_RANK; unset GPUSH_RUN_TMP; export TMPDIR; '
+            '[ ! -p "$d/ranks" ] || echo "$LOCAL_RANK $$" >"$d/ranks"; '
             'exec "$@" >"$d/$LOCAL_RANK.out" 2>"$d/$LOCAL_RANK.err"')
 # What torchrun reports at its end; the second is logged when the first cannot be found.
 ROOT_CAUSE = re.compile(rb"Root Cause \(first observed failure\):\s*\[\d+\]:(.*?)(?:\n=====|\Z)", re.DOTALL)
 CAUSE_RANK = re.compile(rb"\(local_rank: (\d+)\)")
+CAUSE_WORLD_RANK = re.compile(rb"rank\s*: (\d+) \(local_rank")
+CAUSE_PID = re.compile(rb"exitcode\s*: -?\d+ \(pid: (\d+)\)")
 CAUSE_EXIT = re.compile(rb"exitcode\s*: (-?\d+)")
 LOGGED = re.compile(rb"failed \(exitcode: (-?\d+)\) local_rank: (\d+)")
 IN_USE = re.compile(rb"EADDRINUSE|[Aa]ddress already in use")
@@ -118,7 +121,9 @@ def find(what, name, cwd, env):
 
 def environment(spec, base, run, mark):
     """What all processes of the run on this node have in common."""
-    env = dict(spec.get("defaults") or {})
+    # A rank that a signal ends says where it was: the only trace of a fault in a C library.
+    env = {"PYTHONFAULTHANDLER": "1"}
+    env.update(spec.get("defaults") or {})
     env.update(base)
     env.update(spec.get("env") or {})
     nodes, node = str(spec["nodes"]), str(spec["node_rank"])
@@ -305,6 +310,16 @@ def torch_failure(text):
             return (int(rank.group(1)),) + ended(int(exit.group(1)))
     logged = LOGGED.search(text)
     return (int(logged.group(2)),) + ended(int(logged.group(1))) if logged else None
+
+
+def torch_cause(text):
+    """(global rank, pid or None, ("exit" | "signal", number)) of the first failure in a report that stands anywhere in a text,
+    for launchers that run torchrun themselves (accelerate); None without one."""
+    cause = ROOT_CAUSE.search(text)
+    if not cause:
+        return None
+    rank, exit, pid = (pattern.search(cause.group(1)) for pattern in (CAUSE_WORLD_RANK, CAUSE_EXIT, CAUSE_PID))
+    return (int(rank.group(1)), int(pid.group(1)) if pid else None, ended(int(exit.group(1)))) if rank and exit else None
 
 
 def ended(number):

@@ -48,7 +48,10 @@ def start(agent, params):
 def stop(agent, params):
     """Writes stop.json and wakes the supervisor; does not wait for the end."""
     folder = _known(agent, params)
-    name, grace = params.get("signal", "INT"), params.get("grace_s", 10)
+    name, why = params.get("signal", "INT"), str(params.get("why") or "asked")[:200]
+    # A failure elsewhere gives as much time as one here, unless a peer knows how much of it is over.
+    given = 10 if why == "asked" else rundir.read(folder, "spec.json").get("stop_grace_s", 10)
+    grace = params.get("grace_s", given)
     if name not in ranks.SIGNALS:
         raise Refused("bad-request", {"field": "signal"})
     if isinstance(grace, bool) or not isinstance(grace, (int, float)) or not 0 <= grace <= 86400:
@@ -58,9 +61,10 @@ def stop(agent, params):
         if params.get("forget") and rundir.has_ended(folder):
             shutil.rmtree(folder, ignore_errors=True)
         return {}
-    word = {"signal": name, "grace_s": grace, "why": str(params.get("why") or "asked")[:200]}
-    if word["why"] != "asked" and rundir.read(folder, "stop.json") == word:
-        return {}               # the gateway and the other nodes report the same failure elsewhere
+    word = {"signal": name, "grace_s": grace, "why": why}
+    known = rundir.read(folder, "stop.json")
+    if why != "asked" and (known.get("signal"), known.get("why")) == (name, why):
+        return {}               # a failure elsewhere is told by the gateway and by the other nodes
     try:
         rundir.write(folder, "stop.json", word)
     except OSError as error:

@@ -9,7 +9,7 @@ from ..core.filelock import is_locked
 from . import journal
 
 MAX_RUN = 10 ** 9
-EXIT_ROOM = 4096            # exit.json's space is taken at the start: a full disk must not cost the exit status
+EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
 SWEEPS = 5                  # what is killed may have forked meanwhile
 
 

@@ -1,4 +1,5 @@
 """The process of one run: forked from the agent, it owns the ranks of this node and outlives agent, link and gateway."""
+import json
 import os
 import signal
 import socket
@@ -7,7 +8,7 @@ import traceback
 
 from ..core import processes
 from ..core.loop import Loop
-from . import journal, ranks, rundir, warning
+from . import evidence, journal, leftovers, ranks, rundir, torchranks, warning
 from .claims import bind
 
 KEPT_RUNS = 50              # folders of runs that are over
@@ -16,8 +17,13 @@ READ = 65536
 DRAIN = 64                  # reads of one pipe after its rank has ended: more than any pipe holds
 TO_KILL = 5.0               # seconds between TERM and KILL of a run that was asked to stop
 LEFT_BEHIND = 2.0           # the same for what outlives all ranks
+GRACE = 3.0                 # from the first failure to the end by force of all other ranks, unless the specification says another
+SETTLE = 0.2                # of this, for ranks that fail for the same reason: they end by themselves, and tell why
+STUCK = 10.0                # seconds after KILL: what is still there waits in the kernel, and is named
 POLL = 0.05
-TAIL = 65536                # of what torchrun says last
+TAIL = 65536                # of what a rank or torchrun says last
+MOST_REASONS = 8            # different ones that are written down
+ASKED = "asked"             # why a run stops that somebody wanted to stop
 EARLY_MS = 60000            # an address that is in use shows within this time (importing torch may take most of it)
 
 
@@ -41,13 +47,22 @@ class Supervisor:
         self.is_taken = False
         self.warnings = warning.Warnings(self)
         self.torchrun = self.spec["mode"] == "torchrun"
+        self.common = common
         self.ranks = ranks.processes_of(self.spec, common, claims.tmp)
         self.first = None           # the first failure: {"rank", "exit" | "signal", "at_ms", "asked"}
         self.asked = None           # the signal of the request to stop
         self.timers = []
-        self.said = b""             # the end of what torchrun said on stderr
+        self.failures = []          # each {"rank", "exit" | "signal", "at_ms", "asked", "reason"}
+        self.deadline = None        # when all ranks end by force, because one failed
+        self.is_terminated = False  # the ranks have had a TERM because of a failure
+        self.said = {}              # rank -> the end of what it said on stderr
+        self.told = {}              # the same of stdout, of commands: "2>&1 | tee" is common there
         self.quiet = {}             # torchrun: local rank -> when its output ended
-        self.in_use = False         # a process reported early that an address is in use
+        self.torch_ranks = None
+        self.ours = set()           # names in /dev/shm that our processes had mapped
+        self.pids = set()           # all that were ever seen of this run
+        self.left = {}
+        self.in_use = False         # somebody complained early of an address in use
         self.fifos = {}
 
     def run(self):
@@ -60,7 +75,9 @@ class Supervisor:
         self.loop.catch_signals(lambda: self.loop.after(0, self.look))
         signal.signal(signal.SIGUSR1, lambda number, frame: self.loop.after(0, self.warnings.look))
         self.journal = journal.Journal(self.folder, self.elapsed)
-        # From here on a signal announces a stop; an earlier request is in stop.json already.
+        self.evidence = evidence.Evidence(candidates=[self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
+        self.shm = leftovers.names()
+        # From here on a stop reaches us by signal; one that came earlier lies there already.
         self.claims.sign({"pid": os.getpid(), "started": self.claims.started, "mark": self.mark, "tmp": self.claims.tmp})
         self.begin()
         if os.path.exists(os.path.join(self.folder, "stop.json")):
@@ -82,6 +99,8 @@ class Supervisor:
             for local, number in enumerate(numbers):
                 for channel, name in ((journal.OUT, "out"), (journal.ERR, "err")):
                     self.fifo(os.path.join(self.claims.tmp, "%d.%s" % (local, name)), local, number, channel)
+            if not torchranks.restarts(self.spec):
+                self.torch_ranks = torchranks.TorchRanks(self.loop, os.path.join(self.claims.tmp, "ranks"), self.torch_rank_ended)
         wanted, self.ranks = self.ranks, []
         for rank in wanted:
             if not self.launch(rank):
@@ -133,14 +152,16 @@ class Supervisor:
             return True
         except OSError:
             return False
-        if channel == journal.ERR:
-            self.listen(number, data)
+        self.listen(number, channel, data)
         self.journal.write(number, channel, data)
         return bool(data)
 
-    def listen(self, number, data):
-        if number == journal.LAUNCHER:
-            self.said = (self.said + data)[-TAIL:]
+    def listen(self, number, channel, data):
+        if channel != journal.ERR:
+            if self.spec["mode"] == "command":
+                self.told[number] = (self.told.get(number, b"") + data)[-TAIL:]
+            return
+        self.said[number] = (self.said.get(number, b"") + data)[-TAIL:]
         if not self.in_use and ranks.IN_USE.search(data) and self.elapsed() < EARLY_MS:
             self.in_use = True
 
@@ -153,8 +174,7 @@ class Supervisor:
                 return
             if not data:
                 return
-            if channel == journal.ERR:
-                self.listen(number, data)
+            self.listen(number, channel, data)
             self.journal.write(number, channel, data)
 
     def drain_all(self):
@@ -179,9 +199,16 @@ class Supervisor:
         elif rank.ended[1] == 0:
             self.journal.event({"event": "rank-exit", "rank": rank.number, "exit": 0})
         else:
-            self.failed(rank.number, rank.ended)
+            self.failed(rank.number, rank.ended, pids=[rank.pid])
         if all(other.ended for other in self.ranks):
             self.sweep()
+
+    def torch_rank_ended(self, local, pid, how):
+        """Before torchrun tells, which first ends its other ranks."""
+        self.drain_all()
+        self.quiet.setdefault(local, self.elapsed())
+        if how is not None and how[1] != 0:
+            self.failed(self.spec["first_rank"] + local, how, pids=[pid])
 
     def torchrun_ended(self, launcher):
         """torchrun's own exit status has no details; its report has the rank and how it ended."""
@@ -190,22 +217,73 @@ class Supervisor:
             for local in range(self.spec["procs"]):
                 self.journal.event({"event": "rank-exit", "rank": first + local, "exit": 0})
             return
-        found = ranks.torch_failure(self.said)
+        if any(failure["rank"] >= 0 for failure in self.failures):
+            return
+        found = ranks.torch_failure(self.said.get(journal.LAUNCHER, b""))
         if found:
-            self.failed(first + found[0], found[1:], self.quiet.get(found[0]))
+            known = self.torch_ranks.pids.get(found[0]) if self.torch_ranks else None
+            self.failed(first + found[0], found[1:], self.quiet.get(found[0]), [known] if known else [])
         else:
             self.failed(-1, ("signal", self.asked) if self.asked else launcher.ended)
 
-    def failed(self, number, ended, at_ms=None):
+    def failed(self, number, ended, at_ms=None, pids=()):
         how = {"rank": number, ended[0]: ended[1]}
         self.journal.event(dict(how, event="rank-exit"))
+        failure = dict({"exit": None, "signal": None, "at_ms": self.elapsed() if at_ms is None else at_ms,
+                        "asked": self.asked is not None}, **how)
+        # Those that ended because they were told to say nothing about why.
+        if not (self.asked or self.is_terminated) or ended not in (("signal", signal.SIGTERM), ("signal", signal.SIGKILL),
+                                                                  ("signal", self.asked)):
+            reason = self.reason(number, ended, pids)
+            if reason:
+                failure["reason"] = reason
+            self.failures.append(failure)
         if self.first is None:
-            self.first = {"rank": number, "exit": None, "signal": None, "at_ms": self.elapsed() if at_ms is None else at_ms,
-                          "asked": self.asked is not None}
-            self.first.update(how)
+            self.first = failure
             self.tell_failure()
-            if self.asked is None and any(not rank.ended for rank in self.ranks):
-                self.order("rank %d failed" % number, signal.SIGTERM, self.spec.get("stop_grace_s", 10))
+            if self.asked is None:
+                self.end_others(number)
+
+    def reason(self, number, ended, pids):
+        """{} when it cannot be found out: that must not cost the exit status."""
+        from . import reasons
+        try:
+            variables = self.common
+            place = reasons.Place(variables.get("GPUSH_WORKSPACE"), self.spec["cwd"])
+            text = self.said.get(journal.LAUNCHER if number < 0 else number, b"")
+            if self.spec["mode"] == "command":
+                cause = ranks.torch_cause(text)
+                if cause and ended[0] == "exit":
+                    found = reasons.of(cause[2], text, self.evidence, place, [cause[1]] if cause[1] else (), False, cause[0])
+                    return dict(found, of_rank=cause[0])
+                if not reasons.tells(text):
+                    text = self.told.get(number, b"") if reasons.tells(self.told.get(number, b"")) else text
+                return reasons.of(ended, text, self.evidence, place, pids if ended[0] == "signal" else (), True)
+            return reasons.of(ended, text, self.evidence, place, pids, rank=number)
+        except Exception:       # whatever a program writes
+            os.write(2, traceback.format_exc().encode("utf-8", "replace"))
+            return {}
+
+    def end_others(self, number):
+        """TERM a moment later, KILL when the time is over, counted from the failure. torchrun sends TERM itself."""
+        grace = self.spec.get("stop_grace_s", GRACE)
+        self.deadline = self.loop.clock() + grace
+        if not any(not rank.ended for rank in self.ranks):
+            return
+        why = "rank %d failed" % number
+        self.timers.append(self.loop.after(grace, self.kill))
+        if self.torchrun:
+            self.remember_shared_memory()
+            self.journal.event({"event": "stopping", "why": why, "grace_s": grace})
+            self.is_terminated = True
+        else:
+            self.timers.append(self.loop.after(min(SETTLE, grace), lambda: self.terminate(why, grace)))
+
+    def terminate(self, why, grace):
+        if any(not rank.ended for rank in self.ranks) and not self.is_terminated:
+            self.is_terminated = True
+            self.journal.event({"event": "stopping", "why": why, "grace_s": grace})
+            self.send(signal.SIGTERM)
 
     def tell_failure(self):
         """For the agent, which reports it to the other nodes; if it cannot be written now, exit.json has it at the end."""
@@ -225,8 +303,14 @@ class Supervisor:
             return
         word = word or {"signal": "TERM", "grace_s": TO_KILL, "why": "terminated"}
         number = getattr(signal, "SIG" + str(word.get("signal")), signal.SIGTERM)
+        why = str(word.get("why"))
+        if number == signal.SIGTERM and why != ASKED and self.is_terminated:
+            return              # this node's own failure has begun to end it, and does so in time
         self.asked = int(number)
-        self.order(str(word.get("why")), number, word.get("grace_s", 10))
+        grace = word.get("grace_s", 10)
+        if number == signal.SIGTERM and why != ASKED:
+            self.deadline = self.loop.clock() + grace
+        self.order(why, number, grace)
 
     def taken(self):
         """A scheduler's TERM: the ranks got it too, so they get no second one before the time is over."""
@@ -236,7 +320,7 @@ class Supervisor:
             self.timers.append(self.loop.after(self.taken_s, lambda: self.order("terminated", signal.SIGTERM, TO_KILL)))
 
     def order(self, why, number, grace):
-        self.journal.event({"event": "stopping", "why": why})
+        self.journal.event(dict({"event": "stopping", "why": why}, **({} if why == ASKED else {"grace_s": grace})))
         for timer in self.timers:
             timer.cancel()
         self.timers = []
@@ -252,6 +336,7 @@ class Supervisor:
 
     def send(self, number, all_below=False):
         """To the processes of every rank. torchrun passes signals on itself; twice would be one too many."""
+        self.remember_shared_memory()
         for rank in self.ranks:
             if rank.ended:
                 continue
@@ -262,11 +347,18 @@ class Supervisor:
 
     def kill(self):
         """Until nothing is left: what is killed may have forked meanwhile."""
+        self.remember_shared_memory()
         alive = [rank.pid for rank in self.ranks if not rank.ended]
         processes.kill(alive, signal.SIGKILL)
         processes.kill(processes.descendants(os.getpid()), signal.SIGKILL)
         if alive:
             self.timers.append(self.loop.after(POLL, self.kill))
+
+    def remember_shared_memory(self):
+        """Before they are ended: afterwards nobody can tell whose it was."""
+        pids = processes.descendants(os.getpid())
+        self.pids.update(pids)
+        self.ours |= leftovers.mapped(pids)
 
     def sweep(self, until=None):
         """All ranks have ended. What they left behind is asked to end, then killed; then the run is over."""
@@ -275,10 +367,16 @@ class Supervisor:
         if not alive:
             self.finish()
             return
+        now = self.loop.clock()
         if until is None:
+            self.remember_shared_memory()
             processes.kill(alive, signal.SIGTERM, signal.SIGCONT)
-            until = self.loop.clock() + LEFT_BEHIND
-        elif self.loop.clock() >= until:
+            until = now + LEFT_BEHIND if self.deadline is None else min(now + LEFT_BEHIND, max(now, self.deadline))
+        elif now >= until + STUCK:
+            self.left["processes"] = [leftovers.who(pid) for pid in alive[:leftovers.MOST_NAMED]]
+            self.finish()
+            return
+        elif now >= until:
             processes.kill(alive, signal.SIGKILL)
         self.loop.after(POLL, lambda: self.sweep(until))
 
@@ -292,16 +390,56 @@ class Supervisor:
                  "stopped": self.asked is not None, "ms": self.elapsed()}
         if self.port_taken():
             value["port_taken"] = self.spec["master"]["port"]
+        if first:
+            value["failures"] = self.folded()
+            value["left"] = self.look_around()
+            while len(json.dumps(value)) > rundir.EXIT_ROOM - 64 and value["failures"]:
+                value["failures"].pop()
         self.journal.event(dict(value, event="ended"))
         rundir.write_exit(self.folder, value)
         self.loop.running = False
+
+    def folded(self):
+        """The failures, those with one reason together."""
+        from . import reasons
+        found = []
+        for failure in self.failures:
+            for other in found:
+                if all(failure[name] == other[name] for name in ("exit", "signal", "asked")) and reasons.same(
+                        failure.get("reason") or {}, other.get("reason") or {}):
+                    other["ranks"].append(failure["rank"])
+                    break
+            else:
+                found.append(dict({name: value for name, value in failure.items() if name != "rank"}, ranks=[failure["rank"]]))
+        return found[:MOST_REASONS]
+
+    def look_around(self):
+        """What is left of a run that failed: that must not cost its exit status."""
+        left = dict(self.left)
+        try:
+            self.pids.update(rank.pid for rank in self.ranks)
+            shm = leftovers.clean_shared_memory(self.shm, self.ours, self.pids)
+            if shm:
+                left["shm"] = shm
+            if self.spec["node_rank"] == 0 and not self.is_port_free():
+                left["port"] = leftovers.holder(self.spec["master"]["port"])
+            if self.spec.get("visible"):
+                gpus = leftovers.gpu_holders()
+                if gpus:
+                    left["gpus"] = gpus
+        except Exception:       # whatever /proc says
+            os.write(2, traceback.format_exc().encode("utf-8", "replace"))
+        return left
 
     def port_taken(self):
         """Whether the run failed because another program has the rendezvous port: an early report of an address in
         use, and the port is in use now although all of ours have ended."""
         if not (self.first and self.asked is None and self.in_use and self.spec["node_rank"] == 0):
             return False
+        return not self.is_port_free()
+
+    def is_port_free(self):
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         free = bind(sock, self.spec["master"]["port"])
         sock.close()
-        return not free
+        return free

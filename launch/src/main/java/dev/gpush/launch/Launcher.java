@@ -331,7 +331,12 @@ public final class Launcher implements AutoCloseable {
             ? follower.follow(watch(record, Optional.empty()), ranks, output)
             : follower.show(record, ranks, output);
     if (last.state() == RunState.LOST) {
-      throw new GpushException(new LaunchFailure.Lost(run, last.parts().getFirst().node()));
+      int node =
+          last.progress()
+              .failure()
+              .map(failure -> failure.where().node())
+              .orElseGet(() -> last.parts().getFirst().node());
+      throw new GpushException(new LaunchFailure.Lost(run, node));
     }
     return last.exit();
   }

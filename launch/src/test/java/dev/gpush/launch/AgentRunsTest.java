@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Task;
@@ -105,8 +106,12 @@ final class AgentRunsTest {
 
     assertEquals(Optional.of(3), follow(1));
     assertTrue(output.lines().contains("1/2! bad"));
-    assertEquals(List.of("1: rank 2 ended with status 3"), output.events());
+    assertEquals(List.of(), output.events());
     assertEquals("failed", launcher.find(Optional.empty()).state());
+    RunFailure failure = launcher.find(Optional.empty()).failure().orElseThrow();
+    assertEquals(2, failure.rank());
+    assertEquals(1, failure.where().node());
+    assertEquals("exit", failure.code());
     for (int node = 0; node < 2; node++) {
       try (var files = Files.newDirectoryStream(gang.onNode(node, ""), "pid*")) {
         for (Path file : files) {

@@ -11,6 +11,8 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunReason;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
@@ -227,7 +229,10 @@ final class LauncherTest {
 
     assertEquals(Optional.of(7), status.get());
     assertEquals("failed", launcher.find(Optional.of(1)).state());
-    assertEquals(List.of("1: rank 3 ended with status 7"), output.events());
+    assertEquals(List.of(), output.events());
+    RunFailure failure = launcher.find(Optional.of(1)).failure().orElseThrow();
+    assertEquals(3, failure.rank());
+    assertEquals(new RunReason.Exited(7), failure.reason());
     assertEquals(1, nodes.get(0).calls().stream().filter(call -> call.startsWith("stop")).count());
   }
 

@@ -77,7 +77,10 @@ final class TorchRunsTest {
 
       assertEquals(
           Optional.of(9), launcher.follow(1, Set.of(), true, output), output.lines()::toString);
-      assertEquals(List.of("1: rank 1 ended with status 9"), output.events());
+      assertEquals(List.of(), output.events());
+      assertEquals(
+          List.of(), output.lines().stream().filter(line -> line.contains("/-1")).toList());
+      assertEquals(1, launcher.find(Optional.of(1)).failure().orElseThrow().rank());
       assertEquals("failed", launcher.find(Optional.of(1)).state());
     }
   }

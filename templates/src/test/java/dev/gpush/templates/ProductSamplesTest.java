@@ -45,6 +45,7 @@ final class ProductSamplesTest {
     assertEquals("A100:4", config.text("gpus").orElseThrow());
     assertEquals(43_200, config.number("lease.for").orElseThrow());
     assertEquals("USR1@600", config.text("run.warn").orElseThrow());
+    assertEquals(30L, config.number("run.grace").orElseThrow());
     assertEquals("/scratch/$USER/runs", config.text("outputs").orElseThrow());
     assertEquals(
         List.of(

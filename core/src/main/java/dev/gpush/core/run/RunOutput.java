@@ -11,6 +11,11 @@ public interface RunOutput {
    */
   void line(int node, int rank, boolean error, byte[] text);
 
-  /** Something happened: a rank ended, the run is stopping, output was dropped. */
+  /** Whether a person reads it, so that what ranks say alike may be said once. */
+  default boolean isForPeople() {
+    return true;
+  }
+
+  /** Something happened: the run is stopping, output was dropped. */
   void event(int node, String text);
 }

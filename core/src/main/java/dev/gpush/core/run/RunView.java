@@ -18,9 +18,20 @@ public record RunView(
    *
    * @param state starting, running, stopping, done, failed, stopped, lost, unknown
    * @param exit present once it ended
+   * @param failure who failed first, of a run that failed or was lost
    */
   public record Progress(
-      String state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {}
+      String state,
+      Optional<Integer> exit,
+      Instant started,
+      Optional<Instant> ended,
+      Optional<RunFailure> failure) {
+    /** Of a run that did not fail, as far as is known. */
+    public Progress(
+        String state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {
+      this(state, exit, started, ended, Optional.empty());
+    }
+  }
 
   /**
    * What was launched.
@@ -68,6 +79,10 @@ public record RunView(
 
   public Optional<Integer> exit() {
     return progress.exit();
+  }
+
+  public Optional<RunFailure> failure() {
+    return progress.failure();
   }
 
   public Instant started() {

@@ -37,7 +37,7 @@ public interface Runs {
    * Gives the output from its beginning (or only what is there, without {@code follow}) until the
    * run ends.
    *
-   * @param ranks only these; empty: all
+   * @param ranks only these; empty: all; -1: only what torchrun or accelerate say themselves
    * @return the exit status of the run: of the earliest failing rank, 128 + n for a signal; empty
    *     when not ended
    */

@@ -14,7 +14,12 @@ public sealed interface RunEvent {
   /** A process has ended; rank -1 is the launcher itself. */
   record RankExit(int rank, RankEnd end) implements RunEvent {}
 
-  record Stopping(String why) implements RunEvent {}
+  /**
+   * The ranks are asked to end.
+   *
+   * @param grace how long they have, where that is said
+   */
+  record Stopping(String why, Optional<Duration> grace) implements RunEvent {}
 
   /**
    * The ranks that handle the signal have received it.
@@ -65,7 +70,9 @@ public sealed interface RunEvent {
     return switch (json.text("event").orElse("")) {
       case "started" -> new Started();
       case "rank-exit" -> new RankExit(rank(json), RankEnd.from(json));
-      case "stopping" -> new Stopping(json.text("why").orElse(""));
+      case "stopping" ->
+          new Stopping(
+              json.text("why").orElse(""), json.number("grace_s").map(Duration::ofSeconds));
       case "warned" ->
           new Warned(
               json.text("signal").orElse(""),

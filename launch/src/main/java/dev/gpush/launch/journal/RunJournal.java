@@ -14,6 +14,9 @@ public final class RunJournal {
   public static final int LAUNCHER = 65_535;
   public static final int EVENT = 2;
 
+  /** As a rank: what launchers say themselves. */
+  public static final int FROM_LAUNCHER = -1;
+
   /**
    * Payloads are at most 64 KiB; an event of many ranks may be longer. Anything longer is not a
    * journal.

@@ -1,10 +1,14 @@
 package dev.gpush.launch.journal;
 
 import dev.gpush.core.run.RunOutput;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
 
 /**
  * The journals of a run's nodes as one output, in the order in which they arrive. Thread-safe: each
@@ -14,23 +18,58 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class RunMerge {
   private static final int ERRORS = 1;
 
+  /** Addresses differ from process to process. */
+  private static final String ADDRESS = "0x[0-9a-f]+";
+
   private final Set<Integer> ranks;
   private final RunOutput output;
+  private final boolean isLauncherOnly;
+
+  /** Tracebacks that were shown, and the other ranks that had the same. */
+  private final Map<String, Alike> tracebacks = new LinkedHashMap<>();
+
+  /** A traceback: its last line, and who had it. */
+  private record Alike(String exception, int first, Set<Integer> others) {}
 
   /** Held while the output is called: that is what keeps it to one thread at a time. */
   private final ReentrantLock lock = new ReentrantLock();
 
   /**
-   * @param ranks only these; empty: all. The launcher's output is always given.
+   * @param ranks only these; empty: all. What the launcher says is always given, but for its words
+   *     about failed ranks, which are given alone with -1.
    */
   public RunMerge(Set<Integer> ranks, RunOutput output) {
     this.ranks = Set.copyOf(ranks);
     this.output = output;
+    this.isLauncherOnly = ranks.contains(RunJournal.FROM_LAUNCHER);
   }
 
-  /** The part of one node; one thread. */
-  public Part part(int node) {
-    return new Part(node);
+  /**
+   * All parts are finished: says which ranks had a traceback that was shown once.
+   *
+   * @param named the verdict says of these that they failed alike
+   */
+  public void finish(Set<Integer> named) {
+    lock.lock();
+    try {
+      for (Alike alike : tracebacks.values()) {
+        if (!named.containsAll(alike.others())) {
+          output.event(0, RunTalk.sameTraceback(alike.exception(), List.copyOf(alike.others())));
+        }
+      }
+      tracebacks.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * The part of one node; one thread.
+   *
+   * @param workspace its folder there: tracebacks that differ only in it are the same
+   */
+  public Part part(int node, String workspace) {
+    return new Part(node, workspace);
   }
 
   /** An event that belongs to no rank. */
@@ -46,10 +85,13 @@ public final class RunMerge {
   public final class Part {
     private final int node;
     private final Map<Integer, LineSplitter> splitters = new TreeMap<>();
+    private final Map<Integer, TracebackFilter> filters = new TreeMap<>();
+    private final String workspace;
     private boolean isStopping;
 
-    private Part(int node) {
+    private Part(int node, String workspace) {
       this.node = node;
+      this.workspace = workspace;
     }
 
     public void take(int from, int channel, byte[] payload) {
@@ -58,11 +100,11 @@ public final class RunMerge {
         if (channel == RunJournal.EVENT) {
           event(RunEvent.parse(payload));
         } else {
-          int rank = from == RunJournal.LAUNCHER ? -1 : from;
-          if (rank < 0 || ranks.isEmpty() || ranks.contains(rank)) {
+          int rank = from == RunJournal.LAUNCHER ? RunJournal.FROM_LAUNCHER : from;
+          if (rank < 0 || isLauncherOnly || ranks.isEmpty() || ranks.contains(rank)) {
             splitters
                 .computeIfAbsent(from * 2 + channel, _ -> new LineSplitter())
-                .feed(payload, line -> output.line(node, rank, channel == ERRORS, line));
+                .feed(payload, line -> line(rank, channel == ERRORS, line));
           }
         }
       } finally {
@@ -76,23 +118,70 @@ public final class RunMerge {
       try {
         splitters.forEach(
             (key, splitter) -> {
-              int rank = key / 2 == RunJournal.LAUNCHER ? -1 : key / 2;
-              splitter.end(line -> output.line(node, rank, key % 2 == ERRORS, line));
+              int rank = key / 2 == RunJournal.LAUNCHER ? RunJournal.FROM_LAUNCHER : key / 2;
+              splitter.end(line -> line(rank, key % 2 == ERRORS, line));
             });
+        filters.values().forEach(TracebackFilter::end);
       } finally {
         lock.unlock();
       }
     }
 
+    private void line(int rank, boolean isError, byte[] line) {
+      if (isError && output.isForPeople()) {
+        filters.computeIfAbsent(rank, _ -> new TracebackFilter(new Shown(rank))).line(line);
+      } else if (!isLauncherOnly || rank < 0) {
+        output.line(node, rank, isError, line);
+      }
+    }
+
+    /** What becomes of the lines that a rank writes to stderr. */
+    private final class Shown implements TracebackFilter.Found {
+      private final int rank;
+
+      Shown(int rank) {
+        this.rank = rank;
+      }
+
+      @Override
+      public void line(byte[] line) {
+        if (!isLauncherOnly || rank < 0) {
+          output.line(node, rank, true, line);
+        }
+      }
+
+      @Override
+      public void launcher(byte[] line) {
+        if (isLauncherOnly) {
+          output.line(node, rank, true, line);
+        }
+      }
+
+      @Override
+      public void traceback(List<byte[]> lines) {
+        String key =
+            lines.stream()
+                .map(line -> TracebackFilter.text(line).replace(workspace + "/", ""))
+                .map(line -> line.replaceAll(ADDRESS, ""))
+                .collect(Collectors.joining("\n"));
+        String exception = TracebackFilter.text(lines.getLast());
+        var fresh = new Alike(exception, rank, new TreeSet<>());
+        Alike known = tracebacks.computeIfAbsent(key, _ -> fresh);
+        if (rank >= 0 && known.first() != rank) {
+          known.others().add(rank);
+        } else {
+          lines.forEach(this::line);
+        }
+      }
+    }
+
     private void event(RunEvent event) {
       switch (event) {
-        case RunEvent.RankExit(int rank, var how) -> {
-          // The others are stopped then, and the way they end means nothing.
-          if (how.isFailure() && !isStopping) {
-            output.event(node, RunTalk.ended(rank, how));
+        case RunEvent.Stopping stopping -> {
+          String why = stopping.why();
+          if (!isStopping) {
+            RunTalk.waiting(stopping).ifPresent(text -> output.event(node, text));
           }
-        }
-        case RunEvent.Stopping(var why) -> {
           if (!isStopping && why.equals(RunTalk.ASKED)) {
             output.event(node, "stopping");
           }
@@ -103,7 +192,11 @@ public final class RunMerge {
         }
         case RunEvent.Warned warned -> output.event(node, RunTalk.warned(warned));
         case RunEvent.Gap(long bytes) -> output.event(node, RunTalk.gap(bytes));
-        case RunEvent.Started _, RunEvent.Ended _, RunEvent.At _, RunEvent.Unknown _ -> {}
+        case RunEvent.RankExit _,
+            RunEvent.Started _,
+            RunEvent.Ended _,
+            RunEvent.At _,
+            RunEvent.Unknown _ -> {}
       }
     }
   }

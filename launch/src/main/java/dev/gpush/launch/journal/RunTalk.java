@@ -1,8 +1,10 @@
 package dev.gpush.launch.journal;
 
 import dev.gpush.core.time.DurationText;
-import dev.gpush.launch.journal.RunEvent.RankEnd;
-import java.util.Map;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** The sentences that a run's output has between its lines. */
 public final class RunTalk {
@@ -12,33 +14,29 @@ public final class RunTalk {
   /** The same for a scheduler that takes the node back, by preemption or because of a cancel. */
   static final String TAKEN = "the scheduler takes the node back";
 
-  private static final Map<Integer, String> SIGNALS =
-      Map.ofEntries(
-          Map.entry(1, "HUP"),
-          Map.entry(2, "INT"),
-          Map.entry(3, "QUIT"),
-          Map.entry(4, "ILL"),
-          Map.entry(6, "ABRT"),
-          Map.entry(7, "BUS"),
-          Map.entry(8, "FPE"),
-          Map.entry(9, "KILL"),
-          Map.entry(10, "USR1"),
-          Map.entry(11, "SEGV"),
-          Map.entry(12, "USR2"),
-          Map.entry(13, "PIPE"),
-          Map.entry(14, "ALRM"),
-          Map.entry(15, "TERM"));
+  /** Less than this is over before anybody has read that it is being waited for. */
+  private static final Duration SHORT = Duration.ofSeconds(5);
 
   public static final String AGAIN =
       "another program took the rendezvous port; starting again with another one";
 
   private RunTalk() {}
 
-  static String ended(int rank, RankEnd end) {
-    String who = rank < 0 ? "the launcher" : "rank " + rank;
-    return end.signal()
-        .map(number -> who + " was ended by SIG" + SIGNALS.getOrDefault(number, number.toString()))
-        .orElseGet(() -> who + " ended with status " + end.status());
+  /** Said when ranks have long enough that a person would wonder; empty otherwise. */
+  static Optional<String> waiting(RunEvent.Stopping stopping) {
+    return stopping
+        .grace()
+        .filter(grace -> grace.compareTo(SHORT) >= 0)
+        .map(grace -> stopping.why() + ": the others have " + DurationText.of(grace) + " to end");
+  }
+
+  static String sameTraceback(String exception, List<Integer> ranks) {
+    String many = ranks.size() == 1 ? "rank " : "ranks ";
+    return "the same traceback (" + exception + ") from " + many + numbers(ranks);
+  }
+
+  private static String numbers(List<Integer> ranks) {
+    return ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
   }
 
   static String warned(RunEvent.Warned warned) {

@@ -226,16 +226,14 @@ public final class LaunchMaker {
         site,
         nodes,
         slots,
-        new LaunchPlan.Payload(
-            run.parsed(),
-            decided.mode(),
-            run.place().relative(),
-            run.input().environment(),
-            run.input().warning()),
-        new LaunchPlan.Findings(
-            facts,
-            activated,
-            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts)));
+        wish.parsed(),
+        decided.mode(),
+        facts,
+        outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
+        activated,
+        wish.relative(),
+        wish.input().environment(),
+        wish.input().ending());
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {

@@ -21,14 +21,18 @@ import java.util.stream.Collectors;
  * @param slots what each of them claims
  */
 public record LaunchPlan(
-    LaunchSite site, List<NodeInfo> nodes, SlotPlan slots, Payload payload, Findings findings) {
-  /** Between the first failing rank and the end by force of the others. */
-  private static final int STOP_GRACE_SECONDS = 10;
-
-  /**
-   * This much of the session's id distinguishes its outputs from those of another session with its
-   * name.
-   */
+    LaunchSite site,
+    List<NodeInfo> nodes,
+    SlotPlan slots,
+    RunWords words,
+    Mode mode,
+    List<PythonFacts> pythons,
+    List<String> outputs,
+    List<PythonChoice> activated,
+    String folder,
+    Map<String, String> environment,
+    RunEnding ending) {
+  /** So much of the session's id tells its outputs from those of another one of its name. */
   private static final int SHORT_ID = 6;
 
   private static final String LOOPBACK = "127.0.0.1";
@@ -154,8 +158,8 @@ public record LaunchPlan(
     // On a node that was requested without GPUs none may be used, even if the machine has some.
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
-    fields.put("stop_grace_s", STOP_GRACE_SECONDS);
-    payload.warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
+    fields.put("stop_grace_s", ending.grace().toSeconds());
+    ending.warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
   }
 

@@ -5,11 +5,14 @@ import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunMerge;
 import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -32,6 +35,7 @@ public final class RunFollower {
       var merge = new RunMerge(ranks, output);
       read(record, ranks, true, merge);
       RunRecord last = watch.await(attempt);
+      merge.finish(named(last));
       if (watch.attempt() == attempt) {
         return last;
       }
@@ -42,8 +46,24 @@ public final class RunFollower {
   /** Gives the output that exists now. */
   public RunRecord show(RunRecord record, Set<Integer> ranks, RunOutput output)
       throws InterruptedException {
-    read(record, ranks, false, new RunMerge(ranks, output));
+    var merge = new RunMerge(ranks, output);
+    read(record, ranks, false, merge);
+    merge.finish(named(record));
     return record;
+  }
+
+  /** The ranks that the verdict names. */
+  private static Set<Integer> named(RunRecord record) {
+    var named = new HashSet<Integer>();
+    record
+        .progress()
+        .failure()
+        .ifPresent(
+            failure -> {
+              named.add(failure.rank());
+              named.addAll(failure.same());
+            });
+    return named;
   }
 
   private void read(RunRecord record, Set<Integer> ranks, boolean follow, RunMerge merge)
@@ -58,9 +78,10 @@ public final class RunFollower {
   private boolean readNode(
       int run, RunRecord.Part part, Set<Integer> ranks, boolean follow, RunMerge merge)
       throws InterruptedException {
-    NodeCalls node = site.nodes().get(part.node()).calls();
+    LaunchNode launched = site.nodes().get(part.node());
+    NodeCalls node = launched.calls();
     var journal = new JournalReader(node, part.node(), run, selection(part, ranks));
-    RunMerge.Part lines = merge.part(part.node());
+    RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
     if (follow) {
       journal.follow(lines::take);
     } else {
@@ -71,7 +92,8 @@ public final class RunFollower {
   }
 
   private static Json.Obj selection(RunRecord.Part part, Set<Integer> ranks) {
-    if (ranks.isEmpty()) {
+    // What accelerate says of its ranks stands in a rank's own output.
+    if (ranks.isEmpty() || ranks.contains(RunJournal.FROM_LAUNCHER)) {
       return Json.object();
     }
     List<Integer> here =

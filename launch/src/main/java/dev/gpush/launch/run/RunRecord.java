@@ -1,6 +1,7 @@
 package dev.gpush.launch.run;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -34,10 +35,15 @@ public record RunRecord(
 
   /** Its state. */
   public record Progress(
-      RunState state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {
-    /** Progress of a run that starts now. */
+      RunState state,
+      Optional<Integer> exit,
+      Instant started,
+      Optional<Instant> ended,
+      Optional<RunFailure> failure) {
+    /** From now on; nothing has started yet. */
     public static Progress starting(Instant now) {
-      return new Progress(RunState.STARTING, Optional.empty(), now, Optional.empty());
+      return new Progress(
+          RunState.STARTING, Optional.empty(), now, Optional.empty(), Optional.empty());
     }
   }
 
@@ -116,11 +122,18 @@ public record RunRecord(
   }
 
   public RunRecord in(RunState next) {
-    return with(new Progress(next, exit(), progress.started(), progress.ended()));
+    return with(
+        new Progress(next, exit(), progress.started(), progress.ended(), progress.failure()));
   }
 
-  public RunRecord over(RunState next, Optional<Integer> status, Instant at) {
-    return with(new Progress(next, status, progress.started(), Optional.of(at)));
+  /**
+   * At its end.
+   *
+   * @param failure who failed first, where the run failed or was lost
+   */
+  public RunRecord over(
+      RunState next, Optional<Integer> status, Instant at, Optional<RunFailure> failure) {
+    return with(new Progress(next, status, progress.started(), Optional.of(at), failure));
   }
 
   private RunRecord with(Progress next) {
@@ -159,13 +172,21 @@ public record RunRecord(
     return new RunView(
         number,
         session,
-        new RunView.Progress(state().word(), exit(), progress.started(), progress.ended()),
+        new RunView.Progress(
+            state().word(), exit(), progress.started(), progress.ended(), progress.failure()),
         new RunView.Launched(
             words(), ranks(), slots, launched.generation(), launched.mode(), launched.python()),
         launched.header());
   }
 
   public Json.Obj json() {
+    return progress
+        .failure()
+        .map(failure -> plainJson().with("failure", failure.json()))
+        .orElseGet(this::plainJson);
+  }
+
+  private Json.Obj plainJson() {
     return Json.object(
         "version", 1,
         "run", number,
@@ -204,7 +225,8 @@ public record RunRecord(
                 RunState.parse(json.text("state").orElse("")),
                 json.number("exit").map(Math::toIntExact),
                 instant(json, "started").orElse(Instant.EPOCH),
-                instant(json, "ended")),
+                instant(json, "ended"),
+                json.get("failure").filter(Json.Obj.class::isInstance).map(RunFailure::from)),
             parts,
             new Launched(
                 json.number("generation").orElse(0L),

@@ -2,6 +2,7 @@ package dev.gpush.launch.run;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
@@ -10,6 +11,7 @@ import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunEvent;
 import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
 import java.time.Duration;
@@ -29,9 +31,6 @@ import java.util.function.UnaryOperator;
 public final class RunWatch {
   /** How often a run is started again because its port was taken. */
   private static final int AGAIN = 3;
-
-  /** The grace of nodes that must stop because another one's rank failed. */
-  private static final int GRACE_SECONDS = 10;
 
   private final LaunchSite site;
   private final RunHistory history;
@@ -164,7 +163,7 @@ public final class RunWatch {
           && record().state() != RunState.STOPPING) {
         startAgain(relaunch.get());
       } else {
-        finish(ends, parts.stream().map(RunRecord.Part::startMs).toList());
+        finish(ends, parts);
         return;
       }
     }
@@ -182,7 +181,8 @@ public final class RunWatch {
     }
   }
 
-  private void finish(List<NodeEnd> ends, List<Long> startsMs) {
+  private void finish(List<NodeEnd> ends, List<RunRecord.Part> parts) {
+    List<Long> startsMs = parts.stream().map(RunRecord.Part::startMs).toList();
     Optional<Integer> exit =
         ends.stream().anyMatch(NodeEnd::isLost)
             ? Optional.empty()
@@ -191,7 +191,12 @@ public final class RunWatch {
         ends.stream().anyMatch(NodeEnd::isStopped)
             && ends.stream().allMatch(end -> end.isStopped() || !end.end().isFailure());
     RunState state = RunState.ended(exit, isStopped);
-    become(now -> now.over(state, exit, clock.now()));
+    Optional<RunFailure> failure =
+        state == RunState.FAILED || state == RunState.LOST
+            ? new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
+                .failure(node -> calls(node).isLost())
+            : Optional.empty();
+    become(now -> now.over(state, exit, clock.now(), failure));
   }
 
   private List<NodeEnd> watchOnce() throws InterruptedException {
@@ -228,7 +233,9 @@ public final class RunWatch {
 
   private void stopQuietly(int node, String why) {
     try {
-      calls(node).call("run.stop", stop("TERM", Duration.ofSeconds(GRACE_SECONDS), why));
+      // Without a time: the node's own specification has it.
+      calls(node)
+          .call("run.stop", Json.object("run", record().number(), "signal", "TERM", "why", why));
     } catch (GpushException unreachable) {
       // The node cannot be reached; its ranks notice the missing ones themselves.
     } catch (InterruptedException stop) {
@@ -289,7 +296,7 @@ public final class RunWatch {
             onFailure.run();
           }
         }
-        case RunEvent.Stopping(var why) -> isAsked |= why.equals(RunTalk.ASKED);
+        case RunEvent.Stopping(var why, _) -> isAsked |= why.equals(RunTalk.ASKED);
         case RunEvent.Started _,
             RunEvent.Ended _,
             RunEvent.Warned _,

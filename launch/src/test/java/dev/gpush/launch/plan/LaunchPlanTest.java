@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.launch.FakeNode;
 import dev.gpush.launch.journal.NodeEnd;
@@ -61,13 +62,15 @@ final class LaunchPlanTest {
         site,
         infos,
         slots,
-        new LaunchPlan.Payload(
-            words,
-            mode,
-            "exp",
-            Map.of("MINE", "x", "PATH", "/z"),
-            Optional.of(new RunWarning("USR1", Duration.ofMinutes(10)))),
-        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs));
+        words,
+        mode,
+        List.of(PYTHON, PYTHON),
+        outputs,
+        List.of(),
+        "exp",
+        Map.of("MINE", "x", "PATH", "/z"),
+        new RunEnding(
+            Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))), Duration.ofSeconds(30)));
   }
 
   /** Where nodes look for the environment themselves, its variables are theirs to set. */
@@ -86,8 +89,14 @@ final class LaunchPlanTest {
               known.site(),
               known.nodes(),
               known.slots(),
-              known.payload(),
-              new LaunchPlan.Findings(List.of(), List.of(choice, choice), List.of()));
+              known.words(),
+              known.mode(),
+              List.of(),
+              List.of(),
+              List.of(choice, choice),
+              known.folder(),
+              known.environment(),
+              known.ending());
 
       Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
 
@@ -117,7 +126,7 @@ final class LaunchPlanTest {
                  "defaults": {},
                  "nodes": 2, "node_rank": 1, "procs": 1, "first_rank": 2, "world": 3,
                  "master": {"addr": "10.0.0.1", "port": 1234}, "slots": ["4"], "visible": "4",
-                 "outputs": "/b/ws.gpush/outputs/run-7", "stop_grace_s": 10,
+                 "outputs": "/b/ws.gpush/outputs/run-7", "stop_grace_s": 30,
                  "warn": {"signal": "USR1", "before_s": 600}, "about": {"run": 7}}
                 """)
             .entries()
@@ -268,6 +277,7 @@ final class LaunchPlanTest {
                 RunState.RUNNING,
                 Optional.empty(),
                 Instant.parse("2026-11-21T08:00:00Z"),
+                Optional.empty(),
                 Optional.empty()),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
             new RunRecord.Launched(42, "torchrun", "/e/bin/python", "run 3"));
@@ -285,7 +295,19 @@ final class LaunchPlanTest {
     assertEquals(1, history.next());
     history.put(record);
     RunRecord over =
-        record.over(RunState.FAILED, Optional.of(137), Instant.parse("2026-11-21T09:00:00Z"));
+        record.over(
+            RunState.FAILED,
+            Optional.of(137),
+            Instant.parse("2026-11-21T09:00:00Z"),
+            Optional.of(
+                new RunFailure(
+                    2,
+                    new RunFailure.Where(1, "gpu2", true, Optional.of("0")),
+                    Optional.empty(),
+                    Optional.of(9),
+                    Json.object("code", "memory", "scope", "cgroup"),
+                    List.of(0, 3),
+                    List.of(Json.object("node", 1, "host", "gpu2")))));
     history.put(over);
     Files.writeString(folder.resolve("runs/9.json"), "{\"run\": ");
 

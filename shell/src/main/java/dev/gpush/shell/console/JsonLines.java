@@ -29,6 +29,11 @@ public final class JsonLines implements LineFormat {
   }
 
   @Override
+  public boolean isForPeople() {
+    return false;
+  }
+
+  @Override
   public void event(int node, String text, Sink sink) {
     write(sink, Json.object("type", "event", "node", node, "text", Clean.line(text)));
   }

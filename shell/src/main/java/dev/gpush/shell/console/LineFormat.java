@@ -10,6 +10,11 @@ public interface LineFormat {
   /** Writes a line of a rank; -1 is the launcher. */
   void line(int node, int rank, boolean isError, byte[] text, Sink sink);
 
+  /** Whether a person reads it, so that what ranks say alike may be said once. */
+  default boolean isForPeople() {
+    return true;
+  }
+
   /** Writes something that happened to the run. */
   void event(int node, String text, Sink sink);
 }

@@ -51,6 +51,11 @@ public final class OutputPump implements RunOutput, AutoCloseable {
   }
 
   @Override
+  public boolean isForPeople() {
+    return format.isForPeople();
+  }
+
+  @Override
   public void event(int node, String text) {
     if (text.equals(lastEvent)) {
       return; // All nodes tell of the same thing.

@@ -7,6 +7,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
@@ -14,6 +15,7 @@ import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.shell.text.FailureText;
+import dev.gpush.shell.text.RunFailureText;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -83,7 +85,8 @@ public final class Documents {
         "python", text(run.python()),
         "started", moment(run.started()),
         "ended", run.ended().map(Documents::moment),
-        "duration_s", seconds(Duration.between(run.started(), run.ended().orElse(now))));
+        "duration_s", seconds(Duration.between(run.started(), run.ended().orElse(now))),
+        "failure", run.failure().map(Documents::failure));
   }
 
   /**
@@ -147,7 +150,35 @@ public final class Documents {
   /** The last line of {@code logs --json}. */
   public static Json.Obj end(RunView run) {
     return Json.object(
-        "type", "end", "run", run.number(), "state", run.state(), "exit", run.exit());
+        "type",
+        "end",
+        "run",
+        run.number(),
+        "state",
+        run.state(),
+        "exit",
+        run.exit(),
+        "failure",
+        run.failure().map(Documents::failure));
+  }
+
+  /**
+   * Who failed first: {@code text} is the sentence, {@code code} and {@code facts} are for
+   * programs.
+   */
+  private static Json.Obj failure(RunFailure failure) {
+    return Json.object(
+        "rank", failure.rank() < 0 ? Optional.empty() : Optional.of(failure.shownRank()),
+        "node", failure.where().node(),
+        "host", failure.where().host(),
+        "gpu", failure.where().gpu(),
+        "exit", failure.exit(),
+        "signal", failure.signal(),
+        "code", failure.code(),
+        "facts", failure.facts(),
+        "same_ranks", failure.same(),
+        "left", failure.left(),
+        "text", new RunFailureText(failure).line());
   }
 
   public static Json.Obj finding(Sessions.Finding finding) {

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
@@ -48,6 +49,9 @@ public final class FakeRuns implements Runs {
 
   public Optional<Integer> exit = Optional.of(0);
   public Optional<Failure> failure = Optional.empty();
+
+  /** Who failed first, of every run here. */
+  public Optional<RunFailure> verdict = Optional.empty();
 
   /** What the next launch tells of sessions before anything else. */
   public List<LaunchEvent> events = List.of();
@@ -107,7 +111,16 @@ public final class FakeRuns implements Runs {
         now -> {
           throw now;
         });
-    return List.copyOf(all);
+    return all.stream().map(this::judged).toList();
+  }
+
+  private RunView judged(RunView run) {
+    return new RunView(
+        run.number(),
+        run.session(),
+        new RunView.Progress(run.state(), run.exit(), run.started(), run.ended(), verdict),
+        run.launched(),
+        run.header());
   }
 
   @Override
@@ -115,6 +128,7 @@ public final class FakeRuns implements Runs {
     return all.stream()
         .filter(run -> number.isEmpty() || run.number() == number.get())
         .findFirst()
+        .map(this::judged)
         .orElseThrow(
             () ->
                 new GpushException(

@@ -85,7 +85,7 @@ final class LogsTest {
         {"type":"line","node":0,"rank":0,"stream":"out","text":"hi\uFFFD"}
         {"type":"line","node":1,"rank":1,"stream":"err","text":"warning"}
         {"type":"event","node":1,"text":"rank 1 ended with 3"}
-        {"type":"end","run":6,"state":"failed","exit":3}
+        {"type":"end","run":6,"state":"failed","exit":3,"failure":null}
         ? 3
         """);
   }

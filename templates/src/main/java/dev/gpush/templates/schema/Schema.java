@@ -134,9 +134,16 @@ public final class Schema {
               project(
                   "run.warn",
                   new Warning(),
-                  "a signal for the ranks at this time before the lease ends, and when the"
-                      + " scheduler takes the nodes back; sent only to processes that handle it"),
-              unsupported("run.resume", new Text(), "no run is resumed after a lease has ended"),
+                  "a signal to the ranks, so long before the lease's end, and when a scheduler"
+                      + " takes the nodes back; only to processes that handle it"),
+              setting(
+                  "run.grace",
+                  new Span(),
+                  Json.of(3),
+                  "when a rank has failed, the others get SIGTERM and are killed so long after the"
+                      + " failure; more for ranks that save on SIGTERM"),
+              unsupported(
+                  "run.resume", new Text(), "no run is started again when a lease has ended"),
               project(
                   "inherits",
                   new TemplateName(),

@@ -11,6 +11,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
@@ -95,7 +96,12 @@ public final class SessionWork implements AutoCloseable {
             session.entry().python().or(() -> config.text("python")),
             environment,
             path -> sync.whyIgnored(path.toString()),
-            config.text("run.warn").map(RunWarning::parse));
+            new RunEnding(
+                config.text("run.warn").map(RunWarning::parse),
+                config
+                    .number("run.grace")
+                    .map(Duration::ofSeconds)
+                    .orElse(RunEnding.usual().grace())));
     return launcher.launch(request, input, talk);
   }
 

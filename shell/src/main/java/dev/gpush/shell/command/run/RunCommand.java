@@ -171,10 +171,20 @@ public final class RunCommand implements Action.OfWords {
 
   private static int follow(Call call, SessionName session, int run, Set<Integer> shown)
       throws InterruptedException {
-    Optional<Integer> status = FollowedRun.follow(call, session, run, shown);
+    Optional<Integer> status;
+    try {
+      status = FollowedRun.follow(call, session, run, shown);
+    } catch (GpushException lost) {
+      if (lost.failure() instanceof LaunchFailure.Lost) {
+        Verdict.write(call, session, run);
+      }
+      throw lost;
+    }
     if (status.isPresent()) {
+      Verdict.write(call, session, run);
       return status.get();
     }
+    Verdict.write(call, session, run);
     throw new GpushException(new LaunchFailure.Lost(run, 0));
   }
 

@@ -7,7 +7,9 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.session.SessionName;
@@ -210,11 +212,73 @@ final class RunCommandTest {
   }
 
   @Test
+  void theFirstLineAfterAFailedRunSaysWhoWhereAndWhy() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.exit = Optional.of(1);
+    desk.runs.verdict = Optional.of(VERDICT);
+
+    desk.expect(
+        """
+        $ gpush run -q train.py
+        [0] hello
+        2> [1] warning
+        2> gpush: rank 1 (gpu2) failed first: KeyError: 'lr' (train.py:9); rank 0 the same
+        ? 1
+        $ gpush logs 7
+        2> gpush: rank 1 (gpu2) failed first: KeyError: 'lr' (train.py:9); rank 0 the same
+        [0] hello
+        2> [1] warning
+        ? 1
+        """);
+  }
+
+  @Test
+  void aLostRunNamesTheNodeBeforeAllElse() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.exit = Optional.empty();
+    desk.runs.verdict =
+        Optional.of(
+            new RunFailure(
+                -1,
+                VERDICT.where(),
+                Optional.empty(),
+                Optional.empty(),
+                Json.object("code", "node-lost", "what", "node"),
+                List.of(),
+                List.of()));
+
+    desk.expect(
+        """
+        $ gpush run -q train.py
+        [0] hello
+        2> [1] warning
+        2> gpush: node 1 (gpu2) was lost, and the run with it
+        2> gpush: run 7 was lost on node 0
+        2>   because its supervisor ended without a result: it was killed, or the machine restarted
+        2>   try: gpush logs 7
+        ? 255
+        """);
+  }
+
+  private static final RunFailure VERDICT =
+      new RunFailure(
+          1,
+          new RunFailure.Where(1, "gpu2", true, Optional.empty()),
+          Optional.of(1),
+          Optional.empty(),
+          (Json.Obj)
+              Json.parse(
+                  "{\"code\": \"exception\", \"type\": \"KeyError\", \"message\": \"'lr'\","
+                      + " \"frame\": {\"file\": \"train.py\", \"line\": 9}}"),
+          List.of(0),
+          List.of());
+
+  @Test
   void whatAllNodesTellIsSaidOnce() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
     desk.runs.output =
         output -> {
-          output.event(0, "rank 1 ended with status 42");
+          output.event(0, "rank 1 failed: the others have 30s to end");
           output.event(0, "stopping");
           output.event(1, "stopping");
         };
@@ -222,7 +286,7 @@ final class RunCommandTest {
     desk.expect(
         """
         $ gpush run -q train.py
-        2> gpush: rank 1 ended with status 42
+        2> gpush: rank 1 failed: the others have 30s to end
         2> gpush: stopping
         """);
   }
