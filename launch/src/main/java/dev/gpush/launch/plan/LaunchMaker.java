@@ -226,14 +226,16 @@ public final class LaunchMaker {
         site,
         nodes,
         slots,
-        wish.parsed(),
-        decided.mode(),
-        facts,
-        outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
-        activated,
-        wish.relative(),
-        wish.input().environment(),
-        wish.input().ending());
+        new LaunchPlan.Payload(
+            run.parsed(),
+            decided.mode(),
+            run.place().relative(),
+            run.input().environment(),
+            run.input().ending()),
+        new LaunchPlan.Findings(
+            facts,
+            activated,
+            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts)));
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {

@@ -21,18 +21,11 @@ import java.util.stream.Collectors;
  * @param slots what each of them claims
  */
 public record LaunchPlan(
-    LaunchSite site,
-    List<NodeInfo> nodes,
-    SlotPlan slots,
-    RunWords words,
-    Mode mode,
-    List<PythonFacts> pythons,
-    List<String> outputs,
-    List<PythonChoice> activated,
-    String folder,
-    Map<String, String> environment,
-    RunEnding ending) {
-  /** So much of the session's id tells its outputs from those of another one of its name. */
+    LaunchSite site, List<NodeInfo> nodes, SlotPlan slots, Payload payload, Findings findings) {
+  /**
+   * This much of the session's id distinguishes its outputs from those of another session with its
+   * name.
+   */
   private static final int SHORT_ID = 6;
 
   private static final String LOOPBACK = "127.0.0.1";
@@ -47,7 +40,7 @@ public record LaunchPlan(
       Mode mode,
       String folder,
       Map<String, String> environment,
-      Optional<RunWarning> warning) {
+      RunEnding ending) {
     public Payload {
       environment = Map.copyOf(environment);
     }
@@ -158,8 +151,8 @@ public record LaunchPlan(
     // On a node that was requested without GPUs none may be used, even if the machine has some.
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
-    fields.put("stop_grace_s", ending.grace().toSeconds());
-    ending.warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
+    fields.put("stop_grace_s", payload.ending().grace().toSeconds());
+    payload.ending().warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
   }
 

@@ -62,15 +62,13 @@ final class LaunchPlanTest {
         site,
         infos,
         slots,
-        words,
-        mode,
-        List.of(PYTHON, PYTHON),
-        outputs,
-        List.of(),
-        "exp",
-        Map.of("MINE", "x", "PATH", "/z"),
-        new RunEnding(
-            Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))), Duration.ofSeconds(30)));
+        new LaunchPlan.Payload(
+            words,
+            mode,
+            "exp",
+            Map.of("MINE", "x", "PATH", "/z"),
+            new RunEnding(Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))), Duration.ofSeconds(30))),
+        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs));
   }
 
   /** Where nodes look for the environment themselves, its variables are theirs to set. */
@@ -89,14 +87,8 @@ final class LaunchPlanTest {
               known.site(),
               known.nodes(),
               known.slots(),
-              known.words(),
-              known.mode(),
-              List.of(),
-              List.of(),
-              List.of(choice, choice),
-              known.folder(),
-              known.environment(),
-              known.ending());
+              known.payload(),
+              new LaunchPlan.Findings(List.of(), List.of(choice, choice), List.of()));
 
       Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
 

@@ -134,16 +134,15 @@ public final class Schema {
               project(
                   "run.warn",
                   new Warning(),
-                  "a signal to the ranks, so long before the lease's end, and when a scheduler"
-                      + " takes the nodes back; only to processes that handle it"),
+                  "a signal for the ranks at this time before the lease ends, and when the"
+                      + " scheduler takes the nodes back; sent only to processes that handle it"),
               setting(
                   "run.grace",
                   new Span(),
                   Json.of(3),
-                  "when a rank has failed, the others get SIGTERM and are killed so long after the"
-                      + " failure; more for ranks that save on SIGTERM"),
-              unsupported(
-                  "run.resume", new Text(), "no run is started again when a lease has ended"),
+                  "after a rank fails, the others get SIGTERM, and they are killed this long after"
+                      + " the failure; longer for ranks that save a checkpoint on SIGTERM"),
+              unsupported("run.resume", new Text(), "no run is resumed after a lease has ended"),
               project(
                   "inherits",
                   new TemplateName(),

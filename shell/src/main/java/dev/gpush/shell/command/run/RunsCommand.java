@@ -8,8 +8,8 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
+import dev.gpush.shell.text.Clean;
 import dev.gpush.shell.text.RunFailureText;
-import dev.gpush.shell.text.ShellWords;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,6 +71,6 @@ public final class RunsCommand implements Action {
             DurationText.coarse(Duration.between(run.started(), call.now())) + " ago",
             DurationText.of(Duration.between(run.started(), run.ended().orElse(call.now()))),
             "G" + run.generation(),
-            ShellWords.join(run.words())));
+            Clean.command(run.words())));
   }
 }
