@@ -36,11 +36,7 @@ public record LaunchPlan(
    * @param folder relative to the workspace's root
    */
   public record Payload(
-      RunWords words,
-      Mode mode,
-      String folder,
-      Map<String, String> environment,
-      RunEnding ending) {
+      RunWords words, Mode mode, String folder, Map<String, String> environment, RunEnding ending) {
     public Payload {
       environment = Map.copyOf(environment);
     }

@@ -67,7 +67,9 @@ final class LaunchPlanTest {
             mode,
             "exp",
             Map.of("MINE", "x", "PATH", "/z"),
-            new RunEnding(Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))), Duration.ofSeconds(30))),
+            new RunEnding(
+                Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))),
+                Duration.ofSeconds(30))),
         new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs));
   }
 
