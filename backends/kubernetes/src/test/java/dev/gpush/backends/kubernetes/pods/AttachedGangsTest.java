@@ -133,8 +133,8 @@ final class AttachedGangsTest {
 
       assertEquals(
           "there is no pod of job/other in " + place.namespace(), none(place, "job/other"));
-      assertTrue(none(place, "cronjob/train").contains("is no name of pods"));
-      assertTrue(none(place, "job/../secrets").contains("is no name of pods"));
+      assertTrue(none(place, "cronjob/train").contains("is not a name of pods"));
+      assertTrue(none(place, "job/../secrets").contains("is not a name of pods"));
       Gang own = place.backend().reserve(place.request(1, BackendContract.LONG));
       assertTrue(none(place, PodTag.selector(own.id())).contains("is gpush's own"));
       place.backend().release(own, BackendContract.LIMIT);
@@ -161,7 +161,7 @@ final class AttachedGangsTest {
               BackendFailure.ReserveFailed.class,
               assertThrows(GpushException.class, () -> place.backend().reserve(request)).failure());
 
-      assertTrue(failure.reason().contains("no Python 3.6"), failure::reason);
+      assertTrue(failure.reason().contains("there is no Python that the agent can use"), failure::reason);
       String train = place.kubectl("get", "pods", "-l", "job-name=train", "-o", "name");
       String left = place.kubectl("exec", train, "--", "ps", "-ef");
       assertFalse(left.contains("python"), left);
