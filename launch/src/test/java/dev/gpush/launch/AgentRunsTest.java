@@ -54,6 +54,7 @@ final class AgentRunsTest {
             1,
             Optional.of("python3"),
             Map.of("FROM", "client"),
+            Map.of(),
             _ -> Optional.empty(),
             Optional.empty()),
         talk);

@@ -34,7 +34,8 @@ final class TorchRunsTest {
     RunRequest request = Asked.by(chosen, Asked.run(gang.project(), words));
     return launcher.launch(
         request,
-        new LaunchInput(3, Optional.empty(), Map.of(), _ -> Optional.empty(), Optional.empty()),
+        new LaunchInput(
+            3, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), Optional.empty()),
         talk);
   }
 

@@ -67,7 +67,7 @@ final class LaunchPlanTest {
             "exp",
             Map.of("MINE", "x", "PATH", "/z"),
             Optional.of(new RunWarning("USR1", Duration.ofMinutes(10)))),
-        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs));
+        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs, Optional.empty()));
   }
 
   /** Where nodes look for the environment themselves, its variables are theirs to set. */
@@ -87,7 +87,8 @@ final class LaunchPlanTest {
               known.nodes(),
               known.slots(),
               known.payload(),
-              new LaunchPlan.Findings(List.of(), List.of(choice, choice), List.of()));
+              new LaunchPlan.Findings(
+                  List.of(), List.of(choice, choice), List.of(), Optional.empty()));
 
       Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
 
@@ -270,7 +271,8 @@ final class LaunchPlanTest {
                 Instant.parse("2026-11-21T08:00:00Z"),
                 Optional.empty()),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
-            new RunRecord.Launched(42, "torchrun", "/e/bin/python", "run 3"));
+            new RunRecord.Launched(
+                42, "torchrun", "/e/bin/python", "run 3", RunRecord.Given.NOTHING));
     // Runs outlive an upgrade, so what is kept of them keeps its form.
     String form =
         """
