@@ -40,7 +40,7 @@ final class HolderFile implements AutoCloseable {
   }
 
   /**
-   * @param text for users, such as {@code ann@laptop:/home/ann/.gpush}
+   * @param words for users, such as {@code ann@laptop:/home/ann/.gpush}
    * @param machine as {@link MachineId} has it
    */
   static HolderFile take(Home home, String words, String machine, RandomGenerator random)

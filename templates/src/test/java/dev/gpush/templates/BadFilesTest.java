@@ -82,7 +82,7 @@ final class BadFilesTest {
           backends: [locl] | 1:12 backends: no backend locl is configured in config.yaml, did you mean local?
           backends: [local, local] | 1:19 backends: local is listed twice
           backends: [Local] | 1:12 backends: must be the name of a backend: a-z, 0-9 and '-', at most 32
-          backends: {hpc: {kind: slurm}} | 1:11 backends: must be a list of backend names, such as [hpc, local]; what they are is written in config.yaml
+          backends: {hpc: {kind: slurm}} | 1:11 backends: must be a list of backend names, such as [hpc, local]; backends are defined in config.yaml
           defaults: {nodes: 2} | 1:1 defaults: belongs in config.yaml, not in gpush.yaml
           inherits: helo | 1:11 inherits: there is no template helo; gpush templates lists them, did you mean hello?
           inherits: ../x | 1:11 inherits: must be the name of a template: a-z, 0-9 and '-', at most 32, not ../x
@@ -91,9 +91,9 @@ final class BadFilesTest {
           - nodes | 1:1 must be keys with values, such as nodes: 2
           nodes | 1:1 must be keys with values, such as nodes: 2
           ? [a]⏎: b | 1:3 a key must be a word
-          nodes: !!int 2 | 1:8 nodes: tags such as !!int are not used here
-          nodes: *n | 1:8 nodes: refers to what is not above it
-          nodes: 1⏎---⏎nodes: 2 | 2:1 a second document begins; one file holds one
+          nodes: !!int 2 | 1:8 nodes: tags such as !!int are not supported
+          nodes: *n | 1:8 nodes: refers to an anchor that is not defined above it
+          nodes: 1⏎---⏎nodes: 2 | 2:1 a second document starts; a file has only one
           lease:⏎→for: 1h | 2:1 a tab; YAML is indented with spaces
           nodes: 1⏎ gpus: 2 | 2:6 is not YAML: mapping values are not allowed here
           nodes: [1 | 1:10 is not YAML: expected ',' or ']', but got <stream end>

@@ -172,7 +172,7 @@ class LostGatewayTest {
       Captured answer = client().capture(List.of("ps"));
 
       served.join();
-      boolean isOwnFailure = answer.err().contains("gpush: the gateway was lost while the command");
+      boolean isOwnFailure = answer.err().contains("gpush: the gateway ended during the command");
       assertEquals(
           isOwnFailure ? 3 : exit(said),
           answer.status(),

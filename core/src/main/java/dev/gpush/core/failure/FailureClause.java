@@ -131,8 +131,7 @@ public final class FailureClause {
           backend + " cannot be used: " + reason;
       case BackendFailure.ReserveFailed(var backend, var reason) ->
           backend + " could not provide the nodes: " + reason;
-      case BackendFailure.NoAnswer(var backend, var waited) ->
-          backend + " did not answer within " + waited.toSeconds() + "s";
+      case BackendFailure.NoAnswer(var backend, _) -> backend + " did not answer in time";
       case BackendFailure.Nowhere(var refusals) ->
           refusals.isEmpty()
               ? "no backend can grant this"

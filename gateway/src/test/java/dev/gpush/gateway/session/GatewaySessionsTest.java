@@ -539,7 +539,7 @@ final class GatewaySessionsTest {
     until(
         "it is degraded", () -> SessionRig.states(gateway).equals(List.of(SessionState.DEGRADED)));
     SessionView seen = sessions.list().getFirst();
-    assertTrue(seen.detail().startsWith("node 0 link"), seen.detail());
+    assertTrue(seen.detail().startsWith("node 0 connection"), seen.detail());
     assertEquals("warn", finding("session devbox").status());
     // The site says that the gang exists: silence is unknown, never dead.
     assertEquals(SessionState.READY, recorded());

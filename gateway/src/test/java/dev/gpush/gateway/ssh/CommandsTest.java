@@ -232,7 +232,7 @@ class CommandsTest {
             "",
             """
             gpush: node 1 of devbox cannot be reached
-              because cut for 40 s
+              because it has no link; the session is cut for 40 s
               try: gpush nodes -s devbox
             """),
         TextResult.of(result));

@@ -20,21 +20,21 @@ final class OtherFolderTest {
         """
         $ gpush down
         2> gpush: this needs your answer, and there is no terminal to ask on
-        2>   because the question is: give back big, which is of ~/other?
+        2>   because the question is: give back big, which belongs to ~/other?
         2>   try: gpush down -s big
         ? 2
         $ gpush down --yes
         2> gpush: this needs your answer, and there is no terminal to ask on
-        2>   because the question is: give back big, which is of ~/other?
+        2>   because the question is: give back big, which belongs to ~/other?
         2>   try: gpush down -s big --yes
         ? 2
         """);
     desk.expect(
         """
         $ gpush down
-        ?> give back big, which is of ~/other? [y/N] n
+        ?> give back big, which belongs to ~/other? [y/N] n
         2> gpush: stopped; nothing was changed
-        2>   because you answered no to: give back big, which is of ~/other?
+        2>   because you answered no to: give back big, which belongs to ~/other?
         2>   try: gpush down
         ? 2
         """,
@@ -55,14 +55,14 @@ final class OtherFolderTest {
         """
         $ gpush stop 7 --yes
         2> gpush: this needs your answer, and there is no terminal to ask on
-        2>   because the question is: stop run 7 of big, which is of ~/other?
+        2>   because the question is: stop run 7 of big, which belongs to ~/other?
         2>   try: gpush stop -s big 7 --yes
         ? 2
         """);
     desk.expect(
         """
         $ gpush stop
-        ?> stop the run of big, which is of ~/other? [y/N] y
+        ?> stop the run of big, which belongs to ~/other? [y/N] y
         2> run 7 is stopped (130)
         $ gpush stop 7 -s big
         2> run 7 is stopped (130)

@@ -100,7 +100,7 @@ final class AdoptionTest {
 
       until(
           "the first one looks on",
-          () -> laptop.sessions().list().getFirst().detail().startsWith("held by me@desk; this"));
+          () -> laptop.sessions().list().getFirst().detail().startsWith("held by me@desk; gpush up"));
       next.close();
       SessionService again = rig.gateway(rig.path("desk"), "me@desk");
       again.recover();

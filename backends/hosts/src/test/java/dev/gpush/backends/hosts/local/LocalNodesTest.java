@@ -20,6 +20,7 @@ import dev.gpush.core.config.BackendConfig;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.BackendFailure;
 import dev.gpush.core.failure.Failure;
+import dev.gpush.core.failure.FailureClause;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.GangId;
@@ -137,8 +138,7 @@ final class LocalNodesTest {
       assertEquals(List.of(), nothing.release(unknown, BackendContract.LIMIT));
       Files.createDirectories(folder.resolve("home/nodes").resolve(id.text()));
       assertEquals(
-          new BackendFailure.NotReleased(
-              "local", id.text(), "no Python there that the agent could use"),
+          new BackendFailure.NotReleased("local", id.text(), FailureClause.of(failure)),
           assertThrows(GpushException.class, () -> nothing.release(unknown, BackendContract.LIMIT))
               .failure());
     }

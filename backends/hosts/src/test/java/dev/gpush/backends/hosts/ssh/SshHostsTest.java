@@ -132,7 +132,7 @@ final class SshHostsTest {
               () -> place.backend().plan(place.request(2, "0", BackendContract.LONG)));
 
       assertInstanceOf(MachineFailure.NeedsYou.class, refused.failure());
-      assertTrue(place.backend().describe().endsWith("; mfa needs you: gpush login rack"));
+      assertTrue(place.backend().describe().endsWith("; mfa needs you to log in: gpush login rack"));
     }
   }
 
