@@ -17,11 +17,35 @@ MODES = ("ranks", "torchrun", "command")
 MAX_PROCS = 1024
 SIGNALS = ("INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2")
 LONGEST_WARNING = 31 * 86400
+SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")        # providers write for bash
+SHELL_OWN = ("UID", "EUID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO", "_")        # bash lets nobody set them
 SYSTEM_TMP = ["/tmp", "/var/tmp", "/dev/shm"]
 # Each rank of torchrun goes through this: its output goes to its own pipes, then it becomes the program.
 REDIRECT = ('d=$GPUSH_RUN_TMP TMPDIR=$GPUSH_RUN_TMP/$LOCAL_RANK; unset GPUSH_RUN_TMP; export TMPDIR; '
             '[ ! -p "$d/ranks" ] || echo "$LOCAL_RANK $$" >"$d/ranks"; '
             'exec "$@" >"$d/$LOCAL_RANK.out" 2>"$d/$LOCAL_RANK.err"')
+# A rank's process begins as this shell where the provider's scripts are read first: arguments are how many scripts, how many
+# names that keep their values, these, and the program. Values are never arguments: all users can see those.
+SOURCE = r"""
+gpush_scripts=$1 gpush_keep=$2 gpush_paths= gpush_names=; shift 2
+for gpush_path do
+    [ "$gpush_scripts" -gt 0 ] || break
+    gpush_scripts=$((gpush_scripts - 1)); shift
+    gpush_paths="$gpush_paths $gpush_path"
+done
+for gpush_name do
+    [ "$gpush_keep" -gt 0 ] || break
+    gpush_keep=$((gpush_keep - 1)); shift
+    gpush_names="$gpush_names $gpush_name"
+    eval "gpush_was_$gpush_name=\$$gpush_name"
+done
+for gpush_path in $gpush_paths; do
+    NCCL_LIB_DIR=${NCCL_LIB_DIR:-${gpush_path%/*}}      # TCPXO's script asks for it
+    if [ -r "$gpush_path" ]; then . "$gpush_path"; else echo "gpush: cannot read $gpush_path" >&2; fi
+done
+for gpush_name in $gpush_names; do eval "export $gpush_name=\"\$gpush_was_$gpush_name\""; done
+exec "$@"
+"""
 # What torchrun reports at its end; the second is logged when the first cannot be found.
 ROOT_CAUSE = re.compile(rb"Root Cause \(first observed failure\):\s*\[\d+\]:(.*?)(?:\n=====|\Z)", re.DOTALL)
 CAUSE_RANK = re.compile(rb"\(local_rank: (\d+)\)")
@@ -29,6 +53,9 @@ CAUSE_WORLD_RANK = re.compile(rb"rank\s*: (\d+) \(local_rank")
 CAUSE_PID = re.compile(rb"exitcode\s*: -?\d+ \(pid: (\d+)\)")
 CAUSE_EXIT = re.compile(rb"exitcode\s*: (-?\d+)")
 LOGGED = re.compile(rb"failed \(exitcode: (-?\d+)\) local_rank: (\d+)")
+# Of a script and of a variable, as a shell takes them without quotes.
+PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./+-]+\Z")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 IN_USE = re.compile(rb"EADDRINUSE|[Aa]ddress already in use")
 
 
@@ -86,6 +113,11 @@ def check(spec):
     warn = spec.get("warn")
     need("warn", warn is None or (isinstance(warn, dict) and warn.get("signal") in SIGNALS
                                   and isinstance(warn.get("before_s"), (int, float)) and 0 < warn["before_s"] <= LONGEST_WARNING))
+    source = spec.get("source")
+    need("source", source is None or (isinstance(source, dict) and words(source.get("paths"))
+                                      and all(PLAIN_PATH.match(path) for path in source["paths"])
+                                      and isinstance(source.get("keep") or [], list)
+                                      and all(isinstance(name, str) and NAME.match(name) for name in source.get("keep") or [])))
     need("activate", spec.get("activate") is None or words(spec["activate"]))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
 
@@ -178,7 +210,7 @@ def processes_of(spec, common, tmp):
     if spec["mode"] == "torchrun":
         env = {name: text for name, text in common.items() if name not in ("WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK")}
         env.update(TMPDIR=tmp, GPUSH_RUN_TMP=tmp)
-        return [Rank(journal.LAUNCHER, 0, torchrun(spec), env)]
+        return [Rank(journal.LAUNCHER, 0, sourced(spec, env, torchrun(spec)), env)]
     ranks = []
     for local in range(spec.get("procs", 1)):
         number = spec["first_rank"] + local
@@ -187,8 +219,18 @@ def processes_of(spec, common, tmp):
             argv = [spec["python"], "-u"] + spec["program"]
         else:
             argv = spec["argv"] if spec.get("argv") is not None else ["/bin/sh", "-c", spec["command"]]
-        ranks.append(Rank(number, local, argv, env))
+        ranks.append(Rank(number, local, sourced(spec, env, argv), env))
     return ranks
+
+
+def sourced(spec, env, argv):
+    """The same program, after a shell has read the provider's scripts. What `keep` names and is set keeps its value."""
+    source = spec.get("source")
+    if not source:
+        return argv
+    kept = [name for name in source.get("keep") or [] if name in env and name not in SHELL_OWN]
+    shell = next((path for path in SHELLS if os.access(path, os.X_OK)), SHELLS[-1])
+    return [shell, "-c", SOURCE, "sh", str(len(source["paths"])), str(len(kept))] + source["paths"] + kept + argv
 
 
 def torchrun(spec):

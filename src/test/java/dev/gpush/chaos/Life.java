@@ -13,6 +13,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.sync.git.GitPlaces;
@@ -101,6 +102,7 @@ final class Life implements AutoCloseable {
                 home),
             new Only(backend),
             new YamlConfigs(home, home.resolve("no-site.yaml")),
+            new FabricPlanner(List::of),
             agent,
             GitPlaces.of(Map.of("HOME", home.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
             new SessionTiming(

@@ -88,12 +88,14 @@ final class Wiring implements AutoCloseable {
     var machines = new Machines(host, agent, words, timing.link(), tasks, clock, random);
     var backends =
         new ConfiguredBackends(configs, host, agent, transports, machines, clock, random, tasks);
+    var plans = new FabricPlanner(new YamlRecipes(SITE));
     var sshBox = new SshBox();
     var sessions =
         new SessionService(
             identity,
             backends,
             configs,
+            plans,
             agent,
             GitPlaces.of(environment),
             timing,
@@ -118,7 +120,7 @@ final class Wiring implements AutoCloseable {
             configs,
             backends,
             new SbatchScripts(),
-            new FabricPlanner(new YamlRecipes(SITE)),
+            plans,
             new Services.GatewayProcess(
                 process,
                 ssh.access(),

@@ -1,9 +1,13 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
@@ -11,6 +15,8 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
+import dev.gpush.launch.fabric.session.RunFabrics;
+import dev.gpush.launch.fabric.session.SessionFacts;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
@@ -23,6 +29,7 @@ import dev.gpush.launch.plan.Scripts;
 import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.python.OutputFolders;
 import dev.gpush.launch.python.Pythons;
+import dev.gpush.launch.run.RunComparison;
 import dev.gpush.launch.run.RunFollower;
 import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunRecord;
@@ -59,6 +66,7 @@ public final class Launcher implements AutoCloseable {
   private final Tasks tasks;
   private final RunHistory history;
   private final LaunchMaker maker;
+  private final RunFabrics fabrics;
   private final RunFollower follower;
   private final Map<Integer, RunWatch> watches = new ConcurrentHashMap<>();
 
@@ -68,15 +76,18 @@ public final class Launcher implements AutoCloseable {
   private final Object ends = new Object();
 
   /**
+   * @param plans of the network of runs
    * @param tasks its watchers are a group in it and end with {@link #close}; the runs continue
    */
-  public Launcher(LaunchSite site, Clock clock, Tasks tasks) {
+  public Launcher(LaunchSite site, FabricPlans plans, Clock clock, Tasks tasks) {
     this.site = site;
     this.clock = clock;
     this.tasks = tasks.group("runs-" + site.name());
     this.history = new RunHistory(site.history());
+    this.fabrics = new RunFabrics(site, new SessionFacts(site, clock, this.tasks), plans);
     this.maker =
-        new LaunchMaker(site, new Pythons(site, this.tasks), new OutputFolders(site, this.tasks));
+        new LaunchMaker(
+            site, new Pythons(site, this.tasks), new OutputFolders(site, this.tasks), this.fabrics);
     this.follower = new RunFollower(site, this.tasks);
   }
 
@@ -110,6 +121,18 @@ public final class Launcher implements AutoCloseable {
     } finally {
       launching.unlock();
     }
+    fabrics.prepare();
+  }
+
+  /**
+   * The plan that ranks on all nodes would get now.
+   *
+   * @param environment variables over those of the input
+   */
+  public FabricPlan plan(
+      RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
+      throws InterruptedException {
+    return maker.look(command, input, environment);
   }
 
   private void adopt(Json run) {
@@ -131,37 +154,38 @@ public final class Launcher implements AutoCloseable {
     LaunchMaker.ResolvedRun run = maker.resolve(request, input, last(request));
     LaunchMaker.Decided decided = maker.decide(run, talk);
     try {
-      return launchNow(run, decided);
+      return launchNow(run, decided, talk);
     } catch (GpushException full) {
       if (!run.isQueued()
           || !(full.failure() instanceof LaunchFailure.NoFreeSlots(_, var holders))) {
         throw full;
       }
       try (Talk.Step _ = talk.step("waiting for " + String.join(", ", holders))) {
-        return launchWhenFree(run, decided);
+        return launchWhenFree(run, decided, talk);
       }
     }
   }
 
-  private RunView launchNow(LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided)
+  private RunView launchNow(LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided, Talk talk)
       throws InterruptedException {
     launching.lockInterruptibly();
     try {
       SlotPlan slots = SlotPlan.of(maker.infos(), run.ask(), busy());
-      return start(maker.plan(run, decided, slots), run).view();
+      return start(maker.plan(run, decided, slots, talk), run).view();
     } finally {
       launching.unlock();
     }
   }
 
-  private RunView launchWhenFree(LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided)
+  private RunView launchWhenFree(
+      LaunchMaker.ResolvedRun run, LaunchMaker.Decided decided, Talk talk)
       throws InterruptedException {
     while (true) {
       synchronized (ends) {
         ends.wait(LOOK_AGAIN.toMillis());
       }
       try {
-        return launchNow(run, decided);
+        return launchNow(run, decided, talk);
       } catch (GpushException full) {
         if (!(full.failure() instanceof LaunchFailure.NoFreeSlots)) {
           throw full;
@@ -237,7 +261,7 @@ public final class Launcher implements AutoCloseable {
   private RunRecord start(LaunchPlan plan, RunRecord record) throws InterruptedException {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
-    Json.Obj about = record.in(RunState.RUNNING).json();
+    Json.Obj about = record.in(RunState.RUNNING).about();
     var start =
         new RunStart(
             nodes, record.number(), port -> plan.specs(record.number(), port, about), clock, tasks);
@@ -295,6 +319,11 @@ public final class Launcher implements AutoCloseable {
   /** The newest first. */
   public List<RunView> list() {
     return history.list().stream().map(RunRecord::view).toList();
+  }
+
+  /** What differed between two runs, from their records. */
+  public List<RunDifference> differences(int first, int second) {
+    return RunComparison.of(record(Optional.of(first)), record(Optional.of(second)));
   }
 
   /** By number, or the newest when empty. */

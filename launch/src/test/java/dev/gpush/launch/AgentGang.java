@@ -1,14 +1,17 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.fabric.Recipe;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.LinkNode;
+import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
 import dev.gpush.link.LinkTiming;
@@ -17,10 +20,12 @@ import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.fake.ChildPipe;
 import dev.gpush.testkit.fake.Interpreters;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
@@ -38,9 +43,27 @@ final class AgentGang implements AutoCloseable {
   private final String gang = hex();
   private final List<Link> links = new ArrayList<>();
 
+  /** Below it each node has its recorded tree; empty: they are as this machine is. */
+  private final Optional<Path> trees;
+
+  private final String network;
+
   AgentGang(int nodes, List<String> slots) throws IOException, InterruptedException {
+    this(nodes, slots, Optional.empty(), "");
+  }
+
+  /**
+   * Agents that tell of the network of another gang.
+   *
+   * @param trees a folder with one folder for each node, named by its number
+   * @param network what the nodes' addresses begin with
+   */
+  AgentGang(int nodes, List<String> slots, Optional<Path> trees, String network)
+      throws IOException, InterruptedException {
     this.nodes = nodes;
     this.slots = slots;
+    this.trees = trees;
+    this.network = network;
     // Short, because a socket's path has at most 107 bytes.
     folder =
         Files.createTempDirectory(
@@ -91,7 +114,12 @@ final class AgentGang implements AutoCloseable {
 
   private NodeInfo info(int node) {
     String workspace = folder.resolve("n" + node).resolve("project").toString();
-    return new NodeInfo(node, "here", "127.0.0.1", slots, "", 2, workspace);
+    String address = trees.isPresent() ? network + (node + 1) : "127.0.0.1";
+    return new NodeInfo(node, "here", address, slots, "", 2, workspace);
+  }
+
+  Path history() {
+    return folder.resolve("history");
   }
 
   Path project() {
@@ -115,21 +143,56 @@ final class AgentGang implements AutoCloseable {
   }
 
   Launcher launcher() {
+    return launcher(List.of());
+  }
+
+  Launcher launcher(List<Recipe> recipes) {
     var reached = new ArrayList<LaunchNode>();
     for (int node = 0; node < nodes; node++) {
       NodeInfo info = info(node);
-      reached.add(new LaunchNode(() -> info, new LinkNode(links.get(node), () -> false, tasks)));
+      reached.add(new LaunchNode(() -> info, calls(node)));
     }
     var site =
         new LaunchSite(
             new SessionName("devbox"),
             "0123456789",
             project(),
-            true,
+            trees.isEmpty(),
             reached,
             folder.resolve("history"),
             Optional.empty());
-    return new Launcher(site, Clock.system(), tasks);
+    return new Launcher(site, new FabricPlanner(() -> recipes), Clock.system(), tasks);
+  }
+
+  private NodeCalls calls(int node) {
+    var real = new LinkNode(links.get(node), () -> false, tasks);
+    return trees
+        .<NodeCalls>map(all -> new OnTree(real, all.resolve("" + node).toString()))
+        .orElse(real);
+  }
+
+  /** A node that reads a recorded tree when it is asked for the facts of its network. */
+  private record OnTree(NodeCalls real, String root) implements NodeCalls {
+    @Override
+    public boolean can(String capability) {
+      return real.can(capability);
+    }
+
+    @Override
+    public Json call(String method, Json.Obj params) throws InterruptedException {
+      return real.call(method, method.equals("fabric.facts") ? params.with("root", root) : params);
+    }
+
+    @Override
+    public InputStream follow(Json.Obj arguments) throws IOException, InterruptedException {
+      return real.follow(arguments);
+    }
+
+    @Override
+    public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
+        throws IOException, InterruptedException {
+      return real.ask(arguments, environment, limit);
+    }
   }
 
   private Json.Obj header(int node, String mode, Json.Obj control) {

@@ -11,6 +11,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Task;
 import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,8 +56,9 @@ final class AgentRunsTest {
             1,
             Optional.of("python3"),
             Map.of("FROM", "client"),
+            Map.of(),
             _ -> Optional.empty(),
-            Optional.empty()),
+            RunEnding.usual()),
         talk);
   }
 

@@ -29,6 +29,7 @@ public final class FakeNode implements NodeCalls {
   private String python =
       "gpush-python {\"executable\": \"/usr/bin/python3\", \"version\": \"3.11.2\"}";
   private String user = "/home/me\nme\n";
+  private Optional<Json> facts = Optional.empty();
   private int nextPort = 2000;
   private boolean canAll;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
@@ -61,6 +62,13 @@ public final class FakeNode implements NodeCalls {
   void breakStreams(Reader reader, Break... these) {
     synchronized (lock) {
       breaks.put(reader, new ArrayDeque<>(List.of(these)));
+    }
+  }
+
+  /** What it says of its network from now on; before, it refuses to say. */
+  void facts(Json said) {
+    synchronized (lock) {
+      facts = Optional.of(said);
     }
   }
 
@@ -155,6 +163,7 @@ public final class FakeNode implements NodeCalls {
       int run = params.number("run").map(Math::toIntExact).orElse(0);
       lock.notifyAll();
       return switch (method) {
+        case "fabric.facts" -> facts(method, params);
         case "ports" -> Json.object("ports", List.of(nextPort++));
         case "run.list" -> Json.array(runs.descendingKeySet().stream().map(this::view).toList());
         case "run.status" -> view(known(run));
@@ -163,6 +172,11 @@ public final class FakeNode implements NodeCalls {
         default -> throw refused(method, "unknown-method");
       };
     }
+  }
+
+  private Json facts(String method, Json params) {
+    calls.add("facts " + params.texts("peers"));
+    return facts.orElseThrow(() -> refused(method, "internal"));
   }
 
   private int known(int run) {

@@ -19,10 +19,12 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -44,6 +46,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class LauncherTest {
   private static final String OK =
       "{\"exit\": 0, \"signal\": null, \"first\": null, \"stopped\": false}";
+  private static final String OLD =
+      "nodes 0, 1: an older agent, which does not tell the network; nothing is set, and NCCL"
+          + " chooses";
   private static final String TORCH =
       "gpush-python {\"executable\": \"/e/bin/python\", \"version\": \"3.11.2\", \"torch\":"
           + " \"2.8.0\", \"packages\": [\"torch-2.8.0\"]}";
@@ -89,7 +94,7 @@ final class LauncherTest {
             reached,
             folder.resolve("history"),
             outputs);
-    return new Launcher(site, Clock.system(), tasks);
+    return new Launcher(site, new FabricPlanner(List::of), Clock.system(), tasks);
   }
 
   private RunRequest request(String... words) {
@@ -105,11 +110,12 @@ final class LauncherTest {
         42,
         Optional.empty(),
         Map.of(),
+        Map.of(),
         path ->
             path.toString().equals("train.py")
                 ? Optional.of("*.py (.gitignore:1)")
                 : Optional.empty(),
-        Optional.empty());
+        RunEnding.usual());
   }
 
   private RunView launch(String... words) throws InterruptedException {
@@ -163,7 +169,8 @@ final class LauncherTest {
     assertEquals(
         "run 1 · 4 ranks · /usr/bin/python3 python 3.11 · " + folder + " · G42", run.header());
     assertEquals(
-        List.of("no torch in /usr/bin/python3: ranks get the same environment without torchrun"),
+        List.of(
+            "no torch in /usr/bin/python3: ranks get the same environment without torchrun", OLD),
         talk.said());
   }
 
@@ -491,7 +498,8 @@ final class LauncherTest {
     assertEquals("torchrun", run.mode());
     assertEquals(List.of("--max-restarts", "2"), nodes.get(0).specs().getLast().texts("torchrun"));
     assertEquals(
-        List.of("instead of --nproc-per-node 3: the nodes and ranks of this session"), talk.said());
+        List.of("instead of --nproc-per-node 3: the nodes and ranks of this session", OLD),
+        talk.said());
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.launch.plan.LaunchInput;
+import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +35,8 @@ final class TorchRunsTest {
     RunRequest request = Asked.by(chosen, Asked.run(gang.project(), words));
     return launcher.launch(
         request,
-        new LaunchInput(3, Optional.empty(), Map.of(), _ -> Optional.empty(), Optional.empty()),
+        new LaunchInput(
+            3, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual()),
         talk);
   }
 

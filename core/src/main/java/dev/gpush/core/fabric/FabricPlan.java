@@ -20,6 +20,9 @@ public record FabricPlan(
     List<PlannedVariable> variables,
     List<PlannedScript> scripts,
     List<FabricFinding> findings) {
+  /** The fabric where nothing tells it. */
+  public static final String UNKNOWN = "not known; NCCL chooses";
+
   public FabricPlan {
     variables = List.copyOf(variables);
     scripts = List.copyOf(scripts);
@@ -35,6 +38,11 @@ public record FabricPlan(
       }
     }
     return exported;
+  }
+
+  /** The expected transport, where it is known. */
+  public boolean isKnown() {
+    return !fabric.equals(UNKNOWN);
   }
 
   /** Why no run can start; empty when one can. */

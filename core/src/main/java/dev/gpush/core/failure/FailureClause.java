@@ -222,6 +222,9 @@ public final class FailureClause {
       case LaunchFailure.UnknownRun(var session, var run, _) -> session + " has no run " + run;
       case LaunchFailure.Refused(var node, var code, var detail) ->
           "node " + node + " did not start the run: " + (detail.isEmpty() ? ofCode(code) : detail);
+      case LaunchFailure.NoFabric(var troubles) ->
+          "no run can start on these nodes"
+              + listed(troubles.stream().map(LaunchFailure.Trouble::what).toList());
       case LaunchFailure.Lost(var run, var node) -> "run " + run + " was lost on node " + node;
     };
   }

@@ -35,13 +35,19 @@ public sealed interface LaunchFailure extends Failure {
   /** The supervisor ended without a result: it was killed, or its machine restarted. */
   record Lost(int run, int node) implements LaunchFailure {}
 
+  /** The nodes of the run cannot reach each other as NCCL needs it. */
+  record NoFabric(List<Trouble> troubles) implements LaunchFailure {}
+
+  /** What is wrong, what it would do to the run, and what to try, which may be empty. */
+  record Trouble(String what, String cost, String remedy) {}
+
   @Override
   default ExitStatus exit() {
     return switch (this) {
       case NoPython _, BrokenPython _, NoTorch _ -> ExitStatus.ENVIRONMENT;
       case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
           ExitStatus.USAGE;
-      case NoFreeSlots _, NodesDiffer _, Refused _, Lost _ -> ExitStatus.FAILED;
+      case NoFreeSlots _, NodesDiffer _, Refused _, Lost _, NoFabric _ -> ExitStatus.FAILED;
     };
   }
 }

@@ -1,5 +1,7 @@
 package dev.gpush.core.run;
 
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
@@ -29,6 +31,19 @@ public interface Runs {
       throws InterruptedException;
 
   List<RunView> list(SessionName session);
+
+  /** What differed between two runs; empty: nothing that is recorded. */
+  List<RunDifference> differences(SessionName session, int first, int second);
+
+  /**
+   * The plan of the network that ranks on all nodes of the session would get now. Nothing is
+   * launched.
+   *
+   * @param environment variables over those of the configuration and of the command
+   */
+  FabricPlan plan(
+      SessionName session, RunRequest.Command command, List<UserVariable> environment, Talk talk)
+      throws InterruptedException;
 
   /** By number, or the newest when empty. */
   RunView find(SessionName session, Optional<Integer> run);

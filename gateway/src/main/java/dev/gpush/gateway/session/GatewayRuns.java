@@ -1,9 +1,12 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
@@ -81,6 +84,21 @@ public final class GatewayRuns implements Runs {
   @Override
   public List<RunView> list(SessionName name) {
     return work(name).launcher().list();
+  }
+
+  @Override
+  public List<RunDifference> differences(SessionName name, int first, int second) {
+    return work(name).launcher().differences(first, second);
+  }
+
+  @Override
+  public FabricPlan plan(
+      SessionName name, RunRequest.Command command, List<UserVariable> environment, Talk talk)
+      throws InterruptedException {
+    LiveSession session = sessions.find(name);
+    work(name);
+    linker.ensure(session, talk);
+    return session.work().plan(command, environment);
   }
 
   @Override

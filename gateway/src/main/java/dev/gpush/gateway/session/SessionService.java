@@ -3,6 +3,7 @@ package dev.gpush.gateway.session;
 import dev.gpush.core.agent.AgentProgram;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionView;
@@ -37,6 +38,7 @@ public final class SessionService implements AutoCloseable {
       GatewayIdentity identity,
       Backends backends,
       Configs configs,
+      FabricPlans plans,
       AgentProgram agent,
       GitPlaces gitPlaces,
       SessionTiming timing,
@@ -46,7 +48,7 @@ public final class SessionService implements AutoCloseable {
       Runnable changed) {
     this.own = tasks.group("sessions");
     var ledger = new Ledger(identity.home().resolve("ledger"));
-    var works = new SessionWorks(identity.home(), gitPlaces, configs, clock, own);
+    var works = new SessionWorks(identity.home(), gitPlaces, configs, plans, clock, own);
     this.sessions =
         new GatewaySessions(
             identity,

@@ -24,6 +24,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.sync.git.GitPlaces;
@@ -188,6 +189,7 @@ public final class SessionRig implements AutoCloseable {
         identity,
         new Given(all),
         configs,
+        new FabricPlanner(List::of),
         agent,
         GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
         new SessionTiming(SHORT, SHORT, DEADLINE, grace, LinkTiming.usual()),

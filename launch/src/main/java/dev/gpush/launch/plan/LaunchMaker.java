@@ -1,6 +1,8 @@
 package dev.gpush.launch.plan;
 
 import dev.gpush.core.config.NodeFolder;
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -9,6 +11,8 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.launch.fabric.session.RankFabric;
+import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.OutputFolders;
@@ -33,6 +37,7 @@ public final class LaunchMaker {
   private final LaunchSite site;
   private final Pythons pythons;
   private final OutputFolders outputs;
+  private final RunFabrics fabrics;
 
   /** A request, with what it leaves open taken from the run it repeats. */
   public record ResolvedRun(
@@ -71,10 +76,11 @@ public final class LaunchMaker {
     }
   }
 
-  public LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs) {
+  public LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs, RunFabrics fabrics) {
     this.site = site;
     this.pythons = pythons;
     this.outputs = outputs;
+    this.fabrics = fabrics;
   }
 
   public List<NodeInfo> infos() {
@@ -105,6 +111,17 @@ public final class LaunchMaker {
   }
 
   public Decided decide(ResolvedRun run, Talk talk) throws InterruptedException {
+    if (run.parsed().startsRanks()) {
+      fabrics.prepare();
+    }
+    Decided decided = decidedNow(run, talk);
+    if (run.parsed().startsRanks()) {
+      fabrics.await();
+    }
+    return decided;
+  }
+
+  private Decided decidedNow(ResolvedRun run, Talk talk) throws InterruptedException {
     if (isLookedUpThere(run)) {
       return new Decided(
           LaunchPlan.Mode.COMMAND,
@@ -132,12 +149,7 @@ public final class LaunchMaker {
    * that without starting it, unless something else must be known about it.
    */
   private boolean isLookedUpThere(ResolvedRun run) {
-    boolean isCommand =
-        switch (run.parsed().form()) {
-          case RunWords.Command _, RunWords.Shell _ -> true;
-          case RunWords.Program _, RunWords.Accelerate _ -> false;
-        };
-    return isCommand
+    return !run.parsed().startsRanks()
         && site.outputs().stream().allMatch(NodeFolder::isPlain)
         && site.nodes().stream().allMatch(node -> node.calls().can(ACTIVATES));
   }
@@ -208,7 +220,54 @@ public final class LaunchMaker {
     }
   }
 
-  public LaunchPlan plan(ResolvedRun run, Decided decided, SlotPlan slots)
+  /** The plan of these nodes, from facts of now; without a Python its versions are not known. */
+  public FabricPlan look(
+      RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
+      throws InterruptedException {
+    Path folder = command.folder();
+    Path inside = folder.startsWith(site.root()) ? folder : site.root();
+    Optional<String> asked = command.python().or(input::python);
+    List<Pythons.Answer> answers =
+        pythons.ask(
+            site.nodes(),
+            node ->
+                PythonChoice.of(
+                    asked, site.root(), inside, site.onThisMachine(), node.info().workspace()),
+            input.environment());
+    var members = new ArrayList<RunFabrics.Member>();
+    for (int i = 0; i < answers.size(); i++) {
+      Optional<PythonFacts> found =
+          answers.get(i) instanceof Pythons.Answer.Found(var facts)
+              ? Optional.of(facts)
+              : Optional.empty();
+      members.add(new RunFabrics.Member(i, found));
+    }
+    var variables = new ArrayList<>(input.variables());
+    variables.addAll(environment);
+    return fabrics.look(members, variables);
+  }
+
+  private Optional<RankFabric> fabric(
+      ResolvedRun run, SlotPlan slots, List<PythonFacts> pythonsOfClaims, Talk talk)
+      throws InterruptedException {
+    if (!run.parsed().startsRanks()) {
+      return Optional.empty();
+    }
+    var members = new ArrayList<RunFabrics.Member>();
+    for (int i = 0; i < slots.claims().size(); i++) {
+      members.add(
+          new RunFabrics.Member(
+              slots.claims().get(i).node(),
+              i < pythonsOfClaims.size() ? Optional.of(pythonsOfClaims.get(i)) : Optional.empty()));
+    }
+    var variables = new ArrayList<>(run.input().variables());
+    run.parsed()
+        .variables()
+        .forEach((name, value) -> variables.add(new UserVariable(name, value, "the command")));
+    return Optional.of(fabrics.plan(members, variables, talk));
+  }
+
+  public LaunchPlan plan(ResolvedRun run, Decided decided, SlotPlan slots, Talk talk)
       throws InterruptedException {
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
@@ -235,7 +294,8 @@ public final class LaunchMaker {
         new LaunchPlan.Findings(
             facts,
             activated,
-            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts)));
+            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
+            fabric(run, slots, facts, talk)));
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {
@@ -250,7 +310,8 @@ public final class LaunchMaker {
             generation,
             plan.payload().mode().word(),
             plan.executable(),
-            plan.header(number, generation, run.place().home())));
+            plan.header(number, generation, run.place().home()),
+            new RunRecord.Given(plan.environmentMarks(), plan.fabric())));
   }
 
   /** What a node's refusal means to the person who typed the words. */

@@ -1,7 +1,9 @@
 package dev.gpush.launch.plan;
 
+import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
@@ -11,6 +13,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
@@ -49,9 +53,13 @@ public record LaunchPlan(
    * @param activated whose environment these nodes activate by themselves; empty where pythons say
    *     it
    * @param outputs the configured folder on each of them; empty: beside the workspace
+   * @param fabric empty where the form starts no ranks
    */
   public record Findings(
-      List<PythonFacts> pythons, List<PythonChoice> activated, List<String> outputs) {
+      List<PythonFacts> pythons,
+      List<PythonChoice> activated,
+      List<String> outputs,
+      Optional<RankFabric> fabric) {
     public Findings {
       pythons = List.copyOf(pythons);
       activated = List.copyOf(activated);
@@ -137,6 +145,7 @@ public record LaunchPlan(
       fields.put("activate", findings.activated().get(index).candidates());
     }
     fields.put("defaults", defaults(index, node));
+    source(node.index()).ifPresent(source -> fields.put("source", source));
     fields.put("nodes", nodes.size());
     fields.put("node_rank", index);
     fields.put("procs", ranksOn(index));
@@ -261,14 +270,41 @@ public record LaunchPlan(
    * torchrun prints a warning and takes one.
    */
   private Map<String, String> defaults(int index, NodeInfo node) {
-    int ranks = ranksOn(index);
-    if (payload.mode() == Mode.COMMAND) {
-      return Map.of();
+    var defaults = new TreeMap<String, String>();
+    int sharing = site.onThisMachine() ? world() : ranksOn(index);
+    if (payload.mode() != Mode.COMMAND && sharing > 1) {
+      defaults.put("OMP_NUM_THREADS", Integer.toString(Math.max(1, node.cpus() / sharing)));
     }
-    int sharing = site.onThisMachine() ? world() : ranks;
-    return sharing == 1
-        ? Map.of()
-        : Map.of("OMP_NUM_THREADS", Integer.toString(Math.max(1, node.cpus() / sharing)));
+    // Below what the user and the site set, also where they have set it since the facts were read.
+    findings.fabric().ifPresent(fabric -> defaults.putAll(fabric.variables(node.index())));
+    return defaults;
+  }
+
+  /** The provider's scripts that a shell reads before each rank. */
+  private Optional<Json> source(int node) {
+    return findings
+        .fabric()
+        .filter(fabric -> !fabric.scripts(node).isEmpty())
+        .map(
+            fabric -> {
+              var user = new TreeSet<>(payload.environment().keySet());
+              user.addAll(payload.words().variables().keySet());
+              return Json.object("paths", fabric.scripts(node), "keep", fabric.kept(node, user));
+            });
+  }
+
+  Optional<FabricPlan> fabric() {
+    return findings.fabric().map(RankFabric::plan);
+  }
+
+  /**
+   * The variables that we set for the first node, each with a mark of its value: enough to see that
+   * two runs differ, and no secret.
+   */
+  Map<String, String> environmentMarks() {
+    var variables = new TreeMap<>(defaults(0, nodes.getFirst()));
+    variables.putAll(environmentOf(nodes.getFirst(), pythonOf(0)));
+    return ValueMark.of(variables, site.id());
   }
 
   private String outputs(int run, int index) {
@@ -295,11 +331,7 @@ public record LaunchPlan(
     parts.add("run " + run);
     parts.add(
         payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank"));
-    boolean usesPython =
-        switch (payload.words().form()) {
-          case RunWords.Program _, RunWords.Accelerate _ -> true;
-          case RunWords.Command _, RunWords.Shell _ -> false;
-        };
+    boolean usesPython = payload.words().startsRanks();
     pythonOf(0).filter(_ -> usesPython).ifPresent(facts -> parts.add(facts.words()));
     String folder = payload.folder();
     String place = site.root() + (folder.isEmpty() ? "" : "/" + folder);
@@ -310,6 +342,12 @@ public record LaunchPlan(
     if (generation > 0) {
       parts.add("G" + generation);
     }
+    findings
+        .fabric()
+        .filter(RankFabric::isOfSeveralMachines)
+        .map(RankFabric::plan)
+        .filter(FabricPlan::isKnown)
+        .ifPresent(plan -> parts.add(plan.fabric()));
     return String.join(" · ", parts);
   }
 

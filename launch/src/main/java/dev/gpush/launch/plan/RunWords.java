@@ -97,6 +97,14 @@ public record RunWords(
     return new RunWords(variables, rest.python(), rest.form(), rest.replaced());
   }
 
+  /** Whether the form starts ranks itself; a plain command may do anything. */
+  boolean startsRanks() {
+    return switch (form) {
+      case Program _, Accelerate _ -> true;
+      case Command _, Shell _ -> false;
+    };
+  }
+
   private static RunWords parseProgram(List<String> words) {
     String first = words.getFirst();
     List<String> rest = words.subList(1, words.size());

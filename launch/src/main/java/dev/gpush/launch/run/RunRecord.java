@@ -1,11 +1,13 @@
 package dev.gpush.launch.run;
 
+import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -53,7 +55,23 @@ public record RunRecord(
    * @param generation of the files that it started with
    * @param header the line printed before its output
    */
-  public record Launched(long generation, String mode, String python, String header) {}
+  public record Launched(long generation, String mode, String python, String header, Given given) {}
+
+  /**
+   * What the ranks were given besides: kept in the history only, because the copy on the nodes is
+   * part of each answer to {@code run.list}.
+   *
+   * @param marks of the variables that were set; not their values, which may be secrets
+   * @param fabric the plan of its network; empty where the form starts no ranks, or the record is
+   *     older than plans
+   */
+  public record Given(Map<String, String> marks, Optional<FabricPlan> fabric) {
+    public static final Given NOTHING = new Given(Map.of(), Optional.empty());
+
+    public Given {
+      marks = Map.copyOf(marks);
+    }
+  }
 
   /** What was asked besides the words. */
   public record Options(
@@ -179,14 +197,21 @@ public record RunRecord(
         launched.header());
   }
 
+  /** The record as its own history keeps it. */
   public Json.Obj json() {
-    return progress
-        .failure()
-        .map(failure -> plainJson().with("failure", failure.json()))
-        .orElseGet(this::plainJson);
+    Given given = launched.given();
+    Json.Obj json = about();
+    if (progress.failure().isPresent()) {
+      json = json.with("failure", progress.failure().get().json());
+    }
+    if (!given.marks().isEmpty()) {
+      json = json.with("environment", Json.of(given.marks()));
+    }
+    return given.fabric().isPresent() ? json.with("plan", given.fabric().get().json()) : json;
   }
 
-  private Json.Obj plainJson() {
+  /** The copy that its nodes keep. */
+  public Json.Obj about() {
     return Json.object(
         "version", 1,
         "run", number,
@@ -232,7 +257,10 @@ public record RunRecord(
                 json.number("generation").orElse(0L),
                 json.text("mode").orElse(""),
                 json.text("python").orElse(""),
-                json.text("header").orElse(""))));
+                json.text("header").orElse(""),
+                new Given(
+                    json.object("environment").textMap(),
+                    json.get("plan").map(FabricPlan::read)))));
   }
 
   private static Optional<Instant> instant(Json json, String key) {

@@ -70,7 +70,7 @@ final class LaunchPlanTest {
             new RunEnding(
                 Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))),
                 Duration.ofSeconds(30))),
-        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs));
+        new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs, Optional.empty()));
   }
 
   /** Where nodes look for the environment themselves, its variables are theirs to set. */
@@ -90,7 +90,8 @@ final class LaunchPlanTest {
               known.nodes(),
               known.slots(),
               known.payload(),
-              new LaunchPlan.Findings(List.of(), List.of(choice, choice), List.of()));
+              new LaunchPlan.Findings(
+                  List.of(), List.of(choice, choice), List.of(), Optional.empty()));
 
       Json.Obj spec = plan.specs(7, 1234, Json.object()).getLast();
 
@@ -274,7 +275,8 @@ final class LaunchPlanTest {
                 Optional.empty(),
                 Optional.empty()),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),
-            new RunRecord.Launched(42, "torchrun", "/e/bin/python", "run 3"));
+            new RunRecord.Launched(
+                42, "torchrun", "/e/bin/python", "run 3", RunRecord.Given.NOTHING));
     // Runs outlive an upgrade, so what is kept of them keeps its form.
     String form =
         """

@@ -7,6 +7,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
+import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
@@ -87,6 +88,15 @@ public final class Documents {
         "ended", run.ended().map(Documents::moment),
         "duration_s", seconds(Duration.between(run.started(), run.ended().orElse(now))),
         "failure", run.failure().map(Documents::failure));
+  }
+
+  /** One thing that differed between two runs. */
+  public static Json.Obj difference(RunDifference difference) {
+    return Json.object(
+        "of", difference.kind().word(),
+        "what", difference.what(),
+        "first", text(difference.first()),
+        "second", text(difference.second()));
   }
 
   /**

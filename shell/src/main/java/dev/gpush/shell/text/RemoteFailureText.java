@@ -277,6 +277,15 @@ final class RemoteFailureText {
               "node " + node + " did not start the run",
               FailureClause.ofCode(code) + (detail.isEmpty() ? "" : ": " + detail),
               "gpush nodes");
+      case LaunchFailure.NoFabric(var troubles) ->
+          new Message(
+              "no run can start on these nodes",
+              troubles.stream().map(each -> each.what() + ": " + each.cost()).toList(),
+              troubles.stream()
+                  .map(LaunchFailure.Trouble::remedy)
+                  .filter(remedy -> !remedy.isEmpty())
+                  .findFirst()
+                  .orElse("gpush check --plan"));
       case LaunchFailure.Lost(var run, var node) ->
           Message.of(
               "run " + run + " was lost on node " + node,

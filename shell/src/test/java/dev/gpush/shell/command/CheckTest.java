@@ -3,11 +3,18 @@ package dev.gpush.shell.command;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.fabric.NodeSet;
+import dev.gpush.core.fabric.PlannedVariable;
+import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +49,39 @@ final class CheckTest {
   }
 
   @Test
+  void planOfTheSession() {
+    desk.sessions.add("devbox", folder, 2, GpuRequest.none());
+    desk.runs.plan =
+        Optional.of(
+            new FabricPlan(
+                2,
+                "2 nodes",
+                "8 rails of 400G InfiniBand",
+                List.of(
+                    new PlannedVariable(
+                        "NCCL_IB_HCA",
+                        Optional.of("=mlx5_0:1"),
+                        NodeSet.of(List.of(0, 1)),
+                        "the rails",
+                        "node facts",
+                        Authority.DISCOVERY)),
+                List.of(),
+                List.of()));
+
+    desk.expect(
+        """
+        $ gpush check --plan --env NCCL_ALGO=Ring
+        8 rails of 400G InfiniBand
+        2 nodes
+
+        VARIABLE     VALUE      NODES  WHY        FROM
+        NCCL_IB_HCA  =mlx5_0:1  all    the rails  node facts
+        """);
+
+    assertEquals(List.of(new UserVariable("NCCL_ALGO", "Ring", "--env")), desk.runs.planned);
+  }
+
+  @Test
   void aRefusedGangIsStatusOne() {
     desk.expect(
         """
@@ -66,7 +106,6 @@ final class CheckTest {
     assertSays("gpush check --plan --facts text.json", "a JSON list with the facts of each node");
     assertSays("gpush check --plan --facts gang.json --env NCCL", "--env takes NAME=VALUE");
     assertSays("gpush check", "not supported yet");
-    assertSays("gpush check --plan", "not supported yet");
   }
 
   /** The names are a promise of docs/reference/json.md. */

@@ -1,9 +1,12 @@
 package dev.gpush.shell.command;
 
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
@@ -34,6 +37,12 @@ public final class FakeRuns implements Runs {
   final List<RunView> all = new ArrayList<>();
   public final List<RunTarget> targets = new ArrayList<>();
   public final List<RunRequest> launched = new ArrayList<>();
+  List<RunDifference> differences = List.of();
+  Optional<FabricPlan> plan = Optional.empty();
+
+  /** The variables that plans were asked with. */
+  final List<UserVariable> planned = new ArrayList<>();
+
   final List<String> execs = new ArrayList<>();
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
   public final CountDownLatch followed = new CountDownLatch(1);
@@ -121,6 +130,21 @@ public final class FakeRuns implements Runs {
         new RunView.Progress(run.state(), run.exit(), run.started(), run.ended(), verdict),
         run.launched(),
         run.header());
+  }
+
+  @Override
+  public List<RunDifference> differences(SessionName session, int first, int second) {
+    find(session, Optional.of(first));
+    find(session, Optional.of(second));
+    return first == second ? List.of() : differences;
+  }
+
+  @Override
+  public FabricPlan plan(
+      SessionName session, RunRequest.Command command, List<UserVariable> environment, Talk talk) {
+    failing();
+    planned.addAll(environment);
+    return plan.orElseThrow();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Setting;
 import dev.gpush.core.gang.Gang;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
@@ -22,6 +23,17 @@ public final class SessionEnvironment {
     variables.put("GPUSH_SESSION", entry.name().text());
     variables.put("PYTHONUNBUFFERED", "1");
     return variables;
+  }
+
+  /** Where each variable of {@code env} comes from: the file and line. */
+  static Map<String, String> origins(Config config) {
+    var origins = new TreeMap<String, String>();
+    for (Setting setting : config.settings()) {
+      if (setting.key().equals("env")) {
+        setting.value().textMap().keySet().forEach(name -> origins.put(name, setting.origin()));
+      }
+    }
+    return origins;
   }
 
   /** Known once the gang is granted; takes precedence over {@link #base}. */

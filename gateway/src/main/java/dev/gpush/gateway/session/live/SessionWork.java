@@ -2,6 +2,8 @@ package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
@@ -20,6 +22,7 @@ import dev.gpush.sync.tree.Generation;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -87,22 +90,31 @@ public final class SessionWork implements AutoCloseable {
   }
 
   public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
+    return launcher.launch(request, input(request.command(), synced), talk);
+  }
+
+  /** The plan of the network that ranks on all nodes would get. */
+  public FabricPlan plan(RunRequest.Command command, List<UserVariable> environment)
+      throws InterruptedException {
+    return launcher.plan(command, input(command, 0), environment);
+  }
+
+  private LaunchInput input(RunRequest.Command command, long synced) {
     Config config = configs.load(session.entry().root());
     var environment = new TreeMap<>(SessionEnvironment.base(config, session.entry()));
-    environment.putAll(session.backend().inherited(request.command().environment()));
-    var input =
-        new LaunchInput(
-            synced,
-            session.entry().python().or(() -> config.text("python")),
-            environment,
-            path -> sync.whyIgnored(path.toString()),
-            new RunEnding(
-                config.text("run.warn").map(RunWarning::parse),
-                config
-                    .number("run.grace")
-                    .map(Duration::ofSeconds)
-                    .orElse(RunEnding.usual().grace())));
-    return launcher.launch(request, input, talk);
+    var origins = new TreeMap<>(SessionEnvironment.origins(config));
+    Map<String, String> inherited = session.backend().inherited(command.environment());
+    environment.putAll(inherited);
+    origins.keySet().removeAll(inherited.keySet());
+    return new LaunchInput(
+        synced,
+        session.entry().python().or(() -> config.text("python")),
+        environment,
+        origins,
+        path -> sync.whyIgnored(path.toString()),
+        new RunEnding(
+            config.text("run.warn").map(RunWarning::parse),
+            config.number("run.grace").map(Duration::ofSeconds).orElse(RunEnding.usual().grace())));
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.task.Tasks;
@@ -29,13 +30,21 @@ public final class SessionWorks {
   private final Path home;
   private final GitPlaces gitPlaces;
   private final Configs configs;
+  private final FabricPlans plans;
   private final Clock clock;
   private final Tasks tasks;
 
-  public SessionWorks(Path home, GitPlaces gitPlaces, Configs configs, Clock clock, Tasks tasks) {
+  public SessionWorks(
+      Path home,
+      GitPlaces gitPlaces,
+      Configs configs,
+      FabricPlans plans,
+      Clock clock,
+      Tasks tasks) {
     this.home = home;
     this.gitPlaces = gitPlaces;
     this.configs = configs;
+    this.plans = plans;
     this.clock = clock;
     this.tasks = tasks;
   }
@@ -68,7 +77,7 @@ public final class SessionWorks {
         session,
         new WorkspaceSync(scan(entry, config, files), entry.id(), group),
         syncNodes,
-        new Launcher(site, clock, group),
+        new Launcher(site, plans, clock, group),
         configs,
         clock,
         group);

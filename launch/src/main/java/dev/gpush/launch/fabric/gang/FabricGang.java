@@ -5,12 +5,14 @@ import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.json.Json;
 import dev.gpush.launch.fabric.facts.FabricFacts;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 /**
  * The facts of all nodes, and what the user set.
@@ -28,10 +30,12 @@ public record FabricGang(List<NodeFabric> nodes, List<UserVariable> environment)
 
   /**
    * From a list of facts, or of objects with {@code facts} and what else is known of a node ({@code
-   * address}, {@code python}); such a list may also lie under {@code nodes}.
+   * address}, {@code python}, {@code node}: its number, where they are some nodes of a session);
+   * such a list may also lie under {@code nodes}.
    */
   public static FabricGang read(Json gang, List<UserVariable> environment) {
     List<Json> items = gang instanceof Json.Obj ? gang.items("nodes") : gang.items();
+    List<Integer> numbers = numbers(items);
     var nodes = new ArrayList<NodeFabric>();
     for (Json item : items.stream().limit(MOST_NODES).toList()) {
       boolean isWrapped = item.get("facts").isPresent();
@@ -41,9 +45,37 @@ public record FabricGang(List<NodeFabric> nodes, List<UserVariable> environment)
       var addresses = new LinkedHashSet<String>();
       item.text("address").ifPresent(addresses::add);
       addresses.addAll(facts.network().addresses());
-      nodes.add(new NodeFabric(nodes.size(), addresses, facts));
+      nodes.add(new NodeFabric(numbers.get(nodes.size()), addresses, facts));
     }
     return new FabricGang(nodes, environment);
+  }
+
+  /** Those that are given, if each node has its own; else from 0. */
+  private static List<Integer> numbers(List<Json> items) {
+    List<Integer> given =
+        items.stream()
+            .filter(item -> item.get("facts").isPresent())
+            .flatMap(item -> item.number("node").stream())
+            .filter(number -> number >= 0 && number <= Integer.MAX_VALUE)
+            .map(Math::toIntExact)
+            .toList();
+    boolean isComplete = new HashSet<>(given).size() == items.size();
+    return isComplete ? given : IntStream.range(0, items.size()).boxed().toList();
+  }
+
+  /** The node of this number. */
+  public NodeFabric node(int number) {
+    return nodes.get(position(number));
+  }
+
+  /** Where the node of this number is in the list. */
+  public int position(int number) {
+    for (int at = 0; at < nodes.size(); at++) {
+      if (nodes.get(at).index() == number) {
+        return at;
+      }
+    }
+    throw new IllegalArgumentException("no node " + number + " in this gang");
   }
 
   public int size() {

@@ -3,7 +3,6 @@ package dev.gpush.launch.fabric.gang;
 import dev.gpush.core.fabric.Authority;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.launch.fabric.facts.SiteFacts;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,9 +25,9 @@ public final class GivenVariables {
   /** Images of NVIDIA say with it which NCCL they have; NCCL does not read it. */
   private static final String VERSION = "NCCL_VERSION";
 
-  private final List<Map<String, Given>> byNode;
+  private final Map<Integer, Map<String, Given>> byNode;
 
-  private GivenVariables(List<Map<String, Given>> byNode) {
+  private GivenVariables(Map<Integer, Map<String, Given>> byNode) {
     this.byNode = byNode;
   }
 
@@ -50,7 +49,7 @@ public final class GivenVariables {
   }
 
   public static GivenVariables of(FabricGang gang) {
-    var byNode = new ArrayList<Map<String, Given>>();
+    var byNode = new TreeMap<Integer, Map<String, Given>>();
     for (NodeFabric node : gang.nodes()) {
       var variables = new LinkedHashMap<String, Given>();
       SiteFacts site = node.facts().site();
@@ -77,19 +76,19 @@ public final class GivenVariables {
             each.name(), new Given(each.name(), each.value(), each.origin(), Authority.USER));
       }
       variables.keySet().removeIf(name -> !FAMILY.matcher(name).matches() || name.equals(VERSION));
-      byNode.add(new TreeMap<>(variables));
+      byNode.put(node.index(), new TreeMap<>(variables));
     }
     return new GivenVariables(byNode);
   }
 
   public Optional<Given> find(int node, String name) {
-    return Optional.ofNullable(byNode.get(node).get(name));
+    return Optional.ofNullable(byNode.getOrDefault(node, Map.of()).get(name));
   }
 
   /** The names that are set on any node. */
   public List<String> names() {
     var names = new TreeSet<String>();
-    byNode.forEach(node -> names.addAll(node.keySet()));
+    byNode.values().forEach(node -> names.addAll(node.keySet()));
     return List.copyOf(names);
   }
 

@@ -6,6 +6,7 @@ import java.util.Set;
 /**
  * One node of the gang.
  *
+ * @param index its number in messages; in a part of a session they do not begin at 0
  * @param addresses where the other nodes may reach it
  */
 public record NodeFabric(int index, Set<String> addresses, FabricFacts facts) {

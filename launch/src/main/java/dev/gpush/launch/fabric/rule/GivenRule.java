@@ -114,7 +114,7 @@ public final class GivenRule {
         scene.gang().all(),
         name + " differs between the nodes: " + String.join(", ", parts),
         "NCCL hangs or fails when ranks disagree about it",
-        "set it for all nodes: --env " + name + "=VALUE");
+        "set it for all nodes: " + name + "=VALUE before the command");
   }
 
   private static void brokenConfs(Scene scene, Draft draft) {

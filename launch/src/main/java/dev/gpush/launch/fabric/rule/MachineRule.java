@@ -162,7 +162,7 @@ public final class MachineRule {
       what.add("not known: " + String.join(", ", parts));
     }
     if (!odd.isEmpty()) {
-      NodeFabric first = scene.gang().nodes().get(odd.numbers().getFirst());
+      NodeFabric first = scene.gang().node(odd.numbers().getFirst());
       what.add(
           "facts of "
               + odd.words()

@@ -33,7 +33,7 @@ public final class PluginRule {
     if (without.isEmpty() || scene.choosesTcp()) {
       return;
     }
-    NodeFabric first = scene.gang().nodes().get(without.numbers().getFirst());
+    NodeFabric first = scene.gang().node(without.numbers().getFirst());
     List<String> hidden = first.facts().provider().hiddenPlugins();
     String what =
         without.words()
@@ -70,7 +70,7 @@ public final class PluginRule {
     if (with.isEmpty()) {
       return;
     }
-    NodeFabric first = scene.gang().nodes().get(with.numbers().getFirst());
+    NodeFabric first = scene.gang().node(with.numbers().getFirst());
     String file = first.facts().provider().plugins().orElse(List.of()).getFirst();
     String what = with.words() + ": NCCL will load " + file + ", and nothing here needs a plugin";
     boolean isEverywhere = with.count() == scene.gang().size();
@@ -81,6 +81,6 @@ public final class PluginRule {
         isEverywhere
             ? "a plugin made for another network fails in odd ways, or is slow"
             : "nodes with the plugin and nodes without it may not find each other",
-        "switch it off: --env " + VARIABLE + "=none");
+        "switch it off: " + VARIABLE + "=none before the command");
   }
 }

@@ -180,9 +180,16 @@ public final class RailRule {
       draft.refuse(
           "mixed-rdma",
           NodeSet.of(index),
-          "node " + index + ": " + why(scene.rails().get(index)) + "; there is " + listed(kinds),
+          "node "
+              + index
+              + ": "
+              + why(scene.rails(scene.gang().node(index)))
+              + "; there is "
+              + listed(kinds),
           "RDMA on some nodes and TCP on others cannot talk to each other",
-          "leave node " + index + " out, or choose TCP for all: --env NCCL_NET=Socket");
+          "leave node "
+              + index
+              + " out, or choose TCP for all: NCCL_NET=Socket before the command");
     }
     Map<String, NodeSet> layers = scene.gang().by(node -> scene.rails(node).layer());
     layers.remove("");
@@ -365,7 +372,7 @@ public final class RailRule {
                             .orElse(false));
     if (!small.isEmpty()) {
       long bytes =
-          scene.gang().nodes().get(small.numbers().getFirst()).facts().rdma().memlock().orElse(0L);
+          scene.gang().node(small.numbers().getFirst()).facts().rdma().memlock().orElse(0L);
       draft.warn(
           "memlock",
           small,

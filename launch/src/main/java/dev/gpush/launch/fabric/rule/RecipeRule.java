@@ -44,7 +44,7 @@ public final class RecipeRule {
           without,
           what,
           "NCCL would use two transports that cannot talk to each other, and hang",
-          "take nodes of one kind, or choose TCP for all: --env NCCL_NET=Socket");
+          "take nodes of one kind, or choose TCP for all: NCCL_NET=Socket before the command");
     } else {
       draft.warn(
           "mixed-provider",

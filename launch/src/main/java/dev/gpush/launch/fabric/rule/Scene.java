@@ -15,8 +15,8 @@ import java.util.Set;
 /**
  * All that rules look at.
  *
- * @param sockets by node
- * @param rails by node
+ * @param sockets in the order of the nodes
+ * @param rails the same
  */
 public record Scene(
     FabricGang gang,
@@ -50,11 +50,11 @@ public record Scene(
   }
 
   public Rails rails(NodeFabric node) {
-    return rails.get(node.index());
+    return rails.get(gang.position(node.index()));
   }
 
   public SocketInterfaces socket(NodeFabric node) {
-    return sockets.get(node.index());
+    return sockets.get(gang.position(node.index()));
   }
 
   /** The recipes that apply. */

@@ -117,14 +117,13 @@ public final class SocketRule {
   private static void several(Scene scene, Draft draft) {
     NodeSet nodes = scene.gang().where(node -> !scene.socket(node).several().isEmpty());
     if (!nodes.isEmpty()) {
-      Set<String> names =
-          scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).several();
+      Set<String> names = scene.socket(scene.gang().node(nodes.numbers().getFirst())).several();
       draft.warn(
           "several-interfaces",
           nodes,
           nodes.words() + ": other nodes are reached by " + String.join(" and ", names),
           "NCCL is left to choose, and may choose one that does not reach all",
-          "name one: --env NCCL_SOCKET_IFNAME==" + names.iterator().next());
+          "name one: NCCL_SOCKET_IFNAME==" + names.iterator().next() + " before the command");
     }
   }
 
@@ -141,7 +140,7 @@ public final class SocketRule {
                         .orElse(false));
     if (!nodes.isEmpty()) {
       NetInterface first =
-          scene.socket(scene.gang().nodes().get(nodes.numbers().getFirst())).chosen().orElseThrow();
+          scene.socket(scene.gang().node(nodes.numbers().getFirst())).chosen().orElseThrow();
       draft.warn(
           "slow-interface",
           nodes,

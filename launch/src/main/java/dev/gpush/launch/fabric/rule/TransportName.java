@@ -1,5 +1,6 @@
 package dev.gpush.launch.fabric.rule;
 
+import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.Recipe;
 import dev.gpush.launch.fabric.facts.FabricFacts;
@@ -76,7 +77,11 @@ public final class TransportName {
     }
     if (scene.choosesTcp()) {
       return over("TCP", scene)
-          + scene.given().tcpChoice(0).map(given -> ", because of " + given.words()).orElse("");
+          + scene
+              .given()
+              .tcpChoice(scene.gang().nodes().getFirst().index())
+              .map(given -> ", because of " + given.words())
+              .orElse("");
     }
     String nvlink = spansNvlink(scene) ? "NVLink between the nodes, then " : "";
     Optional<RecipeMatch> named =
@@ -85,7 +90,7 @@ public final class TransportName {
       return nvlink + provider(scene, named.get().recipe());
     }
     if (!scene.knowsRails()) {
-      return "not known; NCCL chooses";
+      return FabricPlan.UNKNOWN;
     }
     NodeSet with = scene.withRails();
     long layers = scene.rails().stream().map(Rails::layer).distinct().count();

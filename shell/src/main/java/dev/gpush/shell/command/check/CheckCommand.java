@@ -5,6 +5,7 @@ import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
@@ -22,9 +23,9 @@ import picocli.CommandLine.Option;
       "With --plan: every NCCL variable that ranks get or keep, with its value, reason and source,"
           + " the network that is expected, and what is wrong with it. Exit status 1 when no run"
           + " could start.",
-      "With --facts the nodes are those of a file, so that a plan can be read before there are"
-          + " nodes: a JSON list with the facts of each node. Without --plan nothing is checked"
-          + " yet.",
+      "The nodes are those of the session, asked now. With --facts they are those of a file, so"
+          + " that a plan can be read before there are nodes: a JSON list with the facts of each"
+          + " node. Without --plan nothing is checked yet.",
     },
     footer = {
       "$ gpush check --plan --facts gang.json",
@@ -61,11 +62,11 @@ public final class CheckCommand implements Action {
   boolean json;
 
   @Override
-  public int run(Call call) {
+  public int run(Call call) throws InterruptedException {
     if (!plan) {
       throw Values.later("check", "check without --plan");
     }
-    FabricPlan made = call.services().plans().plan(gang(call), environment(call));
+    FabricPlan made = facts.isPresent() ? imagined(call, facts.get()) : present(call);
     if (json) {
       call.print(made.json());
     } else {
@@ -74,15 +75,15 @@ public final class CheckCommand implements Action {
     return (made.refusals().isEmpty() ? ExitStatus.DONE : ExitStatus.FAILED).number();
   }
 
-  /** The facts of each node. */
-  private Json gang(Call call) {
-    return FactsFile.read(
-        call.folder(),
-        facts.orElseThrow(() -> Values.later("check", "check --plan without --facts FILE")));
+  /** Of the nodes of the session, as they are now. */
+  private FabricPlan present(Call call) throws InterruptedException {
+    var command =
+        new RunRequest.Command(List.of(), call.folder(), Optional.empty(), call.environment());
+    return call.services().runs().plan(call.session().name(), command, options(), call.talk());
   }
 
-  /** What the user set, the strongest last. */
-  private List<UserVariable> environment(Call call) {
+  private FabricPlan imagined(Call call, String file) {
+    Json gang = FactsFile.read(call.folder(), file);
     var variables = new ArrayList<UserVariable>();
     for (Setting setting : call.services().configs().load(call.folder()).settings()) {
       if (setting.key().equals("env")) {
@@ -93,6 +94,12 @@ public final class CheckCommand implements Action {
                 (name, value) -> variables.add(new UserVariable(name, value, setting.origin())));
       }
     }
+    variables.addAll(options());
+    return call.services().plans().plan(gang, variables);
+  }
+
+  private List<UserVariable> options() {
+    var variables = new ArrayList<UserVariable>();
     for (String each : env) {
       int at = each.indexOf('=');
       if (at < 1) {

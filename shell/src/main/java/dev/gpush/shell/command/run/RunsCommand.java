@@ -1,11 +1,13 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
 import dev.gpush.shell.text.Clean;
@@ -13,17 +15,29 @@ import dev.gpush.shell.text.RunFailureText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 @Command(
     name = "runs",
     header = "List the runs of a session",
+    description = {
+      "With --diff: what differed between two runs, as far as it is recorded: the generation of"
+          + " the files, the command and what it claimed, the Python, the variables that gpush set"
+          + " and the plan for NCCL. Values of variables are not recorded, because they may be"
+          + " secrets; those of the plan are."
+    },
     footer = {
       "$ gpush runs",
-      "RUN  STATE    EXIT  RANKS  STARTED  TOOK   CODE  COMMAND             FAILED BECAUSE OF",
-      "7    running  -     2      12m ago  12m4s  G42   train.py --lr 3e-4  -",
-      "6    failed   1     2      31m ago  8s     G41   train.py            NameError: name 'x' ..."
+      "RUN  STATE    EXIT  RANKS  STARTED  TOOK   CODE  COMMAND   REASON",
+      "7    running  -     2      12m ago  12m4s  G42   train.py  -",
+      "6    failed   1     2      31m ago  8s     G41   train.py  NameError: name 'x' is not ...",
+      "",
+      "$ gpush runs --diff 6 7",
+      "OF       WHAT        RUN 6     RUN 7",
+      "code     generation  G41       G42",
+      "command  words       train.py  train.py --lr 3e-4"
     })
 public final class RunsCommand implements Action {
   private static final List<String> HEADING =
@@ -32,9 +46,20 @@ public final class RunsCommand implements Action {
   @Option(names = "--json", description = "as JSON")
   boolean json;
 
+  @Option(
+      names = "--diff",
+      arity = "2",
+      paramLabel = "RUN",
+      description = "what differed between these two runs")
+  List<String> diff = List.of();
+
   @Override
   public int run(Call call) {
     SessionView session = call.session();
+    if (!diff.isEmpty()) {
+      compare(call, session);
+      return 0;
+    }
     List<RunView> runs = call.services().runs().list(session.name());
     if (json) {
       call.print(Json.array(runs.stream().map(run -> Documents.run(run, call.now())).toList()));
@@ -47,7 +72,7 @@ public final class RunsCommand implements Action {
     boolean hasFailures = runs.stream().anyMatch(run -> run.failure().isPresent());
     var heading = new ArrayList<>(HEADING);
     if (hasFailures) {
-      heading.add("FAILED BECAUSE OF");
+      heading.add("REASON");
     }
     Table table = new Table(heading.toArray(String[]::new));
     for (RunView run : runs) {
@@ -72,5 +97,31 @@ public final class RunsCommand implements Action {
             DurationText.of(Duration.between(run.started(), run.ended().orElse(call.now()))),
             "G" + run.generation(),
             Clean.command(run.words())));
+  }
+
+  private void compare(Call call, SessionView session) {
+    if (diff.size() != 2) {
+      throw Values.bad("runs", "--diff takes two runs, not " + diff.size());
+    }
+    int first = RunNumbers.find(call, session.name(), Optional.of(diff.get(0))).number();
+    int second = RunNumbers.find(call, session.name(), Optional.of(diff.get(1))).number();
+    List<RunDifference> found = call.services().runs().differences(session.name(), first, second);
+    if (json) {
+      call.print(Json.array(found.stream().map(Documents::difference).toList()));
+      return;
+    }
+    if (found.isEmpty()) {
+      call.say("runs " + first + " and " + second + " do not differ in what is recorded");
+      return;
+    }
+    Table table = new Table("OF", "WHAT", "RUN " + first, "RUN " + second);
+    for (RunDifference each : found) {
+      table.row(
+          each.kind().word(),
+          Clean.line(each.what()),
+          Clean.line(each.first()),
+          Clean.line(each.second()));
+    }
+    call.print(table);
   }
 }
