@@ -160,12 +160,10 @@ final class RunFailuresIT {
 
   @Test
   void aRankThatItsCgroupKillsForMemory() throws Exception {
-    Path group = Path.of("/sys/fs/cgroup/memory/gpush-it-" + ProcessHandle.current().pid());
-    try {
-      Files.createDirectory(group);
-    } catch (IOException refused) {
-      assumeTrue(false, "no cgroup can be made here: " + refused);
-    }
+    Path groups = Path.of("/sys/fs/cgroup/memory");
+    assumeTrue(Files.isWritable(groups), "no cgroup can be made in " + groups);
+    Path group =
+        Files.createDirectory(groups.resolve("gpush-it-" + ProcessHandle.current().pid()));
     try (World world = World.fresh()) {
       Files.writeString(group.resolve("memory.limit_in_bytes"), "60000000");
       world.gpush("up", "--nodes", "2").succeeded();

@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
       "$ gpush runs",
       "RUN  STATE    EXIT  RANKS  STARTED  TOOK   CODE  COMMAND   REASON",
       "7    running  -     2      12m ago  12m4s  G42   train.py  -",
-      "6    failed   1     2      31m ago  8s     G41   train.py  NameError: name 'x' ...",
+      "6    failed   1     2      31m ago  8s     G41   train.py  NameError: name ...",
       "",
       "$ gpush runs --diff 6 7",
       "OF       WHAT        RUN 6     RUN 7",
@@ -49,7 +49,7 @@ public final class RunsCommand implements Action {
   @Option(
       names = "--diff",
       arity = "2",
-      paramLabel = "RUN RUN",
+      paramLabel = "RUN",
       description = "what differed between these two runs")
   List<String> diff = List.of();
 
