@@ -162,8 +162,7 @@ final class RunFailuresIT {
   void aRankThatItsCgroupKillsForMemory() throws Exception {
     Path groups = Path.of("/sys/fs/cgroup/memory");
     assumeTrue(Files.isWritable(groups), "no cgroup can be made in " + groups);
-    Path group =
-        Files.createDirectory(groups.resolve("gpush-it-" + ProcessHandle.current().pid()));
+    Path group = Files.createDirectory(groups.resolve("gpush-it-" + ProcessHandle.current().pid()));
     try (World world = World.fresh()) {
       Files.writeString(group.resolve("memory.limit_in_bytes"), "60000000");
       world.gpush("up", "--nodes", "2").succeeded();

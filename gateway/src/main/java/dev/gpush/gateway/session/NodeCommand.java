@@ -112,9 +112,9 @@ final class NodeCommand {
     try (Tasks pumps = tasks.group("exec")) {
       stream.awaitOpened();
       Task<Boolean, IOException> out =
-          pumps.fork("out", () -> new PrefixedLines(prefix, streams.out()).copy(stream.output(0)));
+          pumps.fork("out", () -> new NodeLines(prefix, streams.out()).copy(stream.output(0)));
       Task<Boolean, IOException> err =
-          pumps.fork("err", () -> new PrefixedLines(prefix, streams.err()).copy(stream.output(1)));
+          pumps.fork("err", () -> new NodeLines(prefix, streams.err()).copy(stream.output(1)));
       await(out);
       await(err);
       return status(stream.awaitClose(), stream);
@@ -215,7 +215,7 @@ final class NodeCommand {
   }
 
   /** Copies whole lines, so that the output of nodes does not mix within a line. */
-  private static final class PrefixedLines {
+  private static final class NodeLines {
     /**
      * A longer line is passed on in pieces, so that output without line ends does not fill the
      * memory.
@@ -225,7 +225,7 @@ final class NodeCommand {
     private final byte[] prefix;
     private final OutputStream to;
 
-    PrefixedLines(String prefix, OutputStream to) {
+    NodeLines(String prefix, OutputStream to) {
       this.prefix = prefix.getBytes(java.nio.charset.StandardCharsets.UTF_8);
       this.to = to;
     }

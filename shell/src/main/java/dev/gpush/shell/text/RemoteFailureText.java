@@ -108,7 +108,9 @@ final class RemoteFailureText {
       case AgentFailure.NoPython(var tried) ->
           Message.of(
               "a node has no Python that the agent can use",
-              tried.isEmpty() ? "none was found" : "none of these could be used: " + and(tried),
+              tried.isEmpty()
+                  ? "none was found, or none works"
+                  : "none of these could be used: " + and(tried),
               "install Python 3.6 or newer there (python3)");
       case AgentFailure.OldPython(var found) ->
           Message.of(

@@ -127,7 +127,7 @@ public final class HostGangs {
   }
 
   private static String noAgent(List<Integer> lost) {
-    return "no agent any more on " + new Observation.Partly(lost, "").nodes();
+    return "no agent on " + new Observation.Partly(lost, "").nodes();
   }
 
   /** Renews the nodes that are there; fails when none is. */
