@@ -220,9 +220,18 @@ final class BadDaysIT {
     try (World world = World.fresh()) {
       Path tools = tools(world, "find");
       Path old = script(world.file("../old", "#!/bin/sh\necho 2.7.18\nexit 1\n").normalize());
-      Path broken = script(world.file("../broken", "#!/bin/sh\nexit 1\n").normalize());
 
       says(hidden(world, tools, old), 3, "Python is too old", "it is 2.7.18", "3.6");
+      assertEquals(List.of(), world.json("ps", "--json").items());
+    }
+  }
+
+  @Test
+  void aPythonThatDoesNotWorkIsNotCalledOld() throws Exception {
+    try (World world = World.fresh()) {
+      Path tools = tools(world, "find");
+      Path broken = script(world.file("../broken", "#!/bin/sh\nexit 1\n").normalize());
+
       says(hidden(world, tools, broken), 3, "no Python that the agent can use", "3.6");
       assertEquals(List.of(), world.json("ps", "--json").items());
     }
