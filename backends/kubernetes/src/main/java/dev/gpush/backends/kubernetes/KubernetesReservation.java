@@ -63,8 +63,6 @@ final class KubernetesReservation {
   /** Between two requests to a scheduler to try again. */
   private static final Duration REMINDER = Duration.ofSeconds(10);
 
-  private static final int TRIES = 3;
-
   private final Namespace place;
   private final AgentProgram agent;
   private final AgentArrivals arrivals;
@@ -199,7 +197,8 @@ final class KubernetesReservation {
         PythonInitContainer.interpreters(place.settings().pod().pythonImage().isPresent());
     Json.Obj job =
         system.marked(manifest.job(agent.commandIn(GangObjects.OWN, interpreters)), manifest);
-    for (int attempt = 1; attempt <= TRIES; attempt++) {
+    var retry = new CreationRetry(place.time(), waiter);
+    while (true) {
       Optional<Json> there = whatIsThere();
       if (there.isPresent()) {
         return there.get();
@@ -211,10 +210,9 @@ final class KubernetesReservation {
           throw refused(refusal);
         }
       } catch (Unanswered lost) {
-        waiter.waits(lost.words());
+        retry.await(lost);
       }
     }
-    throw place.failed("the API server gave no answer " + TRIES + " times, and there is no job");
   }
 
   private Json existing() throws InterruptedException, Unanswered {
@@ -261,8 +259,8 @@ final class KubernetesReservation {
   /** Creates the object; an existing one is not an error. */
   private void there(String group, String kind, Json.Obj object)
       throws InterruptedException, Unanswered {
-    var pause = new Pause();
-    for (int attempt = 1; ; attempt++) {
+    var retry = new CreationRetry(place.time(), waiter);
+    while (true) {
       try {
         place.api().create(place.path(group, kind), object);
         return;
@@ -272,11 +270,7 @@ final class KubernetesReservation {
         }
         throw refused(refusal);
       } catch (Unanswered lost) {
-        if (attempt == TRIES || lost.known().isPresent()) {
-          throw lost;
-        }
-        waiter.waits(lost.words());
-        pause.await();
+        retry.await(lost);
       }
     }
   }

@@ -11,15 +11,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A real API server, and what it was asked.
  *
  * @param questions "GET /path?query", "EXEC pod"
+ * @param failures so many creations are not passed on, as while an admission webhook starts
  */
-record CountingServer(ApiServer real, Queue<String> questions) implements ApiServer {
+record CountingServer(ApiServer real, Queue<String> questions, AtomicInteger failures)
+    implements ApiServer {
   CountingServer(ApiServer real) {
-    this(real, new ConcurrentLinkedQueue<>());
+    this(real, new ConcurrentLinkedQueue<>(), new AtomicInteger());
   }
 
   /** Those that begin so, since the last time that somebody looked. */
@@ -48,6 +51,9 @@ record CountingServer(ApiServer real, Queue<String> questions) implements ApiSer
   @Override
   public Json create(String path, Json object) throws InterruptedException, Unanswered, ApiRefusal {
     questions.add("CREATE " + path);
+    if (failures.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+      throw new Unanswered("it says 500: failed calling webhook", null);
+    }
     return real.create(path, object);
   }
 

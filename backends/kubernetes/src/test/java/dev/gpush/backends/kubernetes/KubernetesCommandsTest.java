@@ -184,6 +184,21 @@ final class KubernetesCommandsTest {
     }
   }
 
+  @Test
+  void aServerWhoseWebhooksAreNotReadyYetIsAskedAgain() throws Exception {
+    try (KubernetesPlace place = KubernetesPlace.of("gangs")) {
+      var server = new CountingServer(new KubeApi(place.access()));
+      server.failures().set(5);
+      Backend backend = place.over(server);
+
+      Gang gang = backend.reserve(place.request(1, BackendContract.LONG));
+
+      assertEquals(0, server.failures().get());
+      backend.release(gang, BackendContract.LIMIT);
+      assertEquals(List.of(), place.leftovers());
+    }
+  }
+
   /** Asked for again, and never linked: the pipes that waited for that are closed with the gang. */
   @Test
   void pipesThatNobodyTookEndWithTheGang() throws Exception {
