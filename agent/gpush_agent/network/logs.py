@@ -6,21 +6,11 @@ import stat
 
 from .nccl import ProcessLog, together
 
-LOG = "nccl.%h.%p.log"      # in the run's folder; NCCL puts in the host's name and the process id
-VARIABLES = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT,NET"}
 TALKATIVE = ("INFO", "TRACE")
 MOST_LOGS = 1024            # processes of one node
 MOST_BYTES = 4 << 20        # read of one log: what counts is said at its beginning
 READ = 1 << 18              # of one log at a time: the loop must not wait
 LONGEST_LINE = 1 << 16      # all devices of the largest machines fill 2 KiB
-
-
-def variables(asked, own, folder):
-    """What makes NCCL write its log into the run's folder. What the user set is kept."""
-    if not asked:
-        return {}
-    wanted = dict(VARIABLES, NCCL_DEBUG_FILE=os.path.join(folder.replace("%", "%%"), LOG))
-    return {name: value for name, value in wanted.items() if name not in own}
 
 
 def is_talkative(env):
@@ -30,10 +20,22 @@ def is_talkative(env):
         subsystems.startswith("^") or bool({"INIT", "NET", "ALL"}.intersection(subsystems.split(","))))
 
 
-class Files:
+class Source:
+    """Logs of processes, by any name of theirs."""
+
+    def __init__(self):
+        self.logs, self.rests = {}, {}
+        self.shown = ""         # where they are, for people
+
+    def facts(self):
+        return together(list(self.logs.values()))
+
+
+class Files(Source):
     """The files that the variables name, as far as they were written since `began` (seconds of the file system's clock)."""
 
     def __init__(self, pattern, cwd, began, host=None):
+        Source.__init__(self)
         host = (host or socket.gethostname()).split(".")[0]
         parts = re.split(r"(%[%hp])", os.path.join(cwd, pattern))
         text = "".join({"%%": "%", "%h": host}.get(part, "*" if part == "%p" else part) for part in parts)
@@ -42,7 +44,7 @@ class Files:
         self.pattern = re.compile("".join({"%%": "%", "%h": re.escape(host), "%p": "[0-9]+"}.get(part) or re.escape(part)
                                           for part in names) + r"\Z")
         self.began = began
-        self.logs, self.offsets, self.rests = {}, {}, {}
+        self.offsets = {}
 
     def read(self):
         """Reads what is new; how many bytes that was."""
@@ -74,12 +76,12 @@ class Files:
         return len(data)
 
 
-class Heard:
+class Heard(Source):
     """The same of what ranks print, where the user has NCCL write onto the terminal."""
 
     def __init__(self):
-        self.logs, self.rests, self.count, self.bytes = {}, {}, 0, {}
-        self.shown = ""
+        Source.__init__(self)
+        self.count, self.bytes = 0, {}
 
     def hear(self, key, data):
         if self.bytes.get(key, 0) < MOST_BYTES and len(self.logs) < MOST_LOGS:
@@ -100,7 +102,3 @@ def feed(log, data):
         if b"CCL " in line:
             log.line(line[:LONGEST_LINE].decode("utf-8", "replace").rstrip("\r"))
     return rest[:LONGEST_LINE]
-
-
-def facts(source):
-    return together(list(source.logs.values()))

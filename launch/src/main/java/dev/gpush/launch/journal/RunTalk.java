@@ -50,7 +50,8 @@ public final class RunTalk {
 
   static String network(RunTransport verdict) {
     String logs = verdict.evidence().logs();
-    return "network: "
+    boolean isCounted = verdict.evidence().by().equals("counters");
+    return (isCounted ? "network, by what the devices carry: " : "network: ")
         + verdict.sentence()
         + (logs.isEmpty() ? "" : "; NCCL's logs on the nodes: " + logs);
   }

@@ -36,6 +36,9 @@ public record LaunchPlan(
   /** The capability of an agent that finds out which network a run really uses. */
   static final String OBSERVES = "transport";
 
+  /** GPUDirect-TCPX and TCPXO: the interfaces count their packets as they count those of TCP. */
+  private static final String OVER_IP = "TCPX";
+
   /** What it sets for NCCL's log; a provider's script must not take it back. */
   private static final List<String> LOG_VARIABLES =
       List.of("NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS");
@@ -180,7 +183,13 @@ public record LaunchPlan(
     if (payload.log() == NcclLog.FILES) {
       return Optional.of("log");
     }
-    return findings.fabric().filter(RankFabric::isOfSeveralMachines).map(_ -> "counters");
+    boolean isCounted =
+        findings
+            .fabric()
+            .filter(RankFabric::isOfSeveralMachines)
+            .filter(fabric -> !fabric.plan().fabric().contains(OVER_IP))
+            .isPresent();
+    return isCounted ? Optional.of("counters") : Optional.empty();
   }
 
   private Map<String, Object> program(int index, int port, Optional<PythonFacts> python) {

@@ -21,6 +21,15 @@ public record NodeTransport(Json facts) {
     return facts.text("by").orElse("");
   }
 
+  boolean isCounted() {
+    return by().equals("counters");
+  }
+
+  /** False where no process of the run has a GPU open: then TCP is what gloo always uses. */
+  boolean usesGpu() {
+    return facts.get("gpu").isEmpty() || facts.flag("gpu");
+  }
+
   /** NCCL's name of its network: IB, Socket, or the name of a plugin; empty when it said none. */
   String network() {
     return facts.text("network").orElse("");

@@ -149,7 +149,7 @@ public final class TransportVerdict {
 
   private boolean isTcp() {
     return nodes.values().stream()
-        .filter(node -> node.nodes() != 1)
+        .filter(node -> node.nodes() != 1 && node.usesGpu())
         .anyMatch(node -> !node.network().isEmpty() && between(node).startsWith("TCP"));
   }
 
@@ -226,7 +226,11 @@ public final class TransportVerdict {
     }
     return said("no-device").isPresent()
         ? new Cause("NCCL finds no RDMA device", LOOK)
-        : new Cause("", "");
+        : new Cause("", isCounted() ? "gpush run --nccl-debug, which says why" : "");
+  }
+
+  private boolean isCounted() {
+    return nodes.values().stream().allMatch(NodeTransport::isCounted);
   }
 
   private Optional<String> said(String code) {

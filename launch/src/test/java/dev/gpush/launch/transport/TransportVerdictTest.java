@@ -132,6 +132,30 @@ final class TransportVerdictTest {
   }
 
   @Test
+  void countersAreTrustedOnlyOfProgramsWithGpus() {
+    Optional<FabricPlan> plan = plan("8 rails of 400G InfiniBand");
+    String tcp =
+        """
+        {"by": "counters", "network": "Socket", "nodes": 2, "used": ["bond0"], "gpu": %s}
+        """;
+
+    assertEquals("TCP over bond0", sentence(plan, tcp.formatted("false")));
+    assertEquals(
+        "TCP over bond0, although 8 rails of 400G InfiniBand are there; try: gpush run"
+            + " --nccl-debug, which says why",
+        sentence(plan, tcp.formatted("true")));
+    assertEquals(
+        "2 rails of 400G InfiniBand",
+        sentence(
+            plan,
+            """
+            {"by": "counters", "network": "IB", "nodes": 2, "gbits": 400, "gpu": true,
+             "used": ["mlx5_0", "mlx5_1"],
+             "ports": [{"device": "mlx5_0", "port": 1, "link": "IB"}]}
+            """));
+  }
+
+  @Test
   void nodesThatDifferAreNamed() {
     assertEquals(
         "TCP over eth0 on nodes 0,2; TCP over eth1 on node 1",
