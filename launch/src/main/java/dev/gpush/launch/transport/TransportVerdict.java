@@ -43,7 +43,7 @@ public final class TransportVerdict {
   }
 
   private RunTransport verdict() {
-    NodeTransport first = nodes.get(nodes.firstKey());
+    NodeTransport first = nodes.values().iterator().next();
     boolean isAsked = nodes.values().stream().anyMatch(NodeTransport::isAsked);
     var evidence = new RunTransport.Evidence(first.by(), isAsked, first.logs());
     if (nodes.values().stream().allMatch(node -> node.network().isEmpty())) {
