@@ -119,6 +119,7 @@ def check(spec):
                                       and isinstance(source.get("keep") or [], list)
                                       and all(isinstance(name, str) and NAME.match(name) for name in source.get("keep") or [])))
     need("activate", spec.get("activate") is None or words(spec["activate"]))
+    need("transport", spec.get("transport") in (None, "log", "counters"))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
 
 

@@ -8,6 +8,7 @@ import time
 
 from ..core import processes
 from ..core.refused import Refused, of_os_error
+from ..network import observer
 from . import journal, ranks, rundir
 from .claims import Claims
 from .supervisor import Supervisor, main
@@ -26,6 +27,7 @@ def start(agent, params):
         raise Refused("starting", {})
     mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
     common = ranks.environment(spec, agent.environment.base, run, mark)
+    common.update(observer.variables(spec, folder))
     claims = Claims(agent.state, run, folder, spec)
     taken_s = agent.config.get("taken_s")
     try:

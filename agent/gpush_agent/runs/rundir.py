@@ -126,17 +126,25 @@ def marked(mark):
 
 
 def prune(state, runs, size):
-    """Removes the oldest of the runs that are over, beyond so many or so many bytes of output."""
+    """Removes the oldest of the runs that are over, beyond so many or so many bytes of output and logs."""
     kept = total = 0
     for run in reversed(numbers(state)):
         folder = folder_of(state, run)
         if not has_ended(folder) or is_alive(folder):
             continue
         kept += 1
-        total += sum(file_size(path) for _, path in journal.segments(folder))
+        total += folder_size(folder)
         if kept > runs or (total > size and kept > 1):
             import shutil
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def folder_size(folder):
+    """Of its files: journal and logs of NCCL."""
+    try:
+        return sum(file_size(os.path.join(folder, name)) for name in os.listdir(folder))
+    except OSError:             # removed meanwhile
+        return 0
 
 
 def file_size(path):

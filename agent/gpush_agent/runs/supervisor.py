@@ -8,6 +8,7 @@ import traceback
 
 from ..core import processes
 from ..core.loop import Loop
+from ..network import observer
 from . import evidence, journal, leftovers, ranks, rundir, torchranks, warning
 from .claims import bind
 
@@ -77,6 +78,8 @@ class Supervisor:
         self.journal = journal.Journal(self.folder, self.elapsed)
         self.evidence = evidence.Evidence(candidates=[self.spec["cwd"], self.claims.tmp, self.spec["outputs"]])
         self.shm = leftovers.names()
+        self.network = observer.Observer(self.spec, self.common, self.loop,
+                                         lambda facts: self.journal.event(dict(facts, event="transport")))
         # From here on a stop reaches us by signal; one that came earlier lies there already.
         self.claims.sign({"pid": os.getpid(), "started": self.claims.started, "mark": self.mark, "tmp": self.claims.tmp})
         self.begin()
@@ -157,6 +160,7 @@ class Supervisor:
         return bool(data)
 
     def listen(self, number, channel, data):
+        self.network.hear(number, channel, data)
         if channel != journal.ERR:
             if self.spec["mode"] == "command":
                 self.told[number] = (self.told.get(number, b"") + data)[-TAIL:]
@@ -382,6 +386,7 @@ class Supervisor:
 
     def finish(self):
         self.drain_all()
+        self.network.finish()
         for timer in self.timers:
             timer.cancel()
         self.claims.free()

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
@@ -288,6 +289,115 @@ final class FabricRunsTest {
     RunRecord old = RunRecord.from(about).orElseThrow();
     assertEquals(RunRecord.Given.NOTHING, old.launched().given());
     launcher.differences(run.number(), run.number());
+  }
+
+  private LaunchInput input() {
+    return new LaunchInput(
+        42, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
+  }
+
+  /** Starts, lets the nodes say these of their network, ends; what was said between the lines. */
+  private List<String> observed(RunRequest request, String... said) throws InterruptedException {
+    RunView run = launcher.launch(request, input(), talk);
+    for (int i = 0; i < said.length; i++) {
+      nodes
+          .get(i)
+          .write(run.number(), Journals.event("{\"event\": \"transport\", " + said[i] + "}"));
+    }
+    nodes.forEach(node -> node.end(run.number(), OK));
+    var output = new FakeOutput();
+    launcher.follow(run.number(), Set.of(), true, output);
+    return output.events();
+  }
+
+  private Optional<String> transport(int run) {
+    Optional<RunTransport> known = launcher.find(Optional.of(run)).transport();
+    Optional<RunTransport> kept =
+        new RunHistory(folder.resolve("history")).find(run).orElseThrow().view().transport();
+    assertEquals(kept, known);
+    return known.map(RunTransport::sentence);
+  }
+
+  private static final String RAILS =
+      """
+      "by": "nccl", "asked": true, "network": "IB", "nodes": 2, "gbits": 400, "direct": true,
+      "used": ["mlx5_0", "mlx5_1"], "logs": "/n0/runs/1/nccl.a.*.log",
+      "ports": [{"device": "mlx5_0", "port": 1, "link": "IB"},
+                {"device": "mlx5_1", "port": 1, "link": "IB"}]
+      """;
+
+  private static final String SOCKET =
+      """
+      "by": "nccl", "asked": false, "network": "Socket", "nodes": 2, "used": ["eth0"],
+      "reasons": [{"code": "libibverbs", "said": "Failed to open libibverbs.so[.1]"}]
+      """;
+
+  @Test
+  void theNetworkThatNcclNamesIsSaidToThoseWhoAskAndRecorded() throws Exception {
+    tell("ACTIVE");
+    RunRequest asked = Asked.run(folder, "train.py").logging(RunRequest.NcclLog.FILES);
+
+    List<String> events = observed(asked, RAILS, RAILS);
+
+    String network = "2 rails of 400G InfiniBand, GPUDirect RDMA";
+    assertEquals(
+        List.of(network + "; NCCL's logs on the nodes: /n0/runs/1/nccl.a.*.log"), networks(events));
+    assertEquals(Optional.of(network), transport(1));
+    assertEquals("log", nodes.get(1).specs().getFirst().text("transport").orElse(""));
+  }
+
+  private static List<String> networks(List<String> events) {
+    return events.stream()
+        .filter(text -> text.contains("network: "))
+        .map(text -> text.replaceFirst("^.*?network: ", ""))
+        .toList();
+  }
+
+  @Test
+  void aNetworkThatIsAsExpectedIsOnlyRecorded() throws Exception {
+    tell("ACTIVE");
+    String unasked = RAILS.replace("\"asked\": true", "\"asked\": false");
+
+    assertEquals(List.of(), observed(Asked.run(folder, "train.py"), unasked, unasked));
+
+    assertEquals(Optional.of("2 rails of 400G InfiniBand, GPUDirect RDMA"), transport(1));
+    assertEquals("counters", nodes.get(0).specs().getFirst().text("transport").orElse(""));
+  }
+
+  @Test
+  void tcpAlthoughThereIsInfiniBandIsSaidUnasked() throws Exception {
+    tell("ACTIVE");
+
+    List<String> events = observed(Asked.run(folder, "train.py"), SOCKET, SOCKET);
+
+    String sentence =
+        "TCP over eth0, although 2 rails of 400G InfiniBand are there: NCCL cannot load libibverbs;"
+            + " try: install libibverbs1 or rdma-core in the image";
+    assertEquals(List.of(sentence), networks(events));
+    assertEquals(Optional.of(sentence), transport(1));
+  }
+
+  /** A node that is lost says nothing, and the others still do. */
+  @Test
+  void whatOneNodeSaysIsTheVerdictAtTheEnd() throws Exception {
+    tell("ACTIVE");
+
+    assertEquals(1, networks(observed(Asked.run(folder, "train.py"), SOCKET)).size());
+    assertTrue(transport(1).orElse("").startsWith("TCP over eth0, although"), "" + transport(1));
+  }
+
+  @Test
+  void aRunOfOneNodeIsNotObservedUnlessAsked() throws Exception {
+    tell("ACTIVE");
+    RunRequest one = Asked.on("1", Asked.run(folder, "train.py"));
+
+    run(one);
+    run(one.logging(RunRequest.NcclLog.FILES));
+
+    List<Json> specs = nodes.get(1).specs();
+    assertEquals(Optional.empty(), specs.get(0).text("transport"));
+    assertEquals(Optional.of("log"), specs.get(1).text("transport"));
+    assertEquals(Optional.empty(), transport(1));
   }
 
   @Test

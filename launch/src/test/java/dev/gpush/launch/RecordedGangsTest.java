@@ -8,6 +8,8 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.fabric.Recipe;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
@@ -126,6 +128,70 @@ final class RecordedGangsTest {
                           + " -> "
                           + each.second())
               .toList());
+    }
+  }
+
+  /** What a process that uses NCCL does: it writes what NCCL would, where NCCL would. */
+  private static String writing(String devices, String network) {
+    return """
+    import os, socket
+    name = os.environ["NCCL_DEBUG_FILE"].replace("%%h", socket.gethostname().split(".")[0])
+    with open(name.replace("%%p", str(os.getpid())), "w") as file:
+        for line in ("%s", "Using network %s", "comm 0x1 rank 0 nRanks 2 nNodes 2 localRanks 1",
+                     "comm 0x1 rank 0 nranks 2 - Init COMPLETE",
+                     "Channel 00/0 : 1[0] -> 0[0] [receive] via NET/%s/0"):
+            file.write("a:1:2 [0] NCCL INFO " + line + "\\n")
+    print(os.environ["NCCL_DEBUG"])
+    """
+        .formatted(devices, network, network);
+  }
+
+  @Test
+  void theNetworkThatNcclTookIsSaidWithTheReason() throws Exception {
+    try (AgentGang gang = gang("infiniband", 2, "10.0.0.");
+        Launcher launcher = gang.launcher()) {
+      gang.put(
+          "train.py",
+          writing("NET/Socket : Using [0]bond0:10.0.0.1<0>", "Socket")
+              .replace("in (\"NET", "in (\"Failed to open libibverbs.so[.1]\", \"NET"));
+      RunRequest asked = Asked.run(gang.project(), "train.py").logging(RunRequest.NcclLog.FILES);
+
+      RunView run = launcher.launch(asked, input(Map.of()), talk);
+      assertEquals(Optional.of(0), launcher.follow(run.number(), Set.of(), true, output));
+
+      assertEquals(Set.of("0/0 INFO", "1/1 INFO"), new TreeSet<>(output.lines()));
+      assertEquals(1, output.events().size(), output.events()::toString);
+      String said = output.events().getFirst().replaceFirst("^.: ", "");
+      String sentence =
+          "TCP over bond0, although 8 rails of 400G InfiniBand are there: NCCL cannot load"
+              + " libibverbs; try: install libibverbs1 or rdma-core in the image";
+      assertTrue(said.startsWith("network: " + sentence + "; NCCL's logs on the nodes: /"), said);
+      assertEquals(
+          Optional.of(sentence),
+          launcher.find(Optional.of(run.number())).transport().map(RunTransport::sentence));
+    }
+  }
+
+  @Test
+  void aLevelOfTheUsersIsKeptAndItsLogRead() throws Exception {
+    try (AgentGang gang = gang("infiniband", 2, "10.0.0.");
+        Launcher launcher = gang.launcher()) {
+      gang.put("train.py", writing("NET/IB : Using [0]mlx5_0:1/IB; OOB bond0:10.0.0.1<0>", "IB"));
+      String mine = gang.history().getParent().resolve("mine.%h.%p").toString();
+
+      RunView run =
+          run(gang, launcher, Map.of("NCCL_DEBUG", "TRACE", "NCCL_DEBUG_FILE", mine), "train.py");
+
+      assertEquals(Set.of("0/0 TRACE", "1/1 TRACE"), new TreeSet<>(output.lines()));
+      assertEquals(List.of(), output.events());
+      assertTrue(
+          launcher
+              .find(Optional.of(run.number()))
+              .transport()
+              .orElseThrow()
+              .network()
+              .startsWith("1 rail of "),
+          "as it is expected it is only recorded");
     }
   }
 

@@ -10,8 +10,21 @@ import java.util.Optional;
  * What {@code run} asks of a session.
  *
  * @param overwrite replace files that were changed on the nodes
+ * @param log what NCCL writes
  */
-public record RunRequest(Command command, Claim claim, boolean overwrite) {
+public record RunRequest(Command command, Claim claim, boolean overwrite, NcclLog log) {
+  /** What NCCL writes about itself. */
+  public enum NcclLog {
+    /** As the environment says it. */
+    UNCHANGED,
+    /** Its whole start, into files on the nodes. */
+    FILES
+  }
+
+  public RunRequest(Command command, Claim claim, boolean overwrite) {
+    this(command, claim, overwrite, NcclLog.UNCHANGED);
+  }
+
   /**
    * What is launched.
    *
@@ -46,6 +59,11 @@ public record RunRequest(Command command, Claim claim, boolean overwrite) {
   }
 
   public RunRequest claiming(Claim other) {
-    return new RunRequest(command, other, overwrite);
+    return new RunRequest(command, other, overwrite, log);
+  }
+
+  /** The same with another log. */
+  public RunRequest logging(NcclLog other) {
+    return new RunRequest(command, claim, overwrite, other);
   }
 }

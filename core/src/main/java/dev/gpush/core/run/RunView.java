@@ -19,17 +19,19 @@ public record RunView(
    * @param state starting, running, stopping, done, failed, stopped, lost, unknown
    * @param exit present once it ended
    * @param failure who failed first, of a run that failed or was lost
+   * @param transport the network that it really uses, once that is known
    */
   public record Progress(
       String state,
       Optional<Integer> exit,
       Instant started,
       Optional<Instant> ended,
-      Optional<RunFailure> failure) {
+      Optional<RunFailure> failure,
+      Optional<RunTransport> transport) {
     /** Of a run that did not fail, as far as is known. */
     public Progress(
         String state, Optional<Integer> exit, Instant started, Optional<Instant> ended) {
-      this(state, exit, started, ended, Optional.empty());
+      this(state, exit, started, ended, Optional.empty(), Optional.empty());
     }
   }
 
@@ -83,6 +85,10 @@ public record RunView(
 
   public Optional<RunFailure> failure() {
     return progress.failure();
+  }
+
+  public Optional<RunTransport> transport() {
+    return progress.transport();
   }
 
   public Instant started() {

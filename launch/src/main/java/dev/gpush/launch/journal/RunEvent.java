@@ -2,6 +2,7 @@ package dev.gpush.launch.journal;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.launch.transport.NodeTransport;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Optional;
@@ -32,6 +33,9 @@ public sealed interface RunEvent {
   record Gap(long bytes) implements RunEvent {}
 
   record Ended(NodeEnd end) implements RunEvent {}
+
+  /** The network that the node's ranks use; once in a run. */
+  record Transport(NodeTransport facts) implements RunEvent {}
 
   /** Not in the journal: the next record is at this offset. */
   record At(long offset) implements RunEvent {}
@@ -79,6 +83,7 @@ public sealed interface RunEvent {
               json.text("why").orElse("").equals("taken"),
               Duration.ofSeconds(json.number("left_s").orElse(0L)));
       case "gap" -> new Gap(json.number("bytes").orElse(0L));
+      case "transport" -> new Transport(new NodeTransport(json));
       case "ended" -> new Ended(NodeEnd.from(json));
       case "at" -> new At(json.number("offset").orElse(0L));
       default -> new Unknown();

@@ -1,9 +1,12 @@
 package dev.gpush.launch.journal;
 
 import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunTransport;
+import dev.gpush.launch.transport.TransportCollector;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -23,6 +26,7 @@ public final class RunMerge {
 
   private final Set<Integer> ranks;
   private final RunOutput output;
+  private final TransportCollector transports;
   private final boolean isLauncherOnly;
 
   /** Tracebacks that were shown, and the other ranks that had the same. */
@@ -37,11 +41,18 @@ public final class RunMerge {
   /**
    * @param ranks only these; empty: all. What the launcher says is always given, but for its words
    *     about failed ranks, which are given alone with -1.
+   * @param transports takes what the nodes say of their network
    */
-  public RunMerge(Set<Integer> ranks, RunOutput output) {
+  public RunMerge(Set<Integer> ranks, RunOutput output, TransportCollector transports) {
     this.ranks = Set.copyOf(ranks);
     this.output = output;
+    this.transports = transports;
     this.isLauncherOnly = ranks.contains(RunJournal.FROM_LAUNCHER);
+  }
+
+  /** Of the same, where nothing is known of the network that was expected. */
+  public RunMerge(Set<Integer> ranks, RunOutput output) {
+    this(ranks, output, new TransportCollector(Optional.empty(), 1));
   }
 
   /**
@@ -52,6 +63,7 @@ public final class RunMerge {
   public void finish(Set<Integer> named) {
     lock.lock();
     try {
+      transports.rest().ifPresent(verdict -> network(0, verdict));
       for (Alike alike : tracebacks.values()) {
         if (!named.containsAll(alike.others())) {
           output.event(0, RunTalk.sameTraceback(alike.exception(), List.copyOf(alike.others())));
@@ -79,6 +91,13 @@ public final class RunMerge {
       output.event(node, text);
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** A network that is as expected is said only to those who asked. */
+  private void network(int node, RunTransport verdict) {
+    if (verdict.isWorse() || verdict.evidence().isAsked()) {
+      output.event(node, RunTalk.network(verdict));
     }
   }
 
@@ -191,6 +210,10 @@ public final class RunMerge {
           isStopping = true;
         }
         case RunEvent.Warned warned -> output.event(node, RunTalk.warned(warned));
+        case RunEvent.Transport(var facts) -> {
+          Optional<RunTransport> verdict = transports.take(node, facts);
+          verdict.ifPresent(each -> network(node, each));
+        }
         case RunEvent.Gap(long bytes) -> output.event(node, RunTalk.gap(bytes));
         case RunEvent.RankExit _,
             RunEvent.Started _,

@@ -1,5 +1,6 @@
 package dev.gpush.launch.journal;
 
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.time.DurationText;
 import java.time.Duration;
 import java.util.List;
@@ -45,6 +46,14 @@ public final class RunTalk {
         + ": "
         + warned.signal()
         + " to the ranks that handle it";
+  }
+
+  static String network(RunTransport verdict) {
+    String logs = verdict.evidence().logs();
+    boolean isCounted = verdict.evidence().by().equals("counters");
+    return (isCounted ? "network, by what the devices carry: " : "network: ")
+        + verdict.sentence()
+        + (logs.isEmpty() ? "" : "; NCCL's logs on the nodes: " + logs);
   }
 
   static String gap(long bytes) {

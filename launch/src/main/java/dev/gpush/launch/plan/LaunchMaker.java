@@ -3,6 +3,7 @@ package dev.gpush.launch.plan;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
@@ -46,7 +47,8 @@ public final class LaunchMaker {
       RunRecord.Options options,
       Place place,
       LaunchInput input,
-      boolean isQueued) {
+      boolean isQueued,
+      RunRequest.NcclLog log) {
     public SlotPlan.Ask ask() {
       return new SlotPlan.Ask(options.nodes(), options.gpus(), options.on());
     }
@@ -107,7 +109,7 @@ public final class LaunchMaker {
             site.root().relativize(inside).toString(),
             script,
             command.environment().getOrDefault("HOME", ""));
-    return new ResolvedRun(words, parsed, options, place, input, claim.waits());
+    return new ResolvedRun(words, parsed, options, place, input, claim.waits(), request.log());
   }
 
   public Decided decide(ResolvedRun run, Talk talk) throws InterruptedException {
@@ -281,6 +283,7 @@ public final class LaunchMaker {
         facts.add(decided.pythons().get(claim.node()));
       }
     }
+    sayWithoutLog(run, slots, talk);
     return new LaunchPlan(
         site,
         nodes,
@@ -290,12 +293,28 @@ public final class LaunchMaker {
             decided.mode(),
             run.place().relative(),
             run.input().environment(),
-            run.input().ending()),
+            run.input().ending(),
+            run.log()),
         new LaunchPlan.Findings(
             facts,
             activated,
             outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
             fabric(run, slots, facts, talk)));
+  }
+
+  /** Agents that cannot have NCCL write its log. */
+  private void sayWithoutLog(ResolvedRun run, SlotPlan slots, Talk talk) {
+    List<Integer> older =
+        slots.claims().stream()
+            .map(SlotPlan.Claim::node)
+            .filter(node -> !site.nodes().get(node).calls().can(LaunchPlan.OBSERVES))
+            .toList();
+    if (run.log() == RunRequest.NcclLog.FILES && !older.isEmpty()) {
+      talk.say(
+          NodeSet.of(older).words()
+              + (older.size() == 1 ? ": its agent is" : ": their agents are")
+              + " older and cannot have NCCL write its log; try: gpush down, then gpush up");
+    }
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {

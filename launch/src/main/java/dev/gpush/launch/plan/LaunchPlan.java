@@ -3,6 +3,7 @@ package dev.gpush.launch.plan;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunRequest.NcclLog;
 import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.PythonChoice;
@@ -32,6 +33,16 @@ public record LaunchPlan(
    */
   private static final int SHORT_ID = 6;
 
+  /** The capability of an agent that finds out which network a run really uses. */
+  static final String OBSERVES = "transport";
+
+  /** GPUDirect-TCPX and TCPXO: the interfaces count their packets as they count those of TCP. */
+  private static final String OVER_IP = "TCPX";
+
+  /** What it sets for NCCL's log; a provider's script must not take it back. */
+  private static final List<String> LOG_VARIABLES =
+      List.of("NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS");
+
   private static final String LOOPBACK = "127.0.0.1";
 
   /**
@@ -40,7 +51,12 @@ public record LaunchPlan(
    * @param folder relative to the workspace's root
    */
   public record Payload(
-      RunWords words, Mode mode, String folder, Map<String, String> environment, RunEnding ending) {
+      RunWords words,
+      Mode mode,
+      String folder,
+      Map<String, String> environment,
+      RunEnding ending,
+      NcclLog log) {
     public Payload {
       environment = Map.copyOf(environment);
     }
@@ -157,8 +173,23 @@ public record LaunchPlan(
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
     fields.put("stop_grace_s", payload.ending().grace().toSeconds());
+    transport().ifPresent(how -> fields.put("transport", how));
     payload.ending().warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
+  }
+
+  /** How the nodes find out which network is used; empty where there is none between GPUs. */
+  private Optional<String> transport() {
+    if (payload.log() == NcclLog.FILES) {
+      return Optional.of("log");
+    }
+    boolean isCounted =
+        findings
+            .fabric()
+            .filter(RankFabric::isOfSeveralMachines)
+            .filter(fabric -> !fabric.plan().fabric().contains(OVER_IP))
+            .isPresent();
+    return isCounted ? Optional.of("counters") : Optional.empty();
   }
 
   private Map<String, Object> program(int index, int port, Optional<PythonFacts> python) {
@@ -289,6 +320,9 @@ public record LaunchPlan(
             fabric -> {
               var user = new TreeSet<>(payload.environment().keySet());
               user.addAll(payload.words().variables().keySet());
+              if (payload.log() == NcclLog.FILES) {
+                user.addAll(LOG_VARIABLES);
+              }
               return Json.object("paths", fabric.scripts(node), "keep", fabric.kept(node, user));
             });
   }

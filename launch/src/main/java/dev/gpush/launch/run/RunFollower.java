@@ -11,6 +11,7 @@ import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
+import dev.gpush.launch.transport.TransportCollector;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -32,7 +33,7 @@ public final class RunFollower {
     while (true) {
       int attempt = watch.attempt();
       RunRecord record = watch.record();
-      var merge = new RunMerge(ranks, output);
+      var merge = new RunMerge(ranks, output, transports(record));
       read(record, ranks, true, merge);
       RunRecord last = watch.await(attempt);
       merge.finish(named(last));
@@ -46,10 +47,14 @@ public final class RunFollower {
   /** Gives the output that exists now. */
   public RunRecord show(RunRecord record, Set<Integer> ranks, RunOutput output)
       throws InterruptedException {
-    var merge = new RunMerge(ranks, output);
+    var merge = new RunMerge(ranks, output, transports(record));
     read(record, ranks, false, merge);
     merge.finish(named(record));
     return record;
+  }
+
+  private static TransportCollector transports(RunRecord record) {
+    return new TransportCollector(record.launched().given().fabric(), record.parts().size());
   }
 
   /** The ranks that the verdict names. */

@@ -3,6 +3,7 @@ package dev.gpush.launch.run;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import java.time.DateTimeException;
 import java.time.Instant;
@@ -35,17 +36,27 @@ public record RunRecord(
     }
   }
 
-  /** Its state. */
+  /**
+   * Its state.
+   *
+   * @param transport the network that it really uses, once that is known
+   */
   public record Progress(
       RunState state,
       Optional<Integer> exit,
       Instant started,
       Optional<Instant> ended,
-      Optional<RunFailure> failure) {
+      Optional<RunFailure> failure,
+      Optional<RunTransport> transport) {
     /** From now on; nothing has started yet. */
     public static Progress starting(Instant now) {
       return new Progress(
-          RunState.STARTING, Optional.empty(), now, Optional.empty(), Optional.empty());
+          RunState.STARTING,
+          Optional.empty(),
+          now,
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
     }
   }
 
@@ -141,7 +152,13 @@ public record RunRecord(
 
   public RunRecord in(RunState next) {
     return with(
-        new Progress(next, exit(), progress.started(), progress.ended(), progress.failure()));
+        new Progress(
+            next,
+            exit(),
+            progress.started(),
+            progress.ended(),
+            progress.failure(),
+            progress.transport()));
   }
 
   /**
@@ -151,7 +168,20 @@ public record RunRecord(
    */
   public RunRecord over(
       RunState next, Optional<Integer> status, Instant at, Optional<RunFailure> failure) {
-    return with(new Progress(next, status, progress.started(), Optional.of(at), failure));
+    return with(
+        new Progress(
+            next, status, progress.started(), Optional.of(at), failure, progress.transport()));
+  }
+
+  RunRecord with(RunTransport transport) {
+    return with(
+        new Progress(
+            state(),
+            exit(),
+            progress.started(),
+            progress.ended(),
+            progress.failure(),
+            Optional.of(transport)));
   }
 
   private RunRecord with(Progress next) {
@@ -191,7 +221,12 @@ public record RunRecord(
         number,
         session,
         new RunView.Progress(
-            state().word(), exit(), progress.started(), progress.ended(), progress.failure()),
+            state().word(),
+            exit(),
+            progress.started(),
+            progress.ended(),
+            progress.failure(),
+            progress.transport()),
         new RunView.Launched(
             words(), ranks(), slots, launched.generation(), launched.mode(), launched.python()),
         launched.header());
@@ -203,6 +238,9 @@ public record RunRecord(
     Json.Obj json = about();
     if (progress.failure().isPresent()) {
       json = json.with("failure", progress.failure().get().json());
+    }
+    if (progress.transport().isPresent()) {
+      json = json.with("network", progress.transport().get().json());
     }
     if (!given.marks().isEmpty()) {
       json = json.with("environment", Json.of(given.marks()));
@@ -251,7 +289,8 @@ public record RunRecord(
                 json.number("exit").map(Math::toIntExact),
                 instant(json, "started").orElse(Instant.EPOCH),
                 instant(json, "ended"),
-                json.get("failure").filter(Json.Obj.class::isInstance).map(RunFailure::from)),
+                json.get("failure").filter(Json.Obj.class::isInstance).map(RunFailure::from),
+                json.get("network").filter(Json.Obj.class::isInstance).map(RunTransport::read)),
             parts,
             new Launched(
                 json.number("generation").orElse(0L),

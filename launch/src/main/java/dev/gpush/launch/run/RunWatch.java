@@ -14,6 +14,7 @@ import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
+import dev.gpush.launch.transport.TransportCollector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -202,18 +203,21 @@ public final class RunWatch {
   private List<NodeEnd> watchOnce() throws InterruptedException {
     List<RunRecord.Part> parts = record().parts();
     var isFailing = new AtomicBoolean();
+    var transports = new TransportCollector(record().launched().given().fabric(), parts.size());
     var watches = new ArrayList<Work<NodeEnd, RuntimeException>>();
     for (RunRecord.Part part : parts) {
       watches.add(
           () -> {
-            NodeEnd end = watchNode(part, () -> othersStop(part, parts, isFailing));
+            NodeEnd end = watchNode(part, transports, () -> othersStop(part, parts, isFailing));
             if (end.isLost() || (end.end().isFailure() && !end.isStopped())) {
               othersStop(part, parts, isFailing);
             }
             return end;
           });
     }
-    return tasks.all("node", watches);
+    List<NodeEnd> ends = tasks.all("node", watches);
+    transports.rest().ifPresent(verdict -> become(now -> now.with(verdict)));
+    return ends;
   }
 
   /** Once for each run: the first failure is the one that counts. */
@@ -259,9 +263,10 @@ public final class RunWatch {
     return site.nodes().get(node).calls();
   }
 
-  private NodeEnd watchNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
+  private NodeEnd watchNode(RunRecord.Part part, TransportCollector transports, Runnable onFailure)
+      throws InterruptedException {
     try {
-      return followNode(part, onFailure);
+      return followNode(part, new Events(part.node(), transports, onFailure));
     } catch (GpushException unreachable) {
       if (calls(part.node()).isLost()) {
         return NodeEnd.lost();
@@ -270,18 +275,22 @@ public final class RunWatch {
     }
   }
 
-  private NodeEnd followNode(RunRecord.Part part, Runnable onFailure) throws InterruptedException {
+  private NodeEnd followNode(RunRecord.Part part, Events events) throws InterruptedException {
     var journal =
         new JournalReader(
             calls(part.node()), part.node(), record().number(), Json.object("events", true));
-    return journal.follow(new Events(onFailure)::take);
+    return journal.follow(events::take);
   }
 
   private final class Events {
+    private final int node;
+    private final TransportCollector transports;
     private final Runnable onFailure;
     private boolean isAsked;
 
-    Events(Runnable onFailure) {
+    Events(int node, TransportCollector transports, Runnable onFailure) {
+      this.node = node;
+      this.transports = transports;
       this.onFailure = onFailure;
     }
 
@@ -296,6 +305,8 @@ public final class RunWatch {
             onFailure.run();
           }
         }
+        case RunEvent.Transport(var facts) ->
+            transports.take(node, facts).ifPresent(verdict -> become(now -> now.with(verdict)));
         case RunEvent.Stopping(var why, _) -> isAsked |= why.equals(RunTalk.ASKED);
         case RunEvent.Started _,
             RunEvent.Ended _,

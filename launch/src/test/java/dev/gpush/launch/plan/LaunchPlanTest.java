@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.launch.FakeNode;
 import dev.gpush.launch.journal.NodeEnd;
@@ -69,7 +70,8 @@ final class LaunchPlanTest {
             Map.of("MINE", "x", "PATH", "/z"),
             new RunEnding(
                 Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))),
-                Duration.ofSeconds(30))),
+                Duration.ofSeconds(30)),
+            RunRequest.NcclLog.UNCHANGED),
         new LaunchPlan.Findings(List.of(PYTHON, PYTHON), List.of(), outputs, Optional.empty()));
   }
 
@@ -272,6 +274,7 @@ final class LaunchPlanTest {
                 RunState.RUNNING,
                 Optional.empty(),
                 Instant.parse("2026-11-21T08:00:00Z"),
+                Optional.empty(),
                 Optional.empty(),
                 Optional.empty()),
             List.of(new RunRecord.Part(1, List.of("0"), 2, 1, 17)),

@@ -9,6 +9,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.machine.Gate;
 import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
@@ -87,7 +88,19 @@ public final class Documents {
         "started", moment(run.started()),
         "ended", run.ended().map(Documents::moment),
         "duration_s", seconds(Duration.between(run.started(), run.ended().orElse(now))),
-        "failure", run.failure().map(Documents::failure));
+        "failure", run.failure().map(Documents::failure),
+        "network", run.transport().map(Documents::network));
+  }
+
+  /** The network that a run really uses. */
+  private static Json.Obj network(RunTransport transport) {
+    return Json.object(
+        "transport", transport.network(),
+        "although", text(transport.although()),
+        "because", text(transport.because()),
+        "try", text(transport.remedy()),
+        "by", transport.evidence().by(),
+        "logs", text(transport.evidence().logs()));
   }
 
   /** One thing that differed between two runs. */

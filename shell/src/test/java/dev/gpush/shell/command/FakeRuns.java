@@ -11,6 +11,7 @@ import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.SessionName;
@@ -61,6 +62,9 @@ public final class FakeRuns implements Runs {
 
   /** Who failed first, of every run here. */
   public Optional<RunFailure> verdict = Optional.empty();
+
+  /** The network of every run here. */
+  public Optional<RunTransport> transport = Optional.empty();
 
   /** What the next launch tells of sessions before anything else. */
   public List<LaunchEvent> events = List.of();
@@ -127,7 +131,8 @@ public final class FakeRuns implements Runs {
     return new RunView(
         run.number(),
         run.session(),
-        new RunView.Progress(run.state(), run.exit(), run.started(), run.ended(), verdict),
+        new RunView.Progress(
+            run.state(), run.exit(), run.started(), run.ended(), verdict, transport),
         run.launched(),
         run.header());
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.session.SessionState;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -37,6 +38,41 @@ final class PsTest {
         2> devbox is degraded: node 0 needs you: gpush login rack
         2> big is queued for 12m: 4 of 19
         """);
+  }
+
+  @Test
+  void networksOfRunsInProgressAreNamed() {
+    desk.sessions.change(
+        new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none()))
+            .runs(1)
+            .view());
+    desk.runs.add(7, "running", Optional.empty(), "train.py");
+    desk.runs.add(6, "failed", Optional.of(3), "train.py");
+    desk.runs.transport =
+        Optional.of(
+            new RunTransport(
+                "TCP over eth0",
+                "400G InfiniBand is there",
+                "",
+                "",
+                new RunTransport.Evidence("counters", false, "")));
+
+    desk.expect(
+        """
+        $ gpush ps
+        NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER
+        devbox  local    2 cpu nodes  ready  12m  48m idle  1     ~/proj
+        2> devbox, run 7: TCP over eth0, although 400G InfiniBand is there
+        $ gpush runs
+        RUN  STATE    EXIT  RANKS  STARTED  TOOK   CODE  COMMAND   NETWORK
+        7    running  -     2      3m ago   3m     G42   train.py  TCP over eth0
+        6    failed   3     2      3m ago   1m12s  G42   train.py  TCP over eth0
+        """);
+    FakeInvocation client = desk.client("gpush runs --json");
+    assertEquals(0, desk.call(client));
+    String text = client.outText();
+    assertTrue(text.contains("\"although\": \"400G InfiniBand is there\""), text);
+    assertTrue(text.contains("\"because\": null"), text);
   }
 
   @Test

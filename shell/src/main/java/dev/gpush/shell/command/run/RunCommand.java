@@ -79,6 +79,9 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--queue", description = "wait until what it claims is free")
   boolean queue;
 
+  @Option(names = "--nccl-debug", description = "NCCL logs into files; name the network it uses")
+  boolean ncclDebug;
+
   @Option(names = "--detach", description = "return when all ranks have started")
   boolean detach;
 
@@ -166,7 +169,8 @@ public final class RunCommand implements Action.OfWords {
     return new RunRequest(
         new RunRequest.Command(words, call.folder(), python, call.environment()),
         new RunRequest.Claim(count, each, on, queue),
-        overwrite);
+        overwrite,
+        ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED);
   }
 
   private static int follow(Call call, SessionName session, int run, Set<Integer> shown)

@@ -70,13 +70,20 @@ public final class RunsCommand implements Action {
       return 0;
     }
     boolean hasFailures = runs.stream().anyMatch(run -> run.failure().isPresent());
+    boolean hasNetworks = runs.stream().anyMatch(run -> run.transport().isPresent());
     var heading = new ArrayList<>(HEADING);
+    if (hasNetworks) {
+      heading.add("NETWORK");
+    }
     if (hasFailures) {
       heading.add("REASON");
     }
     Table table = new Table(heading.toArray(String[]::new));
     for (RunView run : runs) {
       List<String> cells = cells(call, run);
+      if (hasNetworks) {
+        cells.add(run.transport().map(used -> Clean.line(used.network())).orElse(""));
+      }
       if (hasFailures) {
         cells.add(run.failure().map(failure -> new RunFailureText(failure).brief()).orElse(""));
       }

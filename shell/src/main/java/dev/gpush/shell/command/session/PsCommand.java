@@ -1,6 +1,7 @@
 package dev.gpush.shell.command.session;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.DurationText;
@@ -9,6 +10,7 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
+import dev.gpush.shell.text.Clean;
 import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -64,8 +66,29 @@ public final class PsCommand implements Action {
         call.say(session.name() + standing(session, call) + ": " + session.detail());
       }
     }
+    sessions.forEach(session -> sayNetworks(call, session));
     sayEnded(call);
     return 0;
+  }
+
+  /** The networks of runs in progress that are known. */
+  private static void sayNetworks(Call call, SessionView session) {
+    if (session.runsInProgress() == 0) {
+      return;
+    }
+    for (RunView run : call.services().runs().list(session.name())) {
+      if (!run.isOver()) {
+        run.transport()
+            .ifPresent(
+                network ->
+                    call.say(
+                        session.name()
+                            + ", run "
+                            + run.number()
+                            + ": "
+                            + Clean.line(network.sentence())));
+      }
+    }
   }
 
   private static String standing(SessionView session, Call call) {

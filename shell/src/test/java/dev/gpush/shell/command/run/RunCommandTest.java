@@ -67,6 +67,20 @@ final class RunCommandTest {
   }
 
   @Test
+  void ncclsLogIsAsked() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.expect(
+        """
+        $ gpush run -q --nccl-debug train.py --nccl-debug
+        [0] hello
+        2> [1] warning
+        """);
+    RunRequest request = desk.runs.launched.getFirst();
+    assertEquals(RunRequest.NcclLog.FILES, request.log());
+    assertEquals(List.of("train.py", "--nccl-debug"), request.command().words());
+  }
+
+  @Test
   void asksForAnotherSessionWhenThisOneLacksIt() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
     desk.runs.failure =
