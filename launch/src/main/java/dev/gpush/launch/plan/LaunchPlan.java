@@ -38,11 +38,20 @@ public record LaunchPlan(
    * What runs, the same on all nodes.
    *
    * @param folder relative to the workspace's root
+   * @param environment of every process of the session
+   * @param variables those named for this run, by option or before its words
    */
   public record Payload(
-      RunWords words, Mode mode, String folder, Map<String, String> environment, RunEnding ending) {
+      RunWords words,
+      Mode mode,
+      String folder,
+      Map<String, String> environment,
+      Map<String, String> variables,
+      RankOptions ranks,
+      RunEnding ending) {
     public Payload {
       environment = Map.copyOf(environment);
+      variables = Map.copyOf(variables);
     }
   }
 
@@ -93,7 +102,12 @@ public record LaunchPlan(
 
   /** Ranks of a Python program, or one process per node. */
   int ranksOn(int index) {
-    return payload.mode() == Mode.COMMAND ? 1 : slots.claims().get(index).slots().size();
+    return payload.mode() == Mode.COMMAND ? 1 : started(index);
+  }
+
+  /** Also those that a launcher of its own starts there. */
+  private int started(int index) {
+    return payload.ranks().perNode().orElse(slots.claims().get(index).slots().size());
   }
 
   /** Which Python node 0 takes; empty where the form does without. */
@@ -122,8 +136,27 @@ public record LaunchPlan(
     return parts;
   }
 
+  /**
+   * One for each node.
+   *
+   * @param restart how often the gateway has started the run again
+   */
+  public List<Json.Obj> specs(int run, int port, int restart, Json.Obj about) {
+    if (restart == 0) {
+      return specs(run, port, about);
+    }
+    return specs(run, port, about).stream()
+        .map(
+            spec -> {
+              var variables = new TreeMap<>(spec.object("env").textMap());
+              variables.put("GPUSH_RESTART", Integer.toString(restart));
+              return spec.with("env", Json.of(variables));
+            })
+        .toList();
+  }
+
   /** One for each node. */
-  public List<Json.Obj> specs(int run, int port, Json.Obj about) {
+  List<Json.Obj> specs(int run, int port, Json.Obj about) {
     var specs = new ArrayList<Json.Obj>();
     for (int i = 0; i < nodes.size(); i++) {
       specs.add(spec(run, i, port).with("about", about));
@@ -178,6 +211,11 @@ public record LaunchPlan(
     };
   }
 
+  /** How often the gateway starts all nodes again after a failure. */
+  public int restarts() {
+    return payload.ranks().restarts();
+  }
+
   private static String interpreter(Optional<PythonFacts> python) {
     return python.map(PythonFacts::executable).orElse("python3");
   }
@@ -215,7 +253,10 @@ public record LaunchPlan(
 
   private List<String> accelerate(
       RunWords.Accelerate accelerate, int index, int port, String interpreter) {
-    int processes = slots.ranks();
+    int processes = 0;
+    for (int node = 0; node < nodes.size(); node++) {
+      processes += started(node);
+    }
     var argv =
         new ArrayList<>(
             List.of(
@@ -250,14 +291,14 @@ public record LaunchPlan(
 
   /** Whether variables before the command choose the programs that are found. */
   private boolean choosesByItself() {
-    Map<String, String> chosen = payload.words().variables();
+    Map<String, String> chosen = payload.variables();
     return chosen.containsKey("PATH") || chosen.containsKey("VIRTUAL_ENV");
   }
 
   private Map<String, String> environmentOf(NodeInfo node, Optional<PythonFacts> python) {
     var variables = new LinkedHashMap<>(payload.environment());
     python.ifPresent(facts -> variables.putAll(facts.activation()));
-    variables.putAll(payload.words().variables());
+    variables.putAll(payload.variables());
     variables.put("GPUSH_SESSION", site.name().text());
     variables.put("GPUSH_WORKSPACE", node.workspace());
     variables.put(
@@ -288,7 +329,7 @@ public record LaunchPlan(
         .map(
             fabric -> {
               var user = new TreeSet<>(payload.environment().keySet());
-              user.addAll(payload.words().variables().keySet());
+              user.addAll(payload.variables().keySet());
               return Json.object("paths", fabric.scripts(node), "keep", fabric.kept(node, user));
             });
   }
@@ -341,6 +382,9 @@ public record LaunchPlan(
             : place);
     if (generation > 0) {
       parts.add("G" + generation);
+    }
+    if (payload.ranks().restarts() > 0) {
+      parts.add("up to " + count(payload.ranks().restarts(), "restart"));
     }
     findings
         .fabric()

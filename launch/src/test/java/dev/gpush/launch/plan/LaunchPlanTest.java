@@ -42,6 +42,11 @@ final class LaunchPlanTest {
 
   private static LaunchPlan plan(
       RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here) {
+    return plan(words, mode, outputs, here, new RankOptions(Optional.empty(), 0));
+  }
+
+  private static LaunchPlan plan(
+      RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here, RankOptions ranks) {
     var infos =
         List.of(
             new NodeInfo(0, "a", "10.0.0.1", List.of("0", "1", "2"), "H100", 12, "/a/ws"),
@@ -67,6 +72,8 @@ final class LaunchPlanTest {
             mode,
             "exp",
             Map.of("MINE", "x", "PATH", "/z"),
+            words.variables(),
+            ranks,
             new RunEnding(
                 Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))),
                 Duration.ofSeconds(30))),
@@ -266,7 +273,13 @@ final class LaunchPlanTest {
             new RunRecord.Asked(
                 List.of("train.py", "é\n\""),
                 new RunRecord.Options(
-                    Optional.of(1), Optional.empty(), Optional.of("0:1"), Optional.of("~/e")),
+                    Optional.of(1),
+                    Optional.empty(),
+                    Optional.of("0:1"),
+                    Optional.of("~/e"),
+                    Optional.empty(),
+                    0,
+                    List.of()),
                 "exp"),
             new RunRecord.Progress(
                 RunState.RUNNING,
