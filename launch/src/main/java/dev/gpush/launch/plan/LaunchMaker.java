@@ -177,7 +177,7 @@ public final class LaunchMaker {
         pythons.ask(site.nodes(), node -> choice(run, node), run.input().environment());
     return switch (run.parsed().form()) {
       case RunWords.Program program -> ranks(run, program, Pythons.required(answers), talk);
-      case RunWords.Accelerate _ -> {
+      case RunWords.Launched _ -> {
         List<PythonFacts> facts = Pythons.required(answers);
         Pythons.requireSame(site.nodes(), facts);
         requireTorch(run, facts);
@@ -328,23 +328,26 @@ public final class LaunchMaker {
         facts.add(decided.pythons().get(claim.node()));
       }
     }
-    return new LaunchPlan(
-        site,
-        nodes,
-        slots,
-        new LaunchPlan.Payload(
-            run.parsed(),
-            decided.mode(),
-            run.place().relative(),
-            run.input().environment(),
-            run.ownVariables(),
-            run.ranks(),
-            run.input().ending()),
-        new LaunchPlan.Findings(
-            facts,
-            activated,
-            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
-            fabric(run, slots, facts, talk)));
+    var plan =
+        new LaunchPlan(
+            site,
+            nodes,
+            slots,
+            new LaunchPlan.Payload(
+                run.parsed(),
+                decided.mode(),
+                run.place().relative(),
+                run.input().environment(),
+                run.ownVariables(),
+                run.ranks(),
+                run.input().ending()),
+            new LaunchPlan.Findings(
+                facts,
+                activated,
+                outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
+                fabric(run, slots, facts, talk)));
+    plan.launcher().ifPresent(LauncherCommand::check);
+    return plan;
   }
 
   public RunRecord record(LaunchPlan plan, ResolvedRun run, int number, Instant now) {

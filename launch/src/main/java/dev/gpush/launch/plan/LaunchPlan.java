@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * What each node starts: the {@code spec} of docs/technical/runs.md. Pure: the run's number and its
@@ -204,8 +205,8 @@ public record LaunchPlan(
               inWorkspace(program, index),
               "torchrun",
               payload.mode() == Mode.TORCHRUN ? options : List.of());
-      case RunWords.Accelerate accelerate ->
-          Map.of("argv", accelerate(accelerate, index, port, interpreter(python)));
+      case RunWords.Launched _ ->
+          Map.of("argv", launcher().orElseThrow().argv(interpreter(python), index, port));
       case RunWords.Command(var argv) -> Map.of("argv", argv);
       case RunWords.Shell(var text) -> Map.of("command", text);
     };
@@ -251,37 +252,22 @@ public record LaunchPlan(
     return -1;
   }
 
-  private List<String> accelerate(
-      RunWords.Accelerate accelerate, int index, int port, String interpreter) {
-    int processes = 0;
+  /** What a launcher of its own starts; empty for other forms. */
+  Optional<LauncherCommand> launcher() {
+    if (!(payload.words().form() instanceof RunWords.Launched launched)) {
+      return Optional.empty();
+    }
+    var devices = new ArrayList<List<String>>();
     for (int node = 0; node < nodes.size(); node++) {
-      processes += started(node);
+      List<String> names = slots.claims().get(node).slots();
+      int count = started(node);
+      devices.add(
+          count <= names.size() && nodes.get(node).hasGpus()
+              ? names.subList(0, count)
+              : IntStream.range(0, count).mapToObj(Integer::toString).toList());
     }
-    var argv =
-        new ArrayList<>(
-            List.of(
-                interpreter,
-                "-u",
-                "-m",
-                "accelerate.commands.launch",
-                "--num_machines",
-                Integer.toString(nodes.size()),
-                "--machine_rank",
-                Integer.toString(index),
-                "--main_process_ip",
-                masterAddress(),
-                "--main_process_port",
-                Integer.toString(port),
-                "--num_processes",
-                Integer.toString(processes)));
-    argv.addAll(accelerate.options());
-    if (accelerate.words().getFirst().equals("-m")) {
-      argv.add("-m");
-      argv.addAll(accelerate.words().subList(1, accelerate.words().size()));
-    } else {
-      argv.addAll(accelerate.words());
-    }
-    return argv;
+    boolean hasGpus = nodes.stream().anyMatch(NodeInfo::hasGpus);
+    return Optional.of(new LauncherCommand(launched, devices, hasGpus, masterAddress()));
   }
 
   private String masterAddress() {
@@ -370,8 +356,12 @@ public record LaunchPlan(
   String header(int run, long generation, String home) {
     var parts = new ArrayList<String>();
     parts.add("run " + run);
+    String nodeCount =
+        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank");
     parts.add(
-        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank"));
+        launcher()
+            .map(command -> count(command.ranks(), "rank") + " by " + words(command))
+            .orElse(nodeCount));
     boolean usesPython = payload.words().startsRanks();
     pythonOf(0).filter(_ -> usesPython).ifPresent(facts -> parts.add(facts.words()));
     String folder = payload.folder();
@@ -393,6 +383,10 @@ public record LaunchPlan(
         .filter(FabricPlan::isKnown)
         .ifPresent(plan -> parts.add(plan.fabric()));
     return String.join(" · ", parts);
+  }
+
+  private static String words(LauncherCommand command) {
+    return command.launched().launcher().word();
   }
 
   private static String count(int count, String what) {
