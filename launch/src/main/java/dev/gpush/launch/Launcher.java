@@ -151,7 +151,9 @@ public final class Launcher implements AutoCloseable {
    */
   public RunView launch(RunRequest request, LaunchInput input, Talk talk)
       throws InterruptedException {
-    LaunchMaker.ResolvedRun run = maker.resolve(request, input, last(request));
+    Optional<RunRecord> repeated = last(request);
+    LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
+    repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
     LaunchMaker.Decided decided = maker.decide(run, talk);
     try {
       return launchNow(run, decided, talk);
@@ -262,14 +264,24 @@ public final class Launcher implements AutoCloseable {
     List<NodeCalls> nodes =
         plan.nodes().stream().map(node -> site.nodes().get(node.index()).calls()).toList();
     Json.Obj about = record.in(RunState.RUNNING).about();
-    var start =
-        new RunStart(
-            nodes, record.number(), port -> plan.specs(record.number(), port, about), clock, tasks);
-    List<RunRecord.Part> parts = started(plan.parts(), start.start(false));
+    List<RunRecord.Part> parts =
+        started(plan.parts(), start(plan, record, nodes, about, 0).start(false));
     RunRecord running = record.with(parts).in(RunState.RUNNING);
     history.put(running);
-    watch(running, Optional.of(() -> started(plan.parts(), start.start(true))));
+    RunWatch.Again again =
+        restart -> started(plan.parts(), start(plan, record, nodes, about, restart).start(true));
+    watch(running, Optional.of(new RunWatch.Relaunch(again, plan.restarts())));
     return running;
+  }
+
+  private RunStart start(
+      LaunchPlan plan, RunRecord record, List<NodeCalls> nodes, Json.Obj about, int restart) {
+    return new RunStart(
+        nodes,
+        record.number(),
+        port -> plan.specs(record.number(), port, restart, about),
+        clock,
+        tasks);
   }
 
   private static List<RunRecord.Part> started(List<RunRecord.Part> parts, List<Long> startsMs) {

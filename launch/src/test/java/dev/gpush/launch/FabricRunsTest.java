@@ -3,6 +3,8 @@ package dev.gpush.launch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.PlannedVariable;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
@@ -219,6 +221,24 @@ final class FabricRunsTest {
     assertEquals(List.of(), warnings());
     assertTrue(run.header().endsWith(" · G42"), run.header());
     assertEquals(1, plan(run).orElseThrow().nodes());
+  }
+
+  @Test
+  void variablesOfTheCommandLineAreTheUsersOwn() throws Exception {
+    tell("ACTIVE");
+
+    RunView run = run(Asked.env(Map.of("NCCL_ALGO", "Ring"), Asked.run(folder, "train.py")));
+
+    PlannedVariable planned =
+        plan(run).orElseThrow().variables().stream()
+            .filter(each -> each.name().equals("NCCL_ALGO"))
+            .findFirst()
+            .orElseThrow();
+    assertEquals(Optional.of("Ring"), planned.value());
+    assertEquals("--env", planned.source());
+    assertEquals(Authority.USER, planned.authority());
+    assertEquals(
+        Optional.of("Ring"), nodes.get(1).specs().getFirst().object("env").text("NCCL_ALGO"));
   }
 
   private Optional<dev.gpush.core.fabric.FabricPlan> plan(RunView run) {

@@ -9,6 +9,7 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
@@ -312,6 +313,56 @@ final class LauncherTest {
     assertEquals(
         2001L, nodes.get(0).specs().getLast().object("master").number("port").orElseThrow());
     assertTrue(output.events().contains("0: " + RunTalk.AGAIN), output.events()::toString);
+  }
+
+  @Test
+  void moreRanksThanGpusAreRefused() {
+    RunRequest request =
+        Asked.with(new RunRequest.Ranks(Optional.of(3), 0), Asked.on("1", request("train.py")));
+
+    Failure failure =
+        assertThrows(GpushException.class, () -> launcher.launch(request, input(), talk)).failure();
+
+    assertEquals(
+        new UsageFailure.BadArguments(
+            "run",
+            "each rank needs a GPU, and this run claims 2 on node 1, so --nproc must be at most 2,"
+                + " not 3",
+            List.of()),
+        failure);
+    assertEquals(List.of(), launcher.list());
+  }
+
+  @Test
+  void fewerRanksShareTheGpusOfTheirNode() throws Exception {
+    launcher.launch(
+        Asked.with(new RunRequest.Ranks(Optional.of(1), 0), request("train.py")), input(), talk);
+
+    Json spec = nodes.get(1).specs().getFirst();
+    assertEquals(List.of("0", "1"), spec.texts("slots"));
+    assertEquals(Optional.of(1L), spec.number("procs"));
+    assertEquals(Optional.of("0,1"), spec.text("visible"));
+    assertEquals(Optional.of(2L), spec.number("world"));
+  }
+
+  @Test
+  void aStopEndsTheRestarts() throws Exception {
+    launcher.launch(
+        Asked.with(new RunRequest.Ranks(Optional.empty(), 5), request("train.py")), input(), talk);
+    Task<RunView, RuntimeException> stopped =
+        tasks.fork("stop", () -> launcher.stop(1, "INT", Duration.ofMinutes(10), talk));
+    for (FakeNode node : nodes) {
+      node.awaitCall("stop 1 INT asked");
+    }
+    for (FakeNode node : nodes) {
+      node.end(
+          1,
+          "{\"exit\": 7, \"signal\": null, \"first\": {\"rank\": 0, \"exit\": 7, \"at_ms\":"
+              + " 5, \"asked\": true}, \"stopped\": true}");
+    }
+
+    assertEquals("stopped", stopped.get().state());
+    assertFalse(nodes.getFirst().calls().contains("start 1 again"));
   }
 
   @Test

@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real torch, real torchrun, on two real agents; needs the torch rig. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -33,11 +35,12 @@ final class TorchRunsTest {
   private RunView launch(AgentGang gang, Launcher launcher, String chosen, String... words)
       throws InterruptedException {
     RunRequest request = Asked.by(chosen, Asked.run(gang.project(), words));
-    return launcher.launch(
-        request,
-        new LaunchInput(
-            3, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual()),
-        talk);
+    return launcher.launch(request, input(), talk);
+  }
+
+  private static LaunchInput input() {
+    return new LaunchInput(
+        3, Optional.empty(), Map.of(), Map.of(), _ -> Optional.empty(), RunEnding.usual());
   }
 
   @Test
@@ -61,6 +64,46 @@ final class TorchRunsTest {
       assertTrue(output.lines().contains("1/1 rank 1 of 2 on cpu: done"));
       assertEquals(
           List.of(), output.lines().stream().filter(line -> line.contains("/-1")).toList());
+    }
+  }
+
+  /** Ranks that had met before meet again, which they do not when torchrun itself restarts them. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void allRanksStartAgainAfterAFailure(int nodes) throws Exception {
+    try (var gang = new AgentGang(nodes, List.of("0", "1"));
+        Launcher launcher = gang.launcher()) {
+      gang.put(
+          "train.py",
+          "import os, sys, time\n"
+              + "import torch, torch.distributed as dist\n"
+              + "dist.init_process_group('gloo')\n"
+              + "restart = os.environ.get('GPUSH_RESTART', '0')\n"
+              + "if restart == '0':\n"
+              + "    if dist.get_rank() == 1:\n"
+              + "        sys.exit(5)\n"
+              + "    time.sleep(1000)\n"
+              + "total = torch.ones(1)\n"
+              + "dist.all_reduce(total)\n"
+              + "print('restart', restart, 'sum', int(total))\n");
+      RunRequest request =
+          Asked.with(
+              new RunRequest.Ranks(Optional.empty(), 1),
+              Asked.by(python, Asked.run(gang.project(), "train.py")));
+
+      RunView run = launcher.launch(request, input(), talk);
+
+      assertTrue(run.header().endsWith(" · up to 1 restart"), run::header);
+      assertEquals(
+          Optional.of(0),
+          launcher.follow(run.number(), Set.of(), true, output),
+          output.lines()::toString);
+      assertEquals(
+          2 * nodes,
+          output.lines().stream()
+              .filter(line -> line.endsWith("restart 1 sum " + 2 * nodes))
+              .count(),
+          output.lines()::toString);
     }
   }
 

@@ -12,7 +12,8 @@ import java.util.Optional;
  * @param overwrite replace files that were changed on the nodes
  * @param log what NCCL writes
  */
-public record RunRequest(Command command, Claim claim, boolean overwrite, NcclLog log) {
+public record RunRequest(
+    Command command, Claim claim, Ranks ranks, boolean overwrite, NcclLog log) {
   /** What NCCL writes about itself. */
   public enum NcclLog {
     /** As the environment says it. */
@@ -21,8 +22,8 @@ public record RunRequest(Command command, Claim claim, boolean overwrite, NcclLo
     FILES
   }
 
-  public RunRequest(Command command, Claim claim, boolean overwrite) {
-    this(command, claim, overwrite, NcclLog.UNCHANGED);
+  public RunRequest(Command command, Claim claim, Ranks ranks, boolean overwrite) {
+    this(command, claim, ranks, overwrite, NcclLog.UNCHANGED);
   }
 
   /**
@@ -32,12 +33,37 @@ public record RunRequest(Command command, Claim claim, boolean overwrite, NcclLo
    * @param folder the client's current folder; the run starts at the same place in the workspace
    * @param python another interpreter or environment than the session's
    * @param environment the client's variables
+   * @param variables those that the user names for this run
    */
   public record Command(
-      List<String> words, Path folder, Optional<String> python, Map<String, String> environment) {
+      List<String> words,
+      Path folder,
+      Optional<String> python,
+      Map<String, String> environment,
+      Map<String, String> variables) {
     public Command {
       words = List.copyOf(words);
       environment = Map.copyOf(environment);
+      variables = Map.copyOf(variables);
+    }
+  }
+
+  /**
+   * How the ranks are started.
+   *
+   * @param perNode how many; empty: one for each slot that is claimed
+   * @param restarts how often all ranks are started again after a failure
+   */
+  public record Ranks(Optional<Integer> perNode, int restarts) {
+    /** More on one node is a typing error; agents refuse it. */
+    public static final int MOST_PER_NODE = 1024;
+
+    /** A gang that fails more often than this does not train. */
+    public static final int MOST_RESTARTS = 1000;
+
+    /** One for each slot, and the first failure is the end. */
+    public static Ranks usual() {
+      return new Ranks(Optional.empty(), 0);
     }
   }
 
@@ -59,11 +85,11 @@ public record RunRequest(Command command, Claim claim, boolean overwrite, NcclLo
   }
 
   public RunRequest claiming(Claim other) {
-    return new RunRequest(command, other, overwrite, log);
+    return new RunRequest(command, other, ranks, overwrite, log);
   }
 
   /** The same with another log. */
   public RunRequest logging(NcclLog other) {
-    return new RunRequest(command, claim, overwrite, other);
+    return new RunRequest(command, claim, ranks, overwrite, other);
   }
 }

@@ -60,6 +60,18 @@ public final class RunTalk {
     return bytes + " bytes of output are missing here: the node's disk did not accept them";
   }
 
+  /** Said when all ranks are started again after a failure. */
+  public static String restart(int rank, int status, int restart, int most) {
+    return (rank < 0 ? "the launcher" : "rank " + rank)
+        + " failed first, with status "
+        + status
+        + "; all ranks start again (restart "
+        + restart
+        + " of "
+        + most
+        + ")";
+  }
+
   public static String failedElsewhere(int node) {
     return "node " + node + " failed";
   }

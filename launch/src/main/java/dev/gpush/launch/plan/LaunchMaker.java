@@ -25,7 +25,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * Turns a request into a plan: which command, which Python, which mode; and a refusal into a
@@ -40,17 +42,33 @@ public final class LaunchMaker {
   private final OutputFolders outputs;
   private final RunFabrics fabrics;
 
-  /** A request, with what it leaves open taken from the run it repeats. */
+  /**
+   * A request, with what it leaves open taken from the run it repeats.
+   *
+   * @param variables of {@code --env}
+   */
   public record ResolvedRun(
       List<String> words,
       RunWords parsed,
       RunRecord.Options options,
+      Map<String, String> variables,
       Place place,
       LaunchInput input,
       boolean isQueued,
       RunRequest.NcclLog log) {
     public SlotPlan.Ask ask() {
       return new SlotPlan.Ask(options.nodes(), options.gpus(), options.on());
+    }
+
+    RankOptions ranks() {
+      return new RankOptions(options.ranksPerNode(), options.restarts());
+    }
+
+    /** Those named for this run; a word before the command is nearer to it than an option. */
+    Map<String, String> ownVariables() {
+      var own = new TreeMap<>(variables);
+      own.putAll(parsed.variables());
+      return own;
     }
   }
 
@@ -95,12 +113,22 @@ public final class LaunchMaker {
     List<String> words = repeated.map(RunRecord::words).orElse(command.words());
     var asked =
         new RunRecord.Options(
-            claim.nodes(), claim.gpus().map(GpuRequest::count), claim.on(), command.python());
+            claim.nodes(),
+            claim.gpus().map(GpuRequest::count),
+            claim.on(),
+            command.python(),
+            request.ranks().perNode(),
+            request.ranks().restarts(),
+            command.variables().keySet().stream().sorted().toList());
     RunRecord.Options options =
-        repeated.filter(_ -> asked.isEmpty()).map(RunRecord::options).orElse(asked);
+        repeated
+            .filter(_ -> asked.isEmpty())
+            .map(last -> last.options().with(asked.variables()))
+            .orElse(asked);
     Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.parse(words);
+    new RankOptions(options.ranksPerNode(), options.restarts()).requireRanks(parsed);
     Optional<Path> script = Scripts.find(parsed, site.root(), inside);
     script.ifPresent(path -> Scripts.requireThere(path, inside));
     var place =
@@ -109,7 +137,31 @@ public final class LaunchMaker {
             site.root().relativize(inside).toString(),
             script,
             command.environment().getOrDefault("HOME", ""));
-    return new ResolvedRun(words, parsed, options, place, input, claim.waits(), request.log());
+    return new ResolvedRun(
+        words,
+        parsed,
+        options,
+        command.variables(),
+        place,
+        input,
+        claim.waits(),
+        request.log());
+  }
+
+  /** The values of {@code --env} are not kept, because they may be secrets. */
+  public static void sayNotRepeated(RunRecord last, RunRequest request, Talk talk) {
+    List<String> missing =
+        last.options().variables().stream()
+            .filter(name -> !request.command().variables().containsKey(name))
+            .toList();
+    if (!missing.isEmpty()) {
+      talk.say(
+          "run "
+              + last.number()
+              + " had --env "
+              + String.join(", ", missing)
+              + ", which is not repeated; give it again if this run needs it");
+    }
   }
 
   public Decided decide(ResolvedRun run, Talk talk) throws InterruptedException {
@@ -134,7 +186,7 @@ public final class LaunchMaker {
         pythons.ask(site.nodes(), node -> choice(run, node), run.input().environment());
     return switch (run.parsed().form()) {
       case RunWords.Program program -> ranks(run, program, Pythons.required(answers), talk);
-      case RunWords.Accelerate _ -> {
+      case RunWords.Launched _ -> {
         List<PythonFacts> facts = Pythons.required(answers);
         Pythons.requireSame(site.nodes(), facts);
         requireTorch(run, facts);
@@ -263,6 +315,7 @@ public final class LaunchMaker {
               i < pythonsOfClaims.size() ? Optional.of(pythonsOfClaims.get(i)) : Optional.empty()));
     }
     var variables = new ArrayList<>(run.input().variables());
+    run.variables().forEach((name, value) -> variables.add(new UserVariable(name, value, "--env")));
     run.parsed()
         .variables()
         .forEach((name, value) -> variables.add(new UserVariable(name, value, "the command")));
@@ -271,6 +324,7 @@ public final class LaunchMaker {
 
   public LaunchPlan plan(ResolvedRun run, Decided decided, SlotPlan slots, Talk talk)
       throws InterruptedException {
+    run.ranks().requireGpus(infos(), slots);
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     var activated = new ArrayList<PythonChoice>();
@@ -284,22 +338,27 @@ public final class LaunchMaker {
       }
     }
     sayWithoutLog(run, slots, talk);
-    return new LaunchPlan(
-        site,
-        nodes,
-        slots,
-        new LaunchPlan.Payload(
-            run.parsed(),
-            decided.mode(),
-            run.place().relative(),
-            run.input().environment(),
-            run.input().ending(),
-            run.log()),
-        new LaunchPlan.Findings(
-            facts,
-            activated,
-            outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
-            fabric(run, slots, facts, talk)));
+    var plan =
+        new LaunchPlan(
+            site,
+            nodes,
+            slots,
+            new LaunchPlan.Payload(
+                run.parsed(),
+                decided.mode(),
+                run.place().relative(),
+                run.input().environment(),
+                run.ownVariables(),
+                run.ranks(),
+                run.input().ending(),
+                run.log()),
+            new LaunchPlan.Findings(
+                facts,
+                activated,
+                outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
+                fabric(run, slots, facts, talk)));
+    plan.launcher().ifPresent(LauncherCommand::check);
+    return plan;
   }
 
   /** Agents that cannot have NCCL write its log. */

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * What each node starts: the {@code spec} of docs/technical/runs.md. Pure: the run's number and its
@@ -49,16 +50,21 @@ public record LaunchPlan(
    * What runs, the same on all nodes.
    *
    * @param folder relative to the workspace's root
+   * @param environment of every process of the session
+   * @param variables those named for this run, by option or before its words
    */
   public record Payload(
       RunWords words,
       Mode mode,
       String folder,
       Map<String, String> environment,
+      Map<String, String> variables,
+      RankOptions ranks,
       RunEnding ending,
       NcclLog log) {
     public Payload {
       environment = Map.copyOf(environment);
+      variables = Map.copyOf(variables);
     }
   }
 
@@ -109,7 +115,12 @@ public record LaunchPlan(
 
   /** Ranks of a Python program, or one process per node. */
   int ranksOn(int index) {
-    return payload.mode() == Mode.COMMAND ? 1 : slots.claims().get(index).slots().size();
+    return payload.mode() == Mode.COMMAND ? 1 : started(index);
+  }
+
+  /** Also those that a launcher of its own starts there. */
+  private int started(int index) {
+    return payload.ranks().perNode().orElse(slots.claims().get(index).slots().size());
   }
 
   /** Which Python node 0 takes; empty where the form does without. */
@@ -138,8 +149,27 @@ public record LaunchPlan(
     return parts;
   }
 
+  /**
+   * One for each node.
+   *
+   * @param restart how often the gateway has started the run again
+   */
+  public List<Json.Obj> specs(int run, int port, int restart, Json.Obj about) {
+    if (restart == 0) {
+      return specs(run, port, about);
+    }
+    return specs(run, port, about).stream()
+        .map(
+            spec -> {
+              var variables = new TreeMap<>(spec.object("env").textMap());
+              variables.put("GPUSH_RESTART", Integer.toString(restart));
+              return spec.with("env", Json.of(variables));
+            })
+        .toList();
+  }
+
   /** One for each node. */
-  public List<Json.Obj> specs(int run, int port, Json.Obj about) {
+  List<Json.Obj> specs(int run, int port, Json.Obj about) {
     var specs = new ArrayList<Json.Obj>();
     for (int i = 0; i < nodes.size(); i++) {
       specs.add(spec(run, i, port).with("about", about));
@@ -202,11 +232,16 @@ public record LaunchPlan(
               inWorkspace(program, index),
               "torchrun",
               payload.mode() == Mode.TORCHRUN ? options : List.of());
-      case RunWords.Accelerate accelerate ->
-          Map.of("argv", accelerate(accelerate, index, port, interpreter(python)));
+      case RunWords.Launched _ ->
+          Map.of("argv", launcher().orElseThrow().argv(interpreter(python), index, port));
       case RunWords.Command(var argv) -> Map.of("argv", argv);
       case RunWords.Shell(var text) -> Map.of("command", text);
     };
+  }
+
+  /** How often the gateway starts all nodes again after a failure. */
+  public int restarts() {
+    return payload.ranks().restarts();
   }
 
   private static String interpreter(Optional<PythonFacts> python) {
@@ -244,34 +279,22 @@ public record LaunchPlan(
     return -1;
   }
 
-  private List<String> accelerate(
-      RunWords.Accelerate accelerate, int index, int port, String interpreter) {
-    int processes = slots.ranks();
-    var argv =
-        new ArrayList<>(
-            List.of(
-                interpreter,
-                "-u",
-                "-m",
-                "accelerate.commands.launch",
-                "--num_machines",
-                Integer.toString(nodes.size()),
-                "--machine_rank",
-                Integer.toString(index),
-                "--main_process_ip",
-                masterAddress(),
-                "--main_process_port",
-                Integer.toString(port),
-                "--num_processes",
-                Integer.toString(processes)));
-    argv.addAll(accelerate.options());
-    if (accelerate.words().getFirst().equals("-m")) {
-      argv.add("-m");
-      argv.addAll(accelerate.words().subList(1, accelerate.words().size()));
-    } else {
-      argv.addAll(accelerate.words());
+  /** What a launcher of its own starts; empty for other forms. */
+  Optional<LauncherCommand> launcher() {
+    if (!(payload.words().form() instanceof RunWords.Launched launched)) {
+      return Optional.empty();
     }
-    return argv;
+    var devices = new ArrayList<List<String>>();
+    for (int node = 0; node < nodes.size(); node++) {
+      List<String> names = slots.claims().get(node).slots();
+      int count = started(node);
+      devices.add(
+          count <= names.size() && nodes.get(node).hasGpus()
+              ? names.subList(0, count)
+              : IntStream.range(0, count).mapToObj(Integer::toString).toList());
+    }
+    boolean hasGpus = nodes.stream().anyMatch(NodeInfo::hasGpus);
+    return Optional.of(new LauncherCommand(launched, devices, hasGpus, masterAddress()));
   }
 
   private String masterAddress() {
@@ -281,14 +304,14 @@ public record LaunchPlan(
 
   /** Whether variables before the command choose the programs that are found. */
   private boolean choosesByItself() {
-    Map<String, String> chosen = payload.words().variables();
+    Map<String, String> chosen = payload.variables();
     return chosen.containsKey("PATH") || chosen.containsKey("VIRTUAL_ENV");
   }
 
   private Map<String, String> environmentOf(NodeInfo node, Optional<PythonFacts> python) {
     var variables = new LinkedHashMap<>(payload.environment());
     python.ifPresent(facts -> variables.putAll(facts.activation()));
-    variables.putAll(payload.words().variables());
+    variables.putAll(payload.variables());
     variables.put("GPUSH_SESSION", site.name().text());
     variables.put("GPUSH_WORKSPACE", node.workspace());
     variables.put(
@@ -319,7 +342,7 @@ public record LaunchPlan(
         .map(
             fabric -> {
               var user = new TreeSet<>(payload.environment().keySet());
-              user.addAll(payload.words().variables().keySet());
+              user.addAll(payload.variables().keySet());
               if (payload.log() == NcclLog.FILES) {
                 user.addAll(LOG_VARIABLES);
               }
@@ -363,8 +386,12 @@ public record LaunchPlan(
   String header(int run, long generation, String home) {
     var parts = new ArrayList<String>();
     parts.add("run " + run);
+    String nodeCount =
+        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank");
     parts.add(
-        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank"));
+        launcher()
+            .map(command -> count(command.ranks(), "rank") + " by " + words(command))
+            .orElse(nodeCount));
     boolean usesPython = payload.words().startsRanks();
     pythonOf(0).filter(_ -> usesPython).ifPresent(facts -> parts.add(facts.words()));
     String folder = payload.folder();
@@ -376,6 +403,9 @@ public record LaunchPlan(
     if (generation > 0) {
       parts.add("G" + generation);
     }
+    if (payload.ranks().restarts() > 0) {
+      parts.add("up to " + count(payload.ranks().restarts(), "restart"));
+    }
     findings
         .fabric()
         .filter(RankFabric::isOfSeveralMachines)
@@ -383,6 +413,10 @@ public record LaunchPlan(
         .filter(FabricPlan::isKnown)
         .ifPresent(plan -> parts.add(plan.fabric()));
     return String.join(" · ", parts);
+  }
+
+  private static String words(LauncherCommand command) {
+    return command.launched().launcher().word();
   }
 
   private static String count(int count, String what) {

@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -46,13 +47,33 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
               "run-path",
               "use-env",
               "virtual-local-rank"),
-          false);
+          Map.of());
 
-  /** Torchrun starts its ranks instead, so none of its options stay. */
+  private static final String NODES = "the nodes of a session are fixed while a run lasts";
+
   static final Syntax DEEPSPEED =
       new Syntax(
           "deepspeed",
-          Set.of(),
+          Set.of(
+              "hostfile",
+              "H",
+              "include",
+              "i",
+              "exclude",
+              "e",
+              "num-nodes",
+              "num-gpus",
+              "num-accelerators",
+              "node-rank",
+              "master-addr",
+              "master-port",
+              "launcher",
+              "launcher-args",
+              "no-ssh",
+              "no-ssh-check",
+              "ssh-port",
+              "force-multi",
+              "save-pid"),
           Set.of(
               "no-ssh",
               "force-multi",
@@ -61,8 +82,29 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
               "no-local-rank",
               "elastic-training",
               "bind-cores-to-rank",
-              "no-ssh-check"),
-          true);
+              "no-ssh-check",
+              "save-pid",
+              "q",
+              "quiet"),
+          Map.of(
+              "autotuning",
+              "the autotuner starts its experiments over ssh by itself",
+              "elastic-training",
+              NODES,
+              "min-elastic-nodes",
+              NODES,
+              "max-elastic-nodes",
+              NODES,
+              "venv-script",
+              "gpush activates the environment; use gpush run --python"));
+
+  /** Lightning's own launcher. */
+  static final Syntax FABRIC =
+      new Syntax(
+          "fabric run",
+          Set.of("devices", "num-nodes", "node-rank", "main-address", "main-port"),
+          Set.of(),
+          Map.of());
 
   static final Syntax ACCELERATE =
       new Syntax(
@@ -79,6 +121,8 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
               "standalone",
               "gpu-ids",
               "deepspeed-hostfile",
+              "deepspeed-inclusion-filter",
+              "deepspeed-exclusion-filter",
               "deepspeed-multinode-launcher"),
           Set.of(
               "cpu",
@@ -100,7 +144,13 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
               "same-network",
               "enable-cpu-affinity",
               "use-parallelism-config"),
-          false);
+          Map.of(
+              "mpirun-hostfile",
+              "MPI would start ranks on hosts of its own",
+              "mpirun-ccl",
+              "MPI would start ranks on hosts of its own",
+              "tpu-use-cluster",
+              "TPU pods are not nodes of a session"));
 
   PastedOptions {
     program = List.copyOf(program);
@@ -117,9 +167,9 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
    *
    * @param ours options that the session decides
    * @param flags options without a value; for others see {@link #hasValue}
-   * @param allOurs nothing is kept
+   * @param refused options that a session cannot honour, each with the reason
    */
-  record Syntax(String launcher, Set<String> ours, Set<String> flags, boolean allOurs) {
+  record Syntax(String launcher, Set<String> ours, Set<String> flags, Map<String, String> refused) {
     PastedOptions read(List<String> words) {
       var kept = new ArrayList<String>();
       var replaced = new ArrayList<String>();
@@ -135,17 +185,19 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
         List<String> option = words.subList(at, at + length);
         at += length;
         String name = name(word);
+        if (refused.containsKey(name)) {
+          throw bad(launcher + " " + word + " is not possible here: " + refused.get(name));
+        }
         if (name.equals("m") || name.equals("module")) {
           module = true;
-        } else if (allOurs || ours.contains(name)) {
+        } else if (ours.contains(name)) {
           replaced.addAll(option);
         } else {
           kept.addAll(option);
         }
       }
       if (at >= words.size()) {
-        throw new GpushException(
-            new UsageFailure.BadArguments("run", launcher + " without a script", List.of()));
+        throw bad(launcher + " without a script");
       }
       var program = new ArrayList<String>();
       if (module) {
@@ -166,8 +218,12 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
     }
   }
 
+  private static GpushException bad(String rule) {
+    return new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
+  }
+
   /** {@code --nproc_per_node=8} is {@code nproc-per-node}. */
-  private static String name(String word) {
+  static String name(String word) {
     String bare = word.replaceFirst("^--?", "");
     int equals = bare.indexOf('=');
     return (equals < 0 ? bare : bare.substring(0, equals)).replace('_', '-');

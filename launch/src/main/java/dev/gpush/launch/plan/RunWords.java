@@ -43,9 +43,14 @@ public record RunWords(
     }
   }
 
-  /** Hugging Face's launcher, once per node; it starts the ranks and sets its own variables. */
-  record Accelerate(List<String> options, List<String> words) implements Form {
-    public Accelerate {
+  /**
+   * Another launcher, once per node; it starts the ranks and sets its own variables.
+   *
+   * @param options that stay, without those of nodes, ranks and rendezvous
+   */
+  record Launched(LauncherCommand.Kind launcher, List<String> options, List<String> words)
+      implements Form {
+    public Launched {
       options = List.copyOf(options);
       words = List.copyOf(words);
     }
@@ -100,7 +105,7 @@ public record RunWords(
   /** Whether the form starts ranks itself; a plain command may do anything. */
   boolean startsRanks() {
     return switch (form) {
-      case Program _, Accelerate _ -> true;
+      case Program _, Launched _ -> true;
       case Command _, Shell _ -> false;
     };
   }
@@ -119,10 +124,16 @@ public record RunWords(
     }
     return switch (first) {
       case "torchrun" -> torchrun(rest, Optional.empty());
-      case "deepspeed" -> deepspeed(rest);
+      case "deepspeed" -> launched(LauncherCommand.Kind.DEEPSPEED, rest, Optional.empty());
+      case "fabric" ->
+          !rest.isEmpty() && rest.getFirst().equals("run")
+              ? launched(
+                  LauncherCommand.Kind.FABRIC, rest.subList(1, rest.size()), Optional.empty())
+              : of(new Command(words));
       case "accelerate" ->
           !rest.isEmpty() && rest.getFirst().equals("launch")
-              ? accelerate(rest.subList(1, rest.size()), Optional.empty())
+              ? launched(
+                  LauncherCommand.Kind.ACCELERATE, rest.subList(1, rest.size()), Optional.empty())
               : of(new Command(words));
       default -> PYTHON.matcher(first).matches() ? python(words) : of(new Command(words));
     };
@@ -187,7 +198,7 @@ public record RunWords(
       return torchrun(rest, chosen);
     }
     if (name.equals("accelerate.commands.launch")) {
-      return accelerate(rest, chosen);
+      return launched(LauncherCommand.Kind.ACCELERATE, rest, chosen);
     }
     if (ONCE.contains(name)) {
       return of(new Command(words));
@@ -207,18 +218,13 @@ public record RunWords(
         Map.of(), chosen, new Program(options.program(), true, options.kept()), options.replaced());
   }
 
-  private static RunWords deepspeed(List<String> words) {
-    PastedOptions options = PastedOptions.DEEPSPEED.read(words);
+  private static RunWords launched(
+      LauncherCommand.Kind launcher, List<String> words, Optional<String> chosen) {
+    PastedOptions options = launcher.syntax().read(words);
     return new RunWords(
         Map.of(),
-        Optional.empty(),
-        new Program(options.program(), true, List.of()),
+        chosen,
+        new Launched(launcher, options.kept(), options.program()),
         options.replaced());
-  }
-
-  private static RunWords accelerate(List<String> words, Optional<String> chosen) {
-    PastedOptions options = PastedOptions.ACCELERATE.read(words);
-    return new RunWords(
-        Map.of(), chosen, new Accelerate(options.kept(), options.program()), options.replaced());
   }
 }

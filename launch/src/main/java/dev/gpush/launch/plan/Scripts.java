@@ -26,15 +26,21 @@ public final class Scripts {
    * know.
    */
   public static Optional<Path> find(RunWords words, Path root, Path folder) {
-    if (!(words.form() instanceof RunWords.Program program)) {
-      return Optional.empty();
-    }
-    int at = LaunchPlan.scriptAt(program.words());
+    List<String> program =
+        switch (words.form()) {
+          case RunWords.Program(var all, _, _) -> all;
+          case RunWords.Launched(_, var options, var all) ->
+              options.stream().anyMatch(option -> PastedOptions.name(option).equals("no-python"))
+                  ? List.of()
+                  : all;
+          case RunWords.Command _, RunWords.Shell _ -> List.of();
+        };
+    int at = LaunchPlan.scriptAt(program);
     if (at < 0) {
       return Optional.empty();
     }
     try {
-      Path script = folder.resolve(program.words().get(at)).normalize();
+      Path script = folder.resolve(program.get(at)).normalize();
       return script.startsWith(root) ? Optional.of(script) : Optional.empty();
     } catch (InvalidPathException odd) {
       return Optional.empty();

@@ -35,6 +35,8 @@ public final class RunComparison {
     comparison.compare(Kind.COMMAND, "words", words(first), words(second));
     comparison.compare(Kind.COMMAND, "folder", first.folder(), second.folder());
     comparison.compare(Kind.COMMAND, "slots", slots(first), slots(second));
+    comparison.compare(Kind.COMMAND, "nproc", ranksPerNode(first), ranksPerNode(second));
+    comparison.compare(Kind.COMMAND, "restarts", restarts(first), restarts(second));
     comparison.compare(Kind.COMMAND, "mode", first.launched().mode(), second.launched().mode());
     comparison.compare(
         Kind.PYTHON, "interpreter", first.launched().python(), second.launched().python());
@@ -49,6 +51,14 @@ public final class RunComparison {
 
   private static String words(RunRecord run) {
     return String.join(" ", run.words());
+  }
+
+  private static String ranksPerNode(RunRecord run) {
+    return run.options().ranksPerNode().map(String::valueOf).orElse("");
+  }
+
+  private static String restarts(RunRecord run) {
+    return run.options().restarts() == 0 ? "" : "" + run.options().restarts();
   }
 
   private static String slots(RunRecord run) {

@@ -7,7 +7,6 @@ import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
 import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunMerge;
-import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.NodeCalls;
@@ -40,7 +39,7 @@ public final class RunFollower {
       if (watch.attempt() == attempt) {
         return last;
       }
-      merge.say(record.parts().getFirst().node(), RunTalk.AGAIN);
+      merge.say(record.parts().getFirst().node(), watch.whyAgain());
     }
   }
 

@@ -84,14 +84,32 @@ public record RunRecord(
     }
   }
 
-  /** What was asked besides the words. */
+  /**
+   * What was asked besides the words.
+   *
+   * @param variables names of {@code --env}; their values may be secrets
+   */
   public record Options(
       Optional<Integer> nodes,
       Optional<Integer> gpus,
       Optional<String> on,
-      Optional<String> python) {
+      Optional<String> python,
+      Optional<Integer> ranksPerNode,
+      int restarts,
+      List<String> variables) {
+    public Options {
+      variables = List.copyOf(variables);
+    }
+
     Json.Obj json() {
-      return Json.object("nodes", nodes, "gpus", gpus, "on", on, "python", python);
+      Json.Obj json = Json.object("nodes", nodes, "gpus", gpus, "on", on, "python", python);
+      if (ranksPerNode.isPresent()) {
+        json = json.with("nproc", ranksPerNode.get());
+      }
+      if (restarts > 0) {
+        json = json.with("restarts", restarts);
+      }
+      return variables.isEmpty() ? json : json.with("env", variables);
     }
 
     static Options from(Json json) {
@@ -99,11 +117,24 @@ public record RunRecord(
           json.number("nodes").map(Math::toIntExact),
           json.number("gpus").map(Math::toIntExact),
           json.text("on"),
-          json.text("python"));
+          json.text("python"),
+          json.number("nproc").map(Math::toIntExact),
+          json.number("restarts").map(Math::toIntExact).orElse(0),
+          json.texts("env"));
+    }
+
+    /** With other names of variables. */
+    public Options with(List<String> names) {
+      return new Options(nodes, gpus, on, python, ranksPerNode, restarts, names);
     }
 
     public boolean isEmpty() {
-      return nodes.isEmpty() && gpus.isEmpty() && on.isEmpty() && python.isEmpty();
+      return nodes.isEmpty()
+          && gpus.isEmpty()
+          && on.isEmpty()
+          && python.isEmpty()
+          && ranksPerNode.isEmpty()
+          && restarts == 0;
     }
   }
 

@@ -45,10 +45,19 @@ public final class RunWatch {
   // guarded by lock
   private RunRecord record;
   private int attempt = 1;
+  private String whyAgain = "";
+
+  /**
+   * How the run is started again.
+   *
+   * @param restarts how often that is done because it failed
+   */
+  public record Relaunch(Again again, int restarts) {}
 
   /** Starts the run again, all nodes, with another port; the parts then have new start times. */
-  public interface Relaunch {
-    List<RunRecord.Part> again() throws InterruptedException;
+  public interface Again {
+    /** Starts it; {@code restart} is how often it has failed. */
+    List<RunRecord.Part> start(int restart) throws InterruptedException;
   }
 
   /**
@@ -111,6 +120,16 @@ public final class RunWatch {
     }
   }
 
+  /** Why the present attempt was made, if it is not the first. */
+  String whyAgain() {
+    lock.lock();
+    try {
+      return whyAgain;
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** It was asked to stop. */
   public void stopping() {
     become(
@@ -154,50 +173,87 @@ public final class RunWatch {
   }
 
   private void watch() throws InterruptedException {
+    int ports = 0;
+    int restarts = 0;
     while (true) {
       List<NodeEnd> ends = watchOnce();
       List<RunRecord.Part> parts = record().parts();
-      Optional<Integer> taken = ends.getFirst().portTaken();
-      if (taken.isPresent()
-          && relaunch.isPresent()
-          && attempt() <= AGAIN
-          && record().state() != RunState.STOPPING) {
-        startAgain(relaunch.get());
+      boolean isPortTaken = ends.getFirst().portTaken().isPresent() && ports < AGAIN;
+      boolean isRestart = !isPortTaken && state(ends, parts) == RunState.FAILED;
+      if (isPortTaken) {
+        ports++;
       } else {
+        restarts++;
+      }
+      if (relaunch.isEmpty()
+          || record().state() == RunState.STOPPING
+          || !(isPortTaken || (isRestart && restarts <= relaunch.get().restarts()))
+          || !isStartedAgain(
+              relaunch.get(),
+              isPortTaken ? RunTalk.AGAIN : restart(ends, parts, restarts),
+              restarts)) {
         finish(ends, parts);
         return;
       }
     }
   }
 
-  private void startAgain(Relaunch how) throws InterruptedException {
-    List<RunRecord.Part> parts = how.again();
+  private String restart(List<NodeEnd> ends, List<RunRecord.Part> parts, int restart) {
+    int rank = NodeEnd.earliest(ends, starts(parts)).map(first -> first.failed().rank()).orElse(-1);
+    int status = NodeEnd.status(ends, starts(parts));
+    return RunTalk.restart(rank, status, restart, relaunch.map(Relaunch::restarts).orElse(0));
+  }
+
+  /** False when a node refused: then the failure of before is the result. */
+  private boolean isStartedAgain(Relaunch how, String why, int restarts)
+      throws InterruptedException {
+    List<RunRecord.Part> parts;
+    try {
+      parts = how.again().start(restarts);
+    } catch (GpushException refused) {
+      return false;
+    }
     lock.lock();
     try {
       record = record.with(parts);
+      whyAgain = why;
       attempt++;
       changed.signalAll();
     } finally {
       lock.unlock();
     }
+    if (record().state() == RunState.STOPPING) {
+      // Asked while nothing ran, so no node has heard it.
+      parts.forEach(part -> stopQuietly(part.node(), RunTalk.ASKED));
+    }
+    return true;
   }
 
-  private void finish(List<NodeEnd> ends, List<RunRecord.Part> parts) {
-    List<Long> startsMs = parts.stream().map(RunRecord.Part::startMs).toList();
-    Optional<Integer> exit =
-        ends.stream().anyMatch(NodeEnd::isLost)
-            ? Optional.empty()
-            : Optional.of(NodeEnd.status(ends, startsMs));
+  private static List<Long> starts(List<RunRecord.Part> parts) {
+    return parts.stream().map(RunRecord.Part::startMs).toList();
+  }
+
+  private static Optional<Integer> exit(List<NodeEnd> ends, List<RunRecord.Part> parts) {
+    return ends.stream().anyMatch(NodeEnd::isLost)
+        ? Optional.empty()
+        : Optional.of(NodeEnd.status(ends, starts(parts)));
+  }
+
+  private static RunState state(List<NodeEnd> ends, List<RunRecord.Part> parts) {
     boolean isStopped =
         ends.stream().anyMatch(NodeEnd::isStopped)
             && ends.stream().allMatch(end -> end.isStopped() || !end.end().isFailure());
-    RunState state = RunState.ended(exit, isStopped);
+    return RunState.ended(exit(ends, parts), isStopped);
+  }
+
+  private void finish(List<NodeEnd> ends, List<RunRecord.Part> parts) {
+    RunState state = state(ends, parts);
     Optional<RunFailure> failure =
         state == RunState.FAILED || state == RunState.LOST
             ? new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
                 .failure(node -> calls(node).isLost())
             : Optional.empty();
-    become(now -> now.over(state, exit, clock.now(), failure));
+    become(now -> now.over(state, exit(ends, parts), clock.now(), failure));
   }
 
   private List<NodeEnd> watchOnce() throws InterruptedException {

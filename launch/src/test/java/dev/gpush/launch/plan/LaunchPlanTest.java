@@ -1,8 +1,10 @@
 package dev.gpush.launch.plan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
@@ -18,11 +20,13 @@ import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunRecord;
 import dev.gpush.launch.run.RunState;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,6 +47,11 @@ final class LaunchPlanTest {
 
   private static LaunchPlan plan(
       RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here) {
+    return plan(words, mode, outputs, here, new RankOptions(Optional.empty(), 0));
+  }
+
+  private static LaunchPlan plan(
+      RunWords words, LaunchPlan.Mode mode, List<String> outputs, boolean here, RankOptions ranks) {
     var infos =
         List.of(
             new NodeInfo(0, "a", "10.0.0.1", List.of("0", "1", "2"), "H100", 12, "/a/ws"),
@@ -68,6 +77,8 @@ final class LaunchPlanTest {
             mode,
             "exp",
             Map.of("MINE", "x", "PATH", "/z"),
+            words.variables(),
+            ranks,
             new RunEnding(
                 Optional.of(new RunWarning("USR1", Duration.ofMinutes(10))),
                 Duration.ofSeconds(30)),
@@ -224,6 +235,65 @@ final class LaunchPlanTest {
         spec.texts("argv"));
   }
 
+  /** Its part of each node is started as its own front end would over ssh. */
+  @Test
+  void deepspeedGetsTheDevicesOfAllNodes() {
+    LaunchPlan plan =
+        plan(
+            words("deepspeed --num_gpus 9 --bind_cores_to_rank --module pkg.t --x"),
+            LaunchPlan.Mode.COMMAND,
+            List.of(),
+            false);
+
+    List<String> argv = plan.specs(7, 99, Json.object()).get(1).texts("argv");
+
+    String info = argv.get(4).replaceFirst("--world_info=", "");
+    assertEquals(
+        "{\"node0\":[1,2],\"node1\":[4]}",
+        new String(Base64.getUrlDecoder().decode(info), StandardCharsets.UTF_8));
+    assertEquals(
+        "/e/bin/python -u -m deepspeed.launcher.launch --world_info="
+            + info
+            + " --node_rank=1 --master_addr=10.0.0.1 --master_port=99 --bind_cores_to_rank"
+            + " --module pkg.t --x",
+        String.join(" ", argv));
+    assertEquals(
+        "run 7 · 3 ranks by deepspeed · /e python 3.11 torch 2.8 · /w/exp",
+        plan.header(7, 0, "/home/me"));
+  }
+
+  @Test
+  void lightningGetsItsPlaceOnEachNode() {
+    Json.Obj spec =
+        plan(
+                words("fabric run --devices 9 --strategy ddp t.py --x"),
+                LaunchPlan.Mode.COMMAND,
+                List.of(),
+                false,
+                new RankOptions(Optional.of(1), 0))
+            .specs(7, 99, Json.object())
+            .get(1);
+
+    assertEquals(
+        "fabric run --devices=1 --num-nodes=2 --node-rank=1 --main-address=10.0.0.1 --main-port=99"
+            + " --strategy ddp t.py --x",
+        String.join(" ", spec.texts("argv")));
+  }
+
+  @Test
+  void launchersThatNeedEqualNodesRefuseOthers() {
+    for (String line : List.of("accelerate launch t.py", "fabric run t.py")) {
+      LauncherCommand command =
+          plan(words(line), LaunchPlan.Mode.COMMAND, List.of(), false).launcher().orElseThrow();
+      var failed = assertThrows(GpushException.class, command::check);
+      assertTrue(failed.failure().toString().contains("would have 2 and 1"), failed::toString);
+    }
+    plan(words("deepspeed t.py"), LaunchPlan.Mode.COMMAND, List.of(), false)
+        .launcher()
+        .orElseThrow()
+        .check();
+  }
+
   @Test
   void headerHasThePartsThatThereAre() {
     assertEquals(
@@ -268,7 +338,13 @@ final class LaunchPlanTest {
             new RunRecord.Asked(
                 List.of("train.py", "é\n\""),
                 new RunRecord.Options(
-                    Optional.of(1), Optional.empty(), Optional.of("0:1"), Optional.of("~/e")),
+                    Optional.of(1),
+                    Optional.empty(),
+                    Optional.of("0:1"),
+                    Optional.of("~/e"),
+                    Optional.empty(),
+                    0,
+                    List.of()),
                 "exp"),
             new RunRecord.Progress(
                 RunState.RUNNING,

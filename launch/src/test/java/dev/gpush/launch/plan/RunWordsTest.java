@@ -63,9 +63,6 @@ final class RunWordsTest {
           torchrun --standalone -- t.py --nnodes 3                    | t.py --nnodes 3    |                  | --standalone
           python -m torch.distributed.run --nnodes 2 t.py             | t.py               |                  | --nnodes 2
           python -m torch.distributed.launch --use_env t.py           | t.py               |                  | --use_env
-          deepspeed --num_gpus 8 --hostfile h t.py --deepspeed d      | t.py --deepspeed d |                  | --num_gpus 8 --hostfile h
-          deepspeed --no_ssh --module pkg.t --x                       | -m pkg.t --x       |                  | --no_ssh
-          deepspeed t.py                                              | t.py               |                  |
           """)
   void pastedLaunchersLoseWhatTheSessionDecides(
       String line, String program, String kept, String replaced) {
@@ -81,17 +78,40 @@ final class RunWordsTest {
     return text == null || text.isBlank() ? List.of() : List.of(text.strip().split(" "));
   }
 
-  @Test
-  void accelerateKeepsWhatIsItsOwn() {
-    RunWords words =
-        parse(
-            "accelerate launch --num_processes 8 --mixed_precision bf16 --multi_gpu"
-                + " --machine_rank=0 t.py --x");
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          deepspeed --num_gpus 8 --hostfile h t.py --deepspeed d                 | DEEPSPEED  | t.py --deepspeed d |                               | --num_gpus 8 --hostfile h
+          deepspeed --no_ssh --module pkg.t --x                                  | DEEPSPEED  | -m pkg.t --x       |                               | --no_ssh
+          deepspeed --bind_cores_to_rank --no_local_rank --node_rank=1 t.py      | DEEPSPEED  | t.py               | --bind_cores_to_rank --no_local_rank | --node_rank=1
+          deepspeed -H h -i a:0,1@b --master_port 1 --enable_each_rank_log l t.py| DEEPSPEED  | t.py               | --enable_each_rank_log l      | -H h -i a:0,1@b --master_port 1
+          deepspeed t.py                                                         | DEEPSPEED  | t.py               |                               |
+          fabric run --strategy ddp --devices=2 --num-nodes 4 t.py --devices 3   | FABRIC     | t.py --devices 3   | --strategy ddp                | --devices=2 --num-nodes 4
+          fabric run --node_rank 1 --main_address h --precision bf16-mixed t.py  | FABRIC     | t.py               | --precision bf16-mixed        | --node_rank 1 --main_address h
+          accelerate launch --num_processes 8 --mixed_precision bf16 --multi_gpu --machine_rank=0 t.py --x | ACCELERATE | t.py --x | --mixed_precision bf16 --multi_gpu | --num_processes 8 --machine_rank=0
+          """)
+  void otherLaunchersKeepWhatIsTheirOwn(
+      String line, LauncherCommand.Kind kind, String program, String kept, String replaced) {
+    RunWords words = parse(line.strip());
 
-    var form = (RunWords.Accelerate) words.form();
-    assertEquals(List.of("t.py", "--x"), form.words());
-    assertEquals(List.of("--mixed_precision", "bf16", "--multi_gpu"), form.options());
-    assertEquals(List.of("--num_processes", "8", "--machine_rank=0"), words.replaced());
+    assertEquals(new RunWords.Launched(kind, split(kept), split(program)), words.form());
+    assertEquals(split(replaced), words.replaced());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "deepspeed --autotuning tune t.py, deepspeed --autotuning",
+    "deepspeed --elastic_training t.py, deepspeed --elastic_training",
+    "deepspeed --venv_script=x t.py, deepspeed --venv_script=x",
+    "accelerate launch --cpu --mpirun_hostfile h t.py, accelerate launch --mpirun_hostfile",
+  })
+  void optionsThatASessionCannotHonourAreNamed(String line, String named) {
+    var failed = assertThrows(GpushException.class, () -> parse(line));
+
+    var usage = (UsageFailure.BadArguments) failed.failure();
+    assertTrue(usage.rule().startsWith(named + " is not possible here: "), usage::rule);
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.PlanText;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -78,7 +79,8 @@ public final class CheckCommand implements Action {
   /** Of the nodes of the session, as they are now. */
   private FabricPlan present(Call call) throws InterruptedException {
     var command =
-        new RunRequest.Command(List.of(), call.folder(), Optional.empty(), call.environment());
+        new RunRequest.Command(
+            List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
     return call.services().runs().plan(call.session().name(), command, options(), call.talk());
   }
 

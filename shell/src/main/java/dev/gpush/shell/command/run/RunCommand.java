@@ -67,6 +67,24 @@ public final class RunCommand implements Action.OfWords {
       description = "another interpreter or environment")
   Optional<String> python;
 
+  @Option(
+      names = "--nproc",
+      paramLabel = "N",
+      description = "ranks per node, not one per GPU that it claims")
+  Optional<String> nproc;
+
+  @Option(
+      names = RunVariables.OPTION,
+      paramLabel = "NAME[=VALUE]",
+      description = "a variable of the ranks; without a value, yours; repeatable")
+  List<String> env = List.of();
+
+  @Option(
+      names = "--restarts",
+      paramLabel = "N",
+      description = "start all ranks again after a failure, up to N times")
+  Optional<String> restarts;
+
   @Option(names = "--backend", paramLabel = "BACKEND", description = "where a new session is made")
   Optional<String> backend;
 
@@ -167,10 +185,20 @@ public final class RunCommand implements Action.OfWords {
 
   private RunRequest request(Call call, Optional<Integer> count, Optional<GpuRequest> each) {
     return new RunRequest(
-        new RunRequest.Command(words, call.folder(), python, call.environment()),
+        new RunRequest.Command(
+            words, call.folder(), python, call.environment(), RunVariables.parse(call, env)),
         new RunRequest.Claim(count, each, on, queue),
+        ranks(),
         overwrite,
         ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED);
+  }
+
+  private RunRequest.Ranks ranks() {
+    return new RunRequest.Ranks(
+        nproc.map(text -> Values.number("--nproc", text, 1, RunRequest.Ranks.MOST_PER_NODE)),
+        restarts
+            .map(text -> Values.number("--restarts", text, 0, RunRequest.Ranks.MOST_RESTARTS))
+            .orElse(0));
   }
 
   private static int follow(Call call, SessionName session, int run, Set<Integer> shown)

@@ -21,6 +21,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -78,6 +79,47 @@ final class RunCommandTest {
     RunRequest request = desk.runs.launched.getFirst();
     assertEquals(RunRequest.NcclLog.FILES, request.log());
     assertEquals(List.of("train.py", "--nccl-debug"), request.command().words());
+  }
+
+  @Test
+  void saysHowRanksStart() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+
+    desk.expect(
+        """
+        $ gpush run --nproc 4 --restarts 3 --env A=x=y --env B= --env HOME --env NOT_SET train.py
+        2> NOT_SET is not set here, so the ranks do not get it
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        """);
+
+    RunRequest request = desk.runs.launched.getFirst();
+    assertEquals(new RunRequest.Ranks(Optional.of(4), 3), request.ranks());
+    assertEquals(Map.of("A", "x=y", "B", "", "HOME", "/home/ann"), request.command().variables());
+  }
+
+  @Test
+  void refusesVariablesThatRanksGetFromGpush() {
+    desk.expect(
+        """
+        $ gpush run --env MASTER_PORT=1 train.py
+        2> gpush: gpush run was not run
+        2>   because MASTER_PORT is set by gpush for each rank, so --env cannot set it
+        2>   try: gpush help run
+        ? 255
+        $ gpush run --env =1 train.py
+        2> gpush: gpush run was not run
+        2>   because --env takes NAME=VALUE or NAME, not '=1'
+        2>   try: gpush help run
+        ? 255
+        $ gpush run --nproc 0 train.py
+        2> gpush: --nproc cannot be '0'
+        2>   because it must be a number from 1 to 1024
+        2>   try: gpush help run
+        ? 255
+        """);
+    assertEquals(List.of(), desk.runs.launched);
   }
 
   @Test

@@ -1,0 +1,170 @@
+package dev.gpush.launch.plan;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The command line of another launcher on each node: its own program with the user's options, and
+ * the nodes, ranks and rendezvous of the run in place of its own.
+ *
+ * @param devices of each node, in their order: one for each rank; numbers where there are no GPUs
+ * @param hasGpus any node has
+ * @param address of node 0
+ */
+record LauncherCommand(
+    RunWords.Launched launched, List<List<String>> devices, boolean hasGpus, String address) {
+  /** Which launcher. */
+  enum Kind {
+    /** Hugging Face's. */
+    ACCELERATE("accelerate", PastedOptions.ACCELERATE),
+    /** Its part of one node, which its own front end would start over ssh. */
+    DEEPSPEED("deepspeed", PastedOptions.DEEPSPEED),
+    /** Lightning's. */
+    FABRIC("fabric", PastedOptions.FABRIC);
+
+    private final String word;
+    private final PastedOptions.Syntax syntax;
+
+    Kind(String word, PastedOptions.Syntax syntax) {
+      this.word = word;
+      this.syntax = syntax;
+    }
+
+    String word() {
+      return word;
+    }
+
+    PastedOptions.Syntax syntax() {
+      return syntax;
+    }
+  }
+
+  /** What tells accelerate which kind of gang it starts; without one it looks for GPUs. */
+  private static final Set<String> GANGS =
+      Set.of(
+          "multi-gpu",
+          "cpu",
+          "tpu",
+          "use-deepspeed",
+          "use-fsdp",
+          "use-megatron-lm",
+          "use-xpu",
+          "config-file");
+
+  LauncherCommand {
+    devices = devices.stream().map(List::copyOf).toList();
+  }
+
+  int ranks() {
+    return devices.stream().mapToInt(List::size).sum();
+  }
+
+  /** Refuses what this launcher would start otherwise than it was asked to. */
+  void check() {
+    int here = devices.getFirst().size();
+    for (int node = 1; node < devices.size(); node++) {
+      int there = devices.get(node).size();
+      if (launched.launcher() != Kind.DEEPSPEED && there != here) {
+        throw bad(
+            launched.launcher().word()
+                + " starts the same number of ranks on every node, and this run would have "
+                + here
+                + " and "
+                + there
+                + "; use --gpus or --nproc");
+      }
+    }
+    if (launched.launcher() == Kind.ACCELERATE && has(Set.of("cpu")) && here > 1) {
+      throw bad("accelerate launch --cpu starts one process per node; leave --cpu out");
+    }
+  }
+
+  private static GpushException bad(String rule) {
+    return new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
+  }
+
+  List<String> argv(String interpreter, int node, int port) {
+    var argv = new ArrayList<String>();
+    switch (launched.launcher()) {
+      case ACCELERATE -> {
+        argv.addAll(List.of(interpreter, "-u", "-m", "accelerate.commands.launch"));
+        argv.addAll(accelerate(node, port));
+        argv.addAll(launched.words());
+      }
+      case DEEPSPEED -> {
+        argv.addAll(List.of(interpreter, "-u", "-m", "deepspeed.launcher.launch"));
+        argv.add("--world_info=" + worldInfo());
+        argv.add("--node_rank=" + node);
+        argv.add("--master_addr=" + address);
+        argv.add("--master_port=" + port);
+        argv.addAll(launched.options());
+        boolean isModule = launched.words().getFirst().equals("-m");
+        argv.addAll(isModule ? List.of("--module") : List.of());
+        argv.addAll(
+            isModule ? launched.words().subList(1, launched.words().size()) : launched.words());
+      }
+      case FABRIC -> {
+        argv.addAll(List.of("fabric", "run"));
+        argv.add("--devices=" + devices.get(node).size());
+        argv.add("--num-nodes=" + devices.size());
+        argv.add("--node-rank=" + node);
+        argv.add("--main-address=" + address);
+        argv.add("--main-port=" + port);
+        argv.addAll(launched.options());
+        argv.addAll(launched.words());
+      }
+    }
+    return argv;
+  }
+
+  private List<String> accelerate(int node, int port) {
+    var options = new ArrayList<String>();
+    options.addAll(List.of("--num_machines", Integer.toString(devices.size())));
+    options.addAll(List.of("--machine_rank", Integer.toString(node)));
+    options.addAll(List.of("--main_process_ip", address));
+    options.addAll(List.of("--main_process_port", Integer.toString(port)));
+    options.addAll(List.of("--num_processes", Integer.toString(ranks())));
+    if (devices.size() > 1 && (has(Set.of("use-deepspeed")) || has(Set.of("config-file")))) {
+      // Without it accelerate lets deepspeed start the other nodes over pdsh.
+      options.addAll(List.of("--deepspeed_multinode_launcher", "standard"));
+    }
+    if (ranks() > 1 && !hasGpus && !has(GANGS)) {
+      // Without it one process per node is started where there are no GPUs.
+      options.add("--multi_gpu");
+    }
+    for (String option : launched.options()) {
+      // With one rank, accelerate refuses it.
+      if (ranks() > 1 || !PastedOptions.name(option).equals("multi-gpu")) {
+        options.add(option);
+      }
+    }
+    return options;
+  }
+
+  private boolean has(Set<String> names) {
+    return launched.options().stream()
+        .anyMatch(word -> word.startsWith("-") && names.contains(PastedOptions.name(word)));
+  }
+
+  /** Which devices each node uses, as deepspeed's own front end passes it on. */
+  private String worldInfo() {
+    var info = new LinkedHashMap<String, Object>();
+    for (int node = 0; node < devices.size(); node++) {
+      info.put(
+          "node" + node,
+          devices.get(node).stream()
+              .<Object>map(
+                  name -> name.matches("[0-9]{1,4}") ? (Object) Long.parseLong(name) : name)
+              .toList());
+    }
+    return Base64.getUrlEncoder()
+        .encodeToString(Json.of(info).write().getBytes(StandardCharsets.UTF_8));
+  }
+}
