@@ -13,6 +13,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.launch.fabric.facts.GpuFacts;
 import dev.gpush.launch.fabric.gang.FabricGang;
 import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.fabric.session.RunFabrics.Observed;
@@ -27,12 +28,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Checks the nodes of one session. Thread-safe; nothing that it starts is left. */
 public final class GangCheck {
   /** A Python on a cold network file system; a check says that it is slow, and goes on. */
   private static final Duration PYTHON_LIMIT = Duration.ofSeconds(10);
+
+  private static final String LOOPBACK = "127.0.0.1";
 
   private final LaunchSite site;
   private final Pythons pythons;
@@ -82,9 +89,137 @@ public final class GangCheck {
       seen = seen(fabrics.observe(members(found), subject.variables()), found, subject);
     }
     var findings = new ArrayList<>(seen.findings());
-    steps.add(step("facts", findings, nodes() + ", " + (site.onThisMachine() ? "one machine" : "compared")));
+    String facts = nodes() + (site.onThisMachine() ? ", one machine" : ", compared");
+    steps.add(step("facts", findings, facts));
+    if (level.includes(CheckLevel.CONNECTIONS)) {
+      connections(seen, subject, steps, findings, talk);
+    }
     return new CheckReport(
         level, seen.plan().gang(), hosts(), steps, findings, List.of(), Optional.empty());
+  }
+
+  private void connections(
+      Seen seen,
+      Subject subject,
+      List<CheckStep> steps,
+      List<FabricFinding> findings,
+      Talk talk)
+      throws InterruptedException {
+    try (Talk.Step _ = talk.step("starting CUDA")) {
+      cuda(seen, subject, steps, findings);
+    }
+    if (site.nodes().size() == 1) {
+      steps.add(new CheckStep("tcp", CheckStep.Outcome.SKIPPED, "one node"));
+      return;
+    }
+    try (Talk.Step _ = talk.step("connecting the nodes")) {
+      tcp(seen, steps, findings);
+    }
+  }
+
+  private void cuda(
+      Seen seen, Subject subject, List<CheckStep> steps, List<FabricFinding> findings)
+      throws InterruptedException {
+    var nodes = new ArrayList<Integer>();
+    var slots = new TreeMap<Integer, Integer>();
+    var vendors = new TreeSet<String>();
+    for (LaunchNode node : site.nodes()) {
+      int index = node.info().index();
+      Optional<GpuFacts> gpus = gpus(seen, index);
+      boolean hasCuda =
+          gpus.map(known -> known.count() > 0 && !known.vendor().equals("amd")).orElse(false);
+      gpus.filter(known -> known.count() > 0).ifPresent(known -> vendors.add(known.vendor()));
+      // Of a machine with GPUs a session may have none.
+      if (hasCuda && node.info().hasGpus() && !node.calls().isLost()) {
+        nodes.add(index);
+        slots.put(index, node.info().slots().size());
+      }
+    }
+    if (nodes.isEmpty()) {
+      steps.add(
+          new CheckStep(
+              "cuda",
+              CheckStep.Outcome.SKIPPED,
+              vendors.contains("amd") ? "AMD GPUs have no CUDA" : "no GPU on any node"));
+      return;
+    }
+    List<FabricFinding> found =
+        CudaRule.findings(
+            new CudaCheck(site, tasks)
+                .replies(nodes, seen.pythons(), subject.input().environment()),
+            slots);
+    int gpus = slots.values().stream().mapToInt(count -> count).sum();
+    steps.add(step("cuda", found, gpus == 1 ? "1 GPU" : gpus + " GPUs"));
+    findings.addAll(found);
+  }
+
+  /** Nodes that are one machine have said the same. */
+  private Optional<GpuFacts> gpus(Seen seen, int node) {
+    return seen.gang().nodes().stream()
+        .filter(each -> site.onThisMachine() || each.index() == node)
+        .map(each -> each.facts().gpus())
+        .findFirst();
+  }
+
+  private void tcp(Seen seen, List<CheckStep> steps, List<FabricFinding> findings)
+      throws InterruptedException {
+    var addresses = new ArrayList<PairAddress>();
+    for (LaunchNode node : site.nodes()) {
+      addresses.add(
+          site.onThisMachine()
+              ? new PairAddress("lo", "", LOOPBACK)
+              : PairAddress.of(
+                  seen.gang(), seen.plan(), node.info().index(), node.info().address()));
+    }
+    List<String> names = names(seen);
+    List<PairReply> replies =
+        new PairCheck(site, tasks).replies(addresses, names.stream().distinct().toList());
+    List<FabricFinding> found = PairRule.findings(names, replies);
+    List<PairReply.Dialled> dialled =
+        replies.stream()
+            .flatMap(
+                reply ->
+                    reply instanceof PairReply.Dialled there
+                        ? Stream.of(there)
+                        : Stream.<PairReply.Dialled>empty())
+            .toList();
+    int pairs = dialled.size() * (dialled.size() - 1);
+    if (pairs == 0) {
+      steps.add(
+          new CheckStep("tcp", CheckStep.Outcome.SKIPPED, "no two nodes could be asked"));
+    } else {
+      String through =
+          addresses.stream()
+              .map(PairAddress::through)
+              .filter(name -> !name.isEmpty())
+              .distinct()
+              .collect(Collectors.joining(", "));
+      String over = through.isEmpty() ? "" : " over " + through;
+      steps.add(step("tcp", found, pairs + " connections" + over));
+      long known = dialled.stream().filter(each -> each.unresolved().isEmpty()).count();
+      String resolved = "the names of all nodes on " + known + " of " + nodes();
+      steps.add(new CheckStep("names", CheckStep.Outcome.PASSED, resolved));
+    }
+    findings.addAll(found);
+  }
+
+  /** As the machines call themselves, where they said it. */
+  private List<String> names(Seen seen) {
+    var names = new ArrayList<String>();
+    List<Json> told = seen.observed().gang().items();
+    for (LaunchNode node : site.nodes()) {
+      int index = node.info().index();
+      names.add(
+          told.stream()
+              .filter(
+                  each ->
+                      site.onThisMachine() || each.number("node").equals(Optional.of((long) index)))
+              .flatMap(each -> each.object("facts").text("hostname").stream())
+              .findFirst()
+              .filter(name -> !name.isEmpty())
+              .orElse(node.info().host()));
+    }
+    return names;
   }
 
   /** What is wrong with nodes that are new; said once, so that their first run does not repeat it. */
