@@ -100,8 +100,8 @@ class PairsTest(unittest.TestCase):
 
     def test_nonsense_is_refused(self):
         good = asked(0, [1, 2])
-        for field, bad in (("seconds", 0), ("seconds", 1e9), ("seconds", "5"), ("peers", None), ("peers", [{}]), ("port", -1), ("mark", ""),
-                           ("names", [7]), ("from", 7), ("node", True)):
+        for field, bad in (("seconds", 0), ("seconds", 1e9), ("seconds", "5"), ("peers", None), ("peers", [{}]), ("port", -1),
+                           ("mark", ""), ("names", [7]), ("from", 7), ("node", True)):
             with self.assertRaises(Refused):
                 pairs.answer(dict(good, **{field: bad}))
 

@@ -1,7 +1,7 @@
 """TCP from this node to the others and back, and the names of all: the answer to the call check.pairs.
 
 All nodes are asked at once. Each listens on its port until every other node has come or the time is over, and dials the
-others again until they listen. Whoever answers must know the check's mark, so that another program is not taken for a node."""
+others again until they listen. An answer must have the check's mark, so that another program is not taken for a node."""
 import errno
 import os
 import selectors
@@ -26,7 +26,8 @@ def answer(params):
     if not isinstance(seconds, (int, float)) or isinstance(seconds, bool) or not 0 < seconds <= MOST_SECONDS:
         raise Refused("bad-request", {"field": "seconds"})
     if not isinstance(peers, list) or len(peers) > MOST_PEERS or not all(
-            isinstance(peer, dict) and number(peer.get("node")) and number(peer.get("port")) and text(peer.get("address")) for peer in peers):
+            isinstance(peer, dict) and number(peer.get("node")) and number(peer.get("port")) and text(peer.get("address"))
+            for peer in peers):
         raise Refused("bad-request", {"field": "peers"})
     if not isinstance(names, list) or len(names) > MOST_PEERS or not all(text(name) for name in names):
         raise Refused("bad-request", {"field": "names"})
@@ -85,7 +86,8 @@ class Dial:
 
     def start(self, now):
         try:
-            address = socket.getaddrinfo(self.peer["address"], self.peer["port"], 0, socket.SOCK_STREAM, 0, socket.AI_NUMERICHOST)[0]
+            address = socket.getaddrinfo(self.peer["address"], self.peer["port"], 0, socket.SOCK_STREAM, 0,
+                                         socket.AI_NUMERICHOST)[0]
         except (OSError, UnicodeError):
             self.why = "name"
             self.next = float("inf")

@@ -48,6 +48,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -91,8 +92,7 @@ public final class Launcher implements AutoCloseable {
     this.history = new RunHistory(site.history());
     this.fabrics = new RunFabrics(site, new SessionFacts(site, clock, this.tasks), plans);
     var pythons = new Pythons(site, this.tasks);
-    this.maker =
-        new LaunchMaker(site, pythons, new OutputFolders(site, this.tasks), this.fabrics);
+    this.maker = new LaunchMaker(site, pythons, new OutputFolders(site, this.tasks), this.fabrics);
     this.check = new GangCheck(site, pythons, this.fabrics, this.tasks);
     this.follower = new RunFollower(site, this.tasks);
   }
@@ -152,7 +152,18 @@ public final class Launcher implements AutoCloseable {
       CheckLevel level,
       Talk talk)
       throws InterruptedException {
-    return check.check(new GangCheck.Subject(command, input, environment), level, talk);
+    var subject = new GangCheck.Subject(command, input, environment);
+    if (!level.includes(CheckLevel.COLLECTIVE)) {
+      return check.check(subject, level, List.of(), talk);
+    }
+    launching.lockInterruptibly();
+    try {
+      var runs = new TreeSet<Integer>();
+      busy().values().forEach(slots -> runs.addAll(slots.values()));
+      return check.check(subject, level, runs, talk);
+    } finally {
+      launching.unlock();
+    }
   }
 
   /** What is wrong with nodes that are new, from what they say in a short time. */

@@ -82,7 +82,9 @@ public record CheckReport(
     }
     // A failure that names no node is one of all.
     boolean isOfNodes =
-        findings.stream().filter(FabricFinding::isRefusal).noneMatch(each -> each.nodes().isEmpty());
+        findings.stream()
+            .filter(FabricFinding::isRefusal)
+            .noneMatch(each -> each.nodes().isEmpty());
     return Optional.of(NodeSet.of(good))
         .filter(_ -> isOfNodes && !good.isEmpty() && good.size() < hosts.size());
   }

@@ -33,7 +33,9 @@ final class CudaRule {
                     errors
                         .get(gpu)
                         .ifPresent(
-                            why -> findings.add(failed(node, where + ": CUDA does not start: " + why)));
+                            why ->
+                                findings.add(
+                                    failed(node, where + ": CUDA does not start: " + why)));
                   }
                   int wanted = slots.getOrDefault(node, 0);
                   if (errors.size() < wanted) {

@@ -96,9 +96,7 @@ final class FactsRule {
       }
       List<String> differences = first.get().differences(facts);
       if (!differences.isEmpty()) {
-        others
-            .computeIfAbsent(String.join("; ", differences), _ -> new ArrayList<>())
-            .add(node);
+        others.computeIfAbsent(String.join("; ", differences), _ -> new ArrayList<>()).add(node);
       }
     }
     int base = firstNode;

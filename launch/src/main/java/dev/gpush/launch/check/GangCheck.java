@@ -1,5 +1,6 @@
 package dev.gpush.launch.check;
 
+import dev.gpush.core.check.BusRate;
 import dev.gpush.core.check.CheckLevel;
 import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.check.CheckStep;
@@ -7,6 +8,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
@@ -26,7 +28,9 @@ import dev.gpush.launch.python.Pythons;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -62,6 +66,12 @@ public final class GangCheck {
       all.addAll(environment);
       return all;
     }
+
+    Map<String, String> environmentOfRanks() {
+      var all = new TreeMap<>(input.environment());
+      environment.forEach(each -> all.put(each.name(), each.value()));
+      return all;
+    }
   }
 
   /** What the nodes said, and what is wrong with it. */
@@ -79,8 +89,12 @@ public final class GangCheck {
     this.tasks = tasks;
   }
 
-  /** All that the level has. */
-  public CheckReport check(Subject subject, CheckLevel level, Talk talk)
+  /**
+   * All that the level has.
+   *
+   * @param busy runs that are in progress on the nodes
+   */
+  public CheckReport check(Subject subject, CheckLevel level, Collection<Integer> busy, Talk talk)
       throws InterruptedException {
     var steps = new ArrayList<CheckStep>();
     Seen seen;
@@ -94,16 +108,113 @@ public final class GangCheck {
     if (level.includes(CheckLevel.CONNECTIONS)) {
       connections(seen, subject, steps, findings, talk);
     }
+    List<BusRate> rates = List.of();
+    Optional<NetworkRate> network = Optional.empty();
+    if (level.includes(CheckLevel.COLLECTIVE)) {
+      network = site.onThisMachine() ? Optional.empty() : NetworkRate.of(seen.plan());
+      try (Talk.Step _ = talk.step("running a collective")) {
+        rates = collective(seen, subject, new Judged(network, busy), steps, findings);
+      }
+    }
     return new CheckReport(
-        level, seen.plan().gang(), hosts(), steps, findings, List.of(), Optional.empty());
+        level,
+        seen.plan().gang(),
+        hosts(),
+        steps,
+        findings,
+        rates,
+        network.map(NetworkRate::gbits));
+  }
+
+  /** What the collective is judged by, and what keeps it from running. */
+  private record Judged(Optional<NetworkRate> network, Collection<Integer> busy) {}
+
+  private List<BusRate> collective(
+      Seen seen,
+      Subject subject,
+      Judged judged,
+      List<CheckStep> steps,
+      List<FabricFinding> findings)
+      throws InterruptedException {
+    List<PythonFacts> torches = torches(seen);
+    Optional<String> hindrance = hindrance(torches, judged, findings);
+    if (hindrance.isPresent()) {
+      steps.add(new CheckStep("collective", CheckStep.Outcome.SKIPPED, hindrance.get()));
+      if (findings.stream().noneMatch(FabricFinding::isRefusal)) {
+        findings.add(
+            new FabricFinding(
+                Severity.REFUSED,
+                "no-collective",
+                NodeSet.of(List.of()),
+                "the collective was not run: " + hindrance.get(),
+                "how fast the nodes are together is not known",
+                "gpush check --level 1 does without it"));
+      }
+      return List.of();
+    }
+    boolean usesGpus = usesGpus(seen, torches);
+    List<Integer> ranks =
+        site.nodes().stream().map(node -> usesGpus ? node.info().slots().size() : 1).toList();
+    var order =
+        new CollectiveCheck.Order(
+            ranks.size() == 1 ? LOOPBACK : addresses(seen).getFirst().address(),
+            ranks,
+            usesGpus,
+            torches,
+            seen.observed().fabric(),
+            subject.environmentOfRanks());
+    List<CollectiveReply> replies = new CollectiveCheck(site, tasks).replies(order);
+    var rule = new CollectiveRule(ranks, judged.network(), site.onThisMachine());
+    List<FabricFinding> found = rule.findings(replies);
+    int all = ranks.stream().mapToInt(count -> count).sum();
+    String what = "all_reduce over " + (usesGpus ? "NCCL" : "gloo") + ", ";
+    steps.add(step("collective", found, what + (all == 1 ? "1 rank" : all + " ranks")));
+    findings.addAll(found);
+    return rule.rates(replies);
+  }
+
+  /** Of all nodes, or none. */
+  private static List<PythonFacts> torches(Seen seen) {
+    var torches = new ArrayList<PythonFacts>();
+    for (NodePython python : seen.pythons()) {
+      if (python instanceof NodePython.Known(var facts) && facts.torch().isPresent()) {
+        torches.add(facts);
+      }
+    }
+    return torches.size() == seen.pythons().size() ? torches : List.of();
+  }
+
+  /** Why no collective can run, or would say nothing. */
+  private Optional<String> hindrance(
+      List<PythonFacts> torches, Judged judged, List<FabricFinding> findings) {
+    if (findings.stream().anyMatch(FabricFinding::isRefusal)) {
+      return Optional.of("what failed before stops it");
+    }
+    if (!judged.busy().isEmpty()) {
+      return Optional.of("run " + judged.busy().iterator().next() + " uses the nodes");
+    }
+    return torches.isEmpty()
+        ? Optional.of("no torch in the Python of every node")
+        : Optional.empty();
+  }
+
+  /** Torch for AMD calls its backend NCCL, too. */
+  private boolean usesGpus(Seen seen, List<PythonFacts> torches) {
+    boolean hasAll =
+        site.nodes().stream()
+            .allMatch(
+                node ->
+                    node.info().hasGpus()
+                        && !node.info().slots().isEmpty()
+                        && gpus(seen, node.info().index()).map(GpuFacts::count).orElse(0) > 0);
+    return hasAll
+        && torches.stream()
+            .allMatch(
+                facts -> facts.cuda().isPresent() || facts.torch().orElse("").contains("rocm"));
   }
 
   private void connections(
-      Seen seen,
-      Subject subject,
-      List<CheckStep> steps,
-      List<FabricFinding> findings,
-      Talk talk)
+      Seen seen, Subject subject, List<CheckStep> steps, List<FabricFinding> findings, Talk talk)
       throws InterruptedException {
     try (Talk.Step _ = talk.step("starting CUDA")) {
       cuda(seen, subject, steps, findings);
@@ -117,8 +228,7 @@ public final class GangCheck {
     }
   }
 
-  private void cuda(
-      Seen seen, Subject subject, List<CheckStep> steps, List<FabricFinding> findings)
+  private void cuda(Seen seen, Subject subject, List<CheckStep> steps, List<FabricFinding> findings)
       throws InterruptedException {
     var nodes = new ArrayList<Integer>();
     var slots = new TreeMap<Integer, Integer>();
@@ -163,14 +273,7 @@ public final class GangCheck {
 
   private void tcp(Seen seen, List<CheckStep> steps, List<FabricFinding> findings)
       throws InterruptedException {
-    var addresses = new ArrayList<PairAddress>();
-    for (LaunchNode node : site.nodes()) {
-      addresses.add(
-          site.onThisMachine()
-              ? new PairAddress("lo", "", LOOPBACK)
-              : PairAddress.of(
-                  seen.gang(), seen.plan(), node.info().index(), node.info().address()));
-    }
+    List<PairAddress> addresses = addresses(seen);
     List<String> names = names(seen);
     List<PairReply> replies =
         new PairCheck(site, tasks).replies(addresses, names.stream().distinct().toList());
@@ -185,8 +288,7 @@ public final class GangCheck {
             .toList();
     int pairs = dialled.size() * (dialled.size() - 1);
     if (pairs == 0) {
-      steps.add(
-          new CheckStep("tcp", CheckStep.Outcome.SKIPPED, "no two nodes could be asked"));
+      steps.add(new CheckStep("tcp", CheckStep.Outcome.SKIPPED, "no two nodes could be asked"));
     } else {
       String through =
           addresses.stream()
@@ -203,14 +305,25 @@ public final class GangCheck {
     findings.addAll(found);
   }
 
+  private List<PairAddress> addresses(Seen seen) {
+    return site.nodes().stream()
+        .map(
+            node ->
+                site.onThisMachine()
+                    ? new PairAddress("lo", "", LOOPBACK)
+                    : PairAddress.of(
+                        seen.gang(), seen.plan(), node.info().index(), node.info().address()))
+        .toList();
+  }
+
   /** As the machines call themselves, where they said it. */
   private List<String> names(Seen seen) {
     var names = new ArrayList<String>();
-    List<Json> told = seen.observed().gang().items();
+    List<Json> known = seen.observed().gang().items();
     for (LaunchNode node : site.nodes()) {
       int index = node.info().index();
       names.add(
-          told.stream()
+          known.stream()
               .filter(
                   each ->
                       site.onThisMachine() || each.number("node").equals(Optional.of((long) index)))
@@ -222,7 +335,9 @@ public final class GangCheck {
     return names;
   }
 
-  /** What is wrong with nodes that are new; said once, so that their first run does not repeat it. */
+  /**
+   * What is wrong with nodes that are new; said once, so that their first run does not repeat it.
+   */
   public List<FabricFinding> problems(Subject subject) throws InterruptedException {
     // One node, or several on one machine, cannot differ in their Python.
     List<NodePython> found =

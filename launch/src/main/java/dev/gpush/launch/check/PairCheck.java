@@ -17,7 +17,9 @@ import java.util.concurrent.TimeoutException;
 final class PairCheck {
   private static final String CAPABILITY = "check.pairs";
 
-  /** Nodes that reach each other are done at once; a dropped SYN is sent again after 1, 3 and 7 s. */
+  /**
+   * Nodes that reach each other are done at once; a dropped SYN is sent again after 1, 3 and 7 s.
+   */
   private static final int SECONDS = 10;
 
   /** The agent ends by itself; beyond this the link is slow. */
@@ -107,7 +109,11 @@ final class PairCheck {
           tasks.within(
               LIMIT, "check-port", () -> node.calls().call("ports", Json.object("count", 1)));
       return answer.items("ports").stream()
-          .flatMap(each -> each instanceof Json.Int(var port) ? Optional.of((int) port).stream() : Optional.<Integer>empty().stream())
+          .flatMap(
+              each ->
+                  each instanceof Json.Int(var port)
+                      ? Optional.of((int) port).stream()
+                      : Optional.<Integer>empty().stream())
           .findFirst();
     } catch (TimeoutException | GpushException _) {
       return Optional.empty();

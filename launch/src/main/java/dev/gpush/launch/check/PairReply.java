@@ -34,8 +34,7 @@ sealed interface PairReply {
     var failures = new TreeMap<Integer, String>();
     for (Json pair : answer.items("pairs")) {
       pair.text("why")
-          .ifPresent(
-              why -> failures.put(pair.number("node").map(Math::toIntExact).orElse(0), why));
+          .ifPresent(why -> failures.put(pair.number("node").map(Math::toIntExact).orElse(0), why));
     }
     var unresolved = new TreeMap<String, String>();
     for (Json name : answer.items("names")) {

@@ -127,7 +127,10 @@ final class PairRule {
     }
   }
 
-  /** The node with most failures, if all others fail with it in one direction and it is the only one. */
+  /**
+   * The node with most failures, if all others fail with it in one direction and it is the only
+   * one.
+   */
   private Optional<Integer> alone(List<Failed> failed) {
     long dialled = replies.stream().filter(PairReply.Dialled.class::isInstance).count();
     Map<Integer, Long> counts = new TreeMap<>();
@@ -157,10 +160,7 @@ final class PairRule {
             .flatMap(each -> List.of(each.from(), each.to()).stream())
             .collect(Collectors.groupingBy(each -> each, Collectors.counting()));
     int node =
-        ends.entrySet().stream()
-            .max(Map.Entry.comparingByValue())
-            .map(Map.Entry::getKey)
-            .orElse(0);
+        ends.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey).orElse(0);
     var parts = new LinkedHashMap<String, List<Integer>>();
     for (Failed each : failed) {
       boolean isIn = each.to() == node;

@@ -1,7 +1,7 @@
 /**
- * {@code gpush check}: {@code GangCheck} asks the nodes, the classes named Rule judge what they say.
- * Rules are pure functions; a check runs on the thread of its caller and forks from the session's
- * tasks.
+ * {@code gpush check}: {@code GangCheck} asks the nodes, the classes named Rule judge what they
+ * say. Rules are pure functions; a check runs on the thread of its caller and forks from the
+ * session's tasks.
  */
 @NullMarked
 package dev.gpush.launch.check;

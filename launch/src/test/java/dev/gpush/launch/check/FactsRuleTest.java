@@ -80,7 +80,8 @@ final class FactsRuleTest {
     Json port = Json.object("device", "mlx5_0", "port", 1, "state", "ACTIVE", "verbs", "open");
     Json more = Json.object("memlock", -1, "rdma", List.of(port));
     Json less = Json.object("memlock", 64 << 10, "rdma", List.of(port));
-    String what = "the memory that may be locked differs: unlimited on nodes 0, 2, 64 KiB on node 1";
+    String what =
+        "the memory that may be locked differs: unlimited on nodes 0, 2, 64 KiB on node 1";
 
     List<FabricFinding> found =
         FactsRule.findings(gang(more, less, more), List.of(SAME, SAME, SAME), Map.of());
@@ -90,7 +91,10 @@ final class FactsRuleTest {
     assertEquals(
         List.of("note different-memlock " + what),
         findings(
-            gang(Json.object("memlock", -1), Json.object("memlock", 64 << 10), Json.object("memlock", -1)),
+            gang(
+                Json.object("memlock", -1),
+                Json.object("memlock", 64 << 10),
+                Json.object("memlock", -1)),
             List.of(SAME, SAME, SAME),
             Map.of()));
   }

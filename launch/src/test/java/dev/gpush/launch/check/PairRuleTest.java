@@ -54,7 +54,9 @@ final class PairRuleTest {
   @Test
   void oneBrokenPairNamesBothItsEnds() {
     assertEquals(
-        List.of("refused nodes 0, 3: no TCP from node 0 to node 3: another program answers at this address"),
+        List.of(
+            "refused nodes 0, 3: no TCP from node 0 to node 3: another program answers at this"
+                + " address"),
         findings(failing(Map.of(3, "foreign")), FINE, FINE, FINE));
   }
 

@@ -205,7 +205,12 @@ final class CheckTest {
     desk.runs.problems =
         List.of(
             new FabricFinding(
-                Severity.WARNING, "driver", NodeSet.of(1), "node 1: older driver", "a hang", "fix"));
+                Severity.WARNING,
+                "driver",
+                NodeSet.of(1),
+                "node 1: older driver",
+                "a hang",
+                "fix"));
 
     FakeInvocation client = desk.client("gpush up --nodes 2");
 
@@ -228,15 +233,21 @@ final class CheckTest {
     String page = Files.readString(Path.of("../docs/reference/json.md"));
     assertEquals(
         Set.of(
-            "level", "passed", "gang", "nodes", "steps", "findings", "rates", "expected_gbits",
+            "level",
+            "passed",
+            "gang",
+            "nodes",
+            "steps",
+            "findings",
+            "rates",
+            "expected_gbits",
             "rest"),
         report.entries().keySet());
     assertEquals(
         Set.of("node", "host", "verdict"), report.items("nodes").getFirst().entries().keySet());
     assertEquals(
         Set.of("step", "outcome", "detail"), report.items("steps").getFirst().entries().keySet());
-    assertEquals(
-        Set.of("bytes", "gbits"), report.items("rates").getFirst().entries().keySet());
+    assertEquals(Set.of("bytes", "gbits"), report.items("rates").getFirst().entries().keySet());
     for (String name :
         List.of("passed", "verdict", "outcome", "rates", "gbits", "expected_gbits", "rest")) {
       assertTrue(page.contains("`" + name + "`"), name + " is not documented");

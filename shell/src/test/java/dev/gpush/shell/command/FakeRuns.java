@@ -169,8 +169,7 @@ public final class FakeRuns implements Runs {
   }
 
   @Override
-  public List<FabricFinding> problems(
-      SessionName session, RunRequest.Command command, Talk talk) {
+  public List<FabricFinding> problems(SessionName session, RunRequest.Command command, Talk talk) {
     return problems;
   }
 

@@ -1,9 +1,9 @@
 package dev.gpush.gateway.session.live;
 
-import dev.gpush.core.config.Config;
-import dev.gpush.core.config.Configs;
 import dev.gpush.core.check.CheckLevel;
 import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.config.Config;
+import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;

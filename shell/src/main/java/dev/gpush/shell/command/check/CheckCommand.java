@@ -1,8 +1,8 @@
 package dev.gpush.shell.command.check;
 
-import dev.gpush.core.config.Setting;
 import dev.gpush.core.check.CheckLevel;
 import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.config.Setting;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.ExitStatus;
@@ -110,8 +110,7 @@ public final class CheckCommand implements Action {
   }
 
   private static RunRequest.Command command(Call call) {
-    return new RunRequest.Command(
-        List.of(), call.folder(), Optional.empty(), call.environment());
+    return new RunRequest.Command(List.of(), call.folder(), Optional.empty(), call.environment());
   }
 
   /** Of the nodes of the session, as they are now. */
