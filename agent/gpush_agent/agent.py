@@ -49,7 +49,8 @@ SAME_SECONDS = 2.0          # two signals of a scheduler that come so close toge
 FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
-                "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport"]
+                "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
+                "check.pairs"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")

@@ -101,6 +101,10 @@ def fabric(agent, params):
     return gather.answer(params, agent.environment.base, agent.account[1])
 
 
+def pairs(agent, params):
+    return importlib.import_module("gpush_agent.fabric.pairs").answer(params)
+
+
 def run(name):
     def call(agent, params):
         if name == "list" and not (agent.state and os.path.isdir(os.path.join(agent.state, "runs"))):
@@ -115,7 +119,7 @@ def run(name):
 TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
 SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
-        "alone": alone}
+        "alone": alone, "check.pairs": pairs}
 
 
 def control(agent, pipe, line):

@@ -1,5 +1,8 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
@@ -15,6 +18,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
+import dev.gpush.launch.check.GangCheck;
 import dev.gpush.launch.fabric.session.RunFabrics;
 import dev.gpush.launch.fabric.session.SessionFacts;
 import dev.gpush.launch.journal.RunTalk;
@@ -44,6 +48,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -68,6 +73,7 @@ public final class Launcher implements AutoCloseable {
   private final LaunchMaker maker;
   private final RunFabrics fabrics;
   private final RunFollower follower;
+  private final GangCheck check;
   private final Map<Integer, RunWatch> watches = new ConcurrentHashMap<>();
 
   /** One launch at a time: two would choose the same slots. Fair: the longest wait is next. */
@@ -85,9 +91,9 @@ public final class Launcher implements AutoCloseable {
     this.tasks = tasks.group("runs-" + site.name());
     this.history = new RunHistory(site.history());
     this.fabrics = new RunFabrics(site, new SessionFacts(site, clock, this.tasks), plans);
-    this.maker =
-        new LaunchMaker(
-            site, new Pythons(site, this.tasks), new OutputFolders(site, this.tasks), this.fabrics);
+    var pythons = new Pythons(site, this.tasks);
+    this.maker = new LaunchMaker(site, pythons, new OutputFolders(site, this.tasks), this.fabrics);
+    this.check = new GangCheck(site, pythons, this.fabrics, this.tasks);
     this.follower = new RunFollower(site, this.tasks);
   }
 
@@ -133,6 +139,37 @@ public final class Launcher implements AutoCloseable {
       RunRequest.Command command, LaunchInput input, List<UserVariable> environment)
       throws InterruptedException {
     return maker.look(command, input, environment);
+  }
+
+  /**
+   * Checks the nodes as far as the level says. What uses all nodes waits until no other launch
+   * claims slots, and keeps them free until it is done.
+   */
+  public CheckReport check(
+      RunRequest.Command command,
+      LaunchInput input,
+      List<UserVariable> environment,
+      CheckLevel level,
+      Talk talk)
+      throws InterruptedException {
+    var subject = new GangCheck.Subject(command, input, environment);
+    if (!level.includes(CheckLevel.COLLECTIVE)) {
+      return check.check(subject, level, List.of(), talk);
+    }
+    launching.lockInterruptibly();
+    try {
+      var runs = new TreeSet<Integer>();
+      busy().values().forEach(slots -> runs.addAll(slots.values()));
+      return check.check(subject, level, runs, talk);
+    } finally {
+      launching.unlock();
+    }
+  }
+
+  /** What is wrong with nodes that are new, from what they say in a short time. */
+  public List<FabricFinding> problems(RunRequest.Command command, LaunchInput input)
+      throws InterruptedException {
+    return check.problems(new GangCheck.Subject(command, input, List.of()));
   }
 
   private void adopt(Json run) {

@@ -43,7 +43,15 @@ public record FabricFinding(
     return severity.equals(Severity.REFUSED);
   }
 
-  Json.Obj json() {
+  /** In one line: what, the cost, what to try. */
+  public String sentence() {
+    return what
+        + (cost.isEmpty() ? "" : "; " + cost)
+        + (remedy.isEmpty() ? "" : "; try: " + remedy);
+  }
+
+  /** As plans and reports have it. */
+  public Json.Obj json() {
     return Json.object(
         "severity", severity.word(),
         "kind", kind,

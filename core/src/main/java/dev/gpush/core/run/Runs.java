@@ -1,5 +1,8 @@
 package dev.gpush.core.run;
 
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.session.SessionName;
@@ -43,6 +46,22 @@ public interface Runs {
    */
   FabricPlan plan(
       SessionName session, RunRequest.Command command, List<UserVariable> environment, Talk talk)
+      throws InterruptedException;
+
+  /** Checks the nodes of the session; nothing is launched that stays. */
+  CheckReport check(
+      SessionName session,
+      RunRequest.Command command,
+      List<UserVariable> environment,
+      CheckLevel level,
+      Talk talk)
+      throws InterruptedException;
+
+  /**
+   * What is wrong with the nodes of a session that has just been made, as far as they say it within
+   * two seconds. Never fails: what could not be asked is left out.
+   */
+  List<FabricFinding> problems(SessionName session, RunRequest.Command command, Talk talk)
       throws InterruptedException;
 
   /** By number, or the newest when empty. */

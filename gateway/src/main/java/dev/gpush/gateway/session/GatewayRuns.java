@@ -1,5 +1,8 @@
 package dev.gpush.gateway.session;
 
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
@@ -29,10 +32,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /** Runs and commands, on the sessions of this gateway. */
 public final class GatewayRuns implements Runs {
+  /** The nodes are new and their facts are being gathered already; nothing waits long for them. */
+  private static final Duration PROBLEMS = Duration.ofSeconds(2);
+
   private final GatewaySessions sessions;
   private final SessionLinks linker;
   private final Tasks tasks;
@@ -99,6 +106,31 @@ public final class GatewayRuns implements Runs {
     work(name);
     linker.ensure(session, talk);
     return session.work().plan(command, environment);
+  }
+
+  @Override
+  public CheckReport check(
+      SessionName name,
+      RunRequest.Command command,
+      List<UserVariable> environment,
+      CheckLevel level,
+      Talk talk)
+      throws InterruptedException {
+    LiveSession session = sessions.find(name);
+    work(name);
+    linker.ensure(session, talk);
+    return session.work().check(command, environment, level, talk);
+  }
+
+  @Override
+  public List<FabricFinding> problems(SessionName name, RunRequest.Command command, Talk talk)
+      throws InterruptedException {
+    try {
+      return tasks.within(PROBLEMS, "problems", () -> work(name).problems(command));
+    } catch (TimeoutException | GpushException _) {
+      // A run on these nodes, or check, says it then.
+      return List.of();
+    }
   }
 
   @Override

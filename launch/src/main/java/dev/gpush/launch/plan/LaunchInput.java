@@ -35,7 +35,7 @@ public record LaunchInput(
   }
 
   /** The variables with their origins, as plans name them. */
-  List<UserVariable> variables() {
+  public List<UserVariable> variables() {
     return environment.entrySet().stream()
         .sorted(Map.Entry.comparingByKey())
         .map(

@@ -138,14 +138,7 @@ public final class LaunchMaker {
             script,
             command.environment().getOrDefault("HOME", ""));
     return new ResolvedRun(
-        words,
-        parsed,
-        options,
-        command.variables(),
-        place,
-        input,
-        claim.waits(),
-        request.log());
+        words, parsed, options, command.variables(), place, input, claim.waits(), request.log());
   }
 
   /** The values of {@code --env} are not kept, because they may be secrets. */

@@ -9,7 +9,12 @@ public final class Resources {
   private Resources() {}
 
   public static String text(String name) {
-    try (var in = Resources.class.getResourceAsStream(name)) {
+    return text(Resources.class, name);
+  }
+
+  /** The text of this name beside the class. */
+  public static String text(Class<?> beside, String name) {
+    try (var in = beside.getResourceAsStream(name)) {
       if (in == null) {
         throw new IllegalStateException("not packed: " + name);
       }

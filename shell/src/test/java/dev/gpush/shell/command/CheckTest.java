@@ -3,7 +3,13 @@ package dev.gpush.shell.command;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.check.BusRate;
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.check.CheckStep;
 import dev.gpush.core.fabric.Authority;
+import dev.gpush.core.fabric.FabricFinding;
+import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.fabric.NodeSet;
@@ -105,7 +111,147 @@ final class CheckTest {
     assertSays("gpush check --plan --facts half.json", "JSON; this file is not:");
     assertSays("gpush check --plan --facts text.json", "a JSON list with the facts of each node");
     assertSays("gpush check --plan --facts gang.json --env NCCL", "--env takes NAME=VALUE");
-    assertSays("gpush check", "not supported yet");
+    assertSays("gpush check --facts gang.json", "--facts needs --plan");
+    assertSays("gpush check --plan --level 1", "--plan and --level cannot be used together");
+    assertSays("gpush check --level 3", "--level");
+  }
+
+  private static CheckReport report(FabricFinding... findings) {
+    return new CheckReport(
+        CheckLevel.COLLECTIVE,
+        "3 nodes, torch 2.8.0",
+        List.of("gpu0", "gpu1", "gpu2"),
+        List.of(
+            new CheckStep("facts", CheckStep.Outcome.PASSED, "3 nodes, compared"),
+            new CheckStep("cuda", CheckStep.Outcome.SKIPPED, "no GPU on any node")),
+        List.of(findings),
+        List.of(new BusRate(65536, 8.0), new BusRate(16 << 20, 40.0)),
+        Optional.of(100.0));
+  }
+
+  @Test
+  void aGangThatPasses() {
+    desk.sessions.add("devbox", folder, 3, GpuRequest.none());
+    desk.runs.report = Optional.of(report());
+
+    desk.expect(
+        """
+        $ gpush check --level 2
+        3 nodes, torch 2.8.0
+        passed: facts, 3 nodes, compared
+        skipped: cuda, no GPU on any node
+
+        ALL_REDUCE  BUS GB/S  GBIT/S
+        64 KiB      1.00      8.0
+        16 MiB      5.00      40.0
+        the network of a node carries 100 Gbit/s
+
+        NODE  HOST  VERDICT
+        0     gpu0  ok
+        1     gpu1  ok
+        2     gpu2  ok
+        """);
+    assertEquals(List.of(CheckLevel.COLLECTIVE), desk.runs.checked);
+  }
+
+  @Test
+  void aFailedNodeIsStatusOneAndIsLeftOut() {
+    desk.sessions.add("devbox", folder, 3, GpuRequest.none());
+    desk.runs.report =
+        Optional.of(
+            report(
+                new FabricFinding(
+                    Severity.REFUSED,
+                    "slow-node",
+                    NodeSet.of(1),
+                    "node 1 is slow",
+                    "all wait",
+                    "leave it out"),
+                new FabricFinding(
+                    Severity.WARNING, "mtu", NodeSet.of(2), "another MTU", "losses", "")));
+
+    desk.expect(
+        """
+        $ gpush check
+        3 nodes, torch 2.8.0
+        passed: facts, 3 nodes, compared
+        skipped: cuda, no GPU on any node
+
+        ALL_REDUCE  BUS GB/S  GBIT/S
+        64 KiB      1.00      8.0
+        16 MiB      5.00      40.0
+        the network of a node carries 100 Gbit/s
+
+        NODE  HOST  VERDICT
+        0     gpu0  ok
+        1     gpu1  failed
+        2     gpu2  warning
+
+        failed: node 1 is slow
+          cost: all wait
+          try:  leave it out
+
+        warning: another MTU
+          cost: losses
+
+        without what failed: gpush run --on 0,2 SCRIPT
+        ? 1
+        """);
+    assertEquals(List.of(CheckLevel.CONNECTIONS), desk.runs.checked);
+  }
+
+  @Test
+  void upSaysOnlyWhatIsWrong() {
+    desk.runs.problems =
+        List.of(
+            new FabricFinding(
+                Severity.WARNING,
+                "driver",
+                NodeSet.of(1),
+                "node 1: older driver",
+                "a hang",
+                "fix"));
+
+    FakeInvocation client = desk.client("gpush up --nodes 2");
+
+    assertEquals(0, desk.call(client));
+    assertTrue(
+        client.errText().contains("warning: node 1: older driver; a hang; try: fix\n"),
+        client::errText);
+  }
+
+  /** The names are a promise of docs/reference/json.md. */
+  @Test
+  void jsonOfAReport() throws IOException {
+    desk.sessions.add("devbox", folder, 3, GpuRequest.none());
+    desk.runs.report = Optional.of(report());
+    FakeInvocation client = desk.client("gpush check --json");
+
+    assertEquals(0, desk.call(client));
+
+    Json report = Json.parse(client.outText());
+    String page = Files.readString(Path.of("../docs/reference/json.md"));
+    assertEquals(
+        Set.of(
+            "level",
+            "passed",
+            "gang",
+            "nodes",
+            "steps",
+            "findings",
+            "rates",
+            "expected_gbits",
+            "rest"),
+        report.entries().keySet());
+    assertEquals(
+        Set.of("node", "host", "verdict"), report.items("nodes").getFirst().entries().keySet());
+    assertEquals(
+        Set.of("step", "outcome", "detail"), report.items("steps").getFirst().entries().keySet());
+    assertEquals(Set.of("bytes", "gbits"), report.items("rates").getFirst().entries().keySet());
+    for (String name :
+        List.of("passed", "verdict", "outcome", "rates", "gbits", "expected_gbits", "rest")) {
+      assertTrue(page.contains("`" + name + "`"), name + " is not documented");
+    }
   }
 
   /** The names are a promise of docs/reference/json.md. */

@@ -1,5 +1,8 @@
 package dev.gpush.shell.command;
 
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.Failure;
@@ -40,6 +43,12 @@ public final class FakeRuns implements Runs {
   public final List<RunRequest> launched = new ArrayList<>();
   List<RunDifference> differences = List.of();
   Optional<FabricPlan> plan = Optional.empty();
+
+  Optional<CheckReport> report = Optional.empty();
+  final List<CheckLevel> checked = new ArrayList<>();
+
+  /** What is wrong with a new session. */
+  List<FabricFinding> problems = List.of();
 
   /** The variables that plans were asked with. */
   final List<UserVariable> planned = new ArrayList<>();
@@ -150,6 +159,23 @@ public final class FakeRuns implements Runs {
     failing();
     planned.addAll(environment);
     return plan.orElseThrow();
+  }
+
+  @Override
+  public CheckReport check(
+      SessionName session,
+      RunRequest.Command command,
+      List<UserVariable> environment,
+      CheckLevel level,
+      Talk talk) {
+    failing();
+    checked.add(level);
+    return report.orElseThrow();
+  }
+
+  @Override
+  public List<FabricFinding> problems(SessionName session, RunRequest.Command command, Talk talk) {
+    return problems;
   }
 
   @Override

@@ -1,7 +1,10 @@
 package dev.gpush.gateway.session.live;
 
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.run.RunRequest;
@@ -97,6 +100,18 @@ public final class SessionWork implements AutoCloseable {
   public FabricPlan plan(RunRequest.Command command, List<UserVariable> environment)
       throws InterruptedException {
     return launcher.plan(command, input(command, 0), environment);
+  }
+
+  /** Checks the nodes. */
+  public CheckReport check(
+      RunRequest.Command command, List<UserVariable> environment, CheckLevel level, Talk talk)
+      throws InterruptedException {
+    return launcher.check(command, input(command, 0), environment, level, talk);
+  }
+
+  /** What is wrong with nodes that are new. */
+  public List<FabricFinding> problems(RunRequest.Command command) throws InterruptedException {
+    return launcher.problems(command, input(command, 0));
   }
 
   private LaunchInput input(RunRequest.Command command, long synced) {

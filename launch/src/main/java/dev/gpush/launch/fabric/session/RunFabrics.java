@@ -60,11 +60,44 @@ public final class RunFabrics {
     facts.replies();
   }
 
+  /**
+   * What the nodes say, and the plan of it.
+   *
+   * @param fabric what ranks would get; it has no variables where a node is silent
+   * @param gang the facts of the nodes that told them, as {@link FabricPlans} takes them; of one
+   *     node where all are this machine
+   * @param silent the other nodes, by why
+   */
+  public record Observed(RankFabric fabric, Json gang, Map<String, List<Integer>> silent) {}
+
   /** The plan of a gang that is only looked at, from facts of now. */
   public FabricPlan look(List<Member> members, List<UserVariable> environment)
       throws InterruptedException {
     facts.forget();
     return plan(members, environment).plan();
+  }
+
+  /** Facts of now. */
+  public Observed observe(List<Member> members, List<UserVariable> environment)
+      throws InterruptedException {
+    facts.forget();
+    return observed(members, environment);
+  }
+
+  /** Facts that are kept, or those that are being asked. */
+  public Observed recall(List<Member> members, List<UserVariable> environment)
+      throws InterruptedException {
+    return observed(members, environment);
+  }
+
+  /** The plan of what some of the nodes said; nothing is exported by it. */
+  public FabricPlan planOf(Json gang, List<UserVariable> environment) {
+    return plans.plan(gang, environment);
+  }
+
+  /** These were said, so runs do not say them again. */
+  public synchronized void said(List<FabricFinding> findings) {
+    findings.forEach(finding -> said.add(finding.sentence()));
   }
 
   /**
@@ -98,6 +131,11 @@ public final class RunFabrics {
 
   private RankFabric plan(List<Member> members, List<UserVariable> environment)
       throws InterruptedException {
+    return observed(members, environment).fabric();
+  }
+
+  private Observed observed(List<Member> members, List<UserVariable> environment)
+      throws InterruptedException {
     List<NodeReply> replies = facts.replies();
     List<Member> machines = site.onThisMachine() ? members.subList(0, 1) : members;
     Optional<Integer> machine =
@@ -115,7 +153,7 @@ public final class RunFabrics {
         silent.isEmpty()
             ? plans.plan(Json.array(gang), environment)
             : unknown(machines.size(), silent);
-    return new RankFabric(plan, machine);
+    return new Observed(new RankFabric(plan, machine), Json.array(gang), silent);
   }
 
   private Json described(Member member, Json known) {
@@ -178,7 +216,7 @@ public final class RunFabrics {
   /** Those that were not said, or said of another state of things. */
   private synchronized List<String> unsaid(List<FabricFinding> findings, List<Integer> nodes) {
     var now = new LinkedHashSet<String>();
-    findings.forEach(finding -> now.add(sentence(finding)));
+    findings.forEach(finding -> now.add(finding.sentence()));
     boolean isWhole = nodes.size() == site.nodes().size();
     List<String> fresh = now.stream().filter(text -> !said.contains(text)).toList();
     if (isWhole) {
@@ -187,10 +225,5 @@ public final class RunFabrics {
     }
     said.addAll(fresh);
     return fresh;
-  }
-
-  private static String sentence(FabricFinding finding) {
-    String cost = finding.cost().isEmpty() ? "" : "; " + finding.cost();
-    return finding.what() + cost + (finding.remedy().isEmpty() ? "" : "; try: " + finding.remedy());
   }
 }

@@ -1,5 +1,7 @@
 package dev.gpush.shell.command.check;
 
+import dev.gpush.core.check.CheckLevel;
+import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.config.Setting;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
@@ -9,6 +11,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
+import dev.gpush.shell.render.CheckText;
 import dev.gpush.shell.render.PlanText;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,14 +22,17 @@ import picocli.CommandLine.Option;
 
 @Command(
     name = "check",
-    header = "Show how ranks will reach each other, and why",
+    header = "Check the nodes and how their ranks reach each other",
     description = {
-      "With --plan: every NCCL variable that ranks get or keep, with its value, reason and source,"
-          + " the network that is expected, and what is wrong with it. Exit status 1 when no run"
-          + " could start.",
-      "The nodes are those of the session, asked now. With --facts they are those of a file, so"
-          + " that a plan can be read before there are nodes: a JSON list with the facts of each"
-          + " node. Without --plan nothing is checked yet.",
+      "Level 0 compares what the nodes say of themselves. Level 1, the default, also starts CUDA"
+          + " on each GPU, connects every node with every other on the interface that the plan"
+          + " chose, and resolves their names. Level 2 also runs a collective through your torch"
+          + " and names a node that is slow; it uses all nodes for a minute at most. Exit status 1"
+          + " when something failed.",
+      "With --plan instead: every NCCL variable that ranks get or keep, with its value, reason and"
+          + " source. The nodes are those of the session, asked now. With --facts they are those of"
+          + " a file, so that a plan can be read before there are nodes: a JSON list with the facts"
+          + " of each node.",
     },
     footer = {
       "$ gpush check --plan --facts gang.json",
@@ -43,6 +49,10 @@ import picocli.CommandLine.Option;
     })
 public final class CheckCommand implements Action {
   private static final String ENV = "--env";
+  private static final int MOST = CheckLevel.COLLECTIVE.number();
+
+  /** It takes seconds and disturbs no run; the next level loads network and GPUs. */
+  private static final int USUAL = CheckLevel.CONNECTIONS.number();
 
   @Option(names = "--plan", description = "show the plan for NCCL, change nothing")
   boolean plan;
@@ -59,13 +69,19 @@ public final class CheckCommand implements Action {
       description = "as if run got this variable; may be given several times")
   List<String> env = List.of();
 
-  @Option(names = "--json", description = "the plan as JSON")
+  @Option(names = "--level", paramLabel = "N", description = "0, 1 or 2; default 1")
+  Optional<String> level = Optional.empty();
+
+  @Option(names = "--json", description = "the report or the plan as JSON")
   boolean json;
 
   @Override
   public int run(Call call) throws InterruptedException {
     if (!plan) {
-      throw Values.later("check", "check without --plan");
+      return check(call);
+    }
+    if (level.isPresent()) {
+      throw Values.bad("check", "--plan and --level cannot be used together");
     }
     FabricPlan made = facts.isPresent() ? imagined(call, facts.get()) : present(call);
     if (json) {
@@ -76,12 +92,34 @@ public final class CheckCommand implements Action {
     return (made.refusals().isEmpty() ? ExitStatus.DONE : ExitStatus.FAILED).number();
   }
 
+  private int check(Call call) throws InterruptedException {
+    if (facts.isPresent()) {
+      throw Values.bad("check", "--facts needs --plan: nodes of a file cannot be connected");
+    }
+    CheckLevel asked =
+        CheckLevel.of(level.map(text -> Values.number("--level", text, 0, MOST)).orElse(USUAL));
+    CheckReport report =
+        call.services()
+            .runs()
+            .check(call.session().name(), command(call), options(), asked, call.talk());
+    if (json) {
+      call.print(report.json());
+    } else {
+      call.print(CheckText.of(report));
+    }
+    return (report.isPassed() ? ExitStatus.DONE : ExitStatus.FAILED).number();
+  }
+
+  private static RunRequest.Command command(Call call) {
+    return new RunRequest.Command(
+        List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
+  }
+
   /** Of the nodes of the session, as they are now. */
   private FabricPlan present(Call call) throws InterruptedException {
-    var command =
-        new RunRequest.Command(
-            List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
-    return call.services().runs().plan(call.session().name(), command, options(), call.talk());
+    return call.services()
+        .runs()
+        .plan(call.session().name(), command(call), options(), call.talk());
   }
 
   private FabricPlan imagined(Call call, String file) {

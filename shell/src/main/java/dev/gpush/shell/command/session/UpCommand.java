@@ -1,12 +1,14 @@
 package dev.gpush.shell.command.session;
 
 import dev.gpush.core.backend.Plan;
+import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ExitStatus;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.SessionState;
@@ -31,6 +33,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -293,9 +296,23 @@ public final class UpCommand implements Action {
             + (left.isEmpty() ? "" : "; " + left)
             + (session.state() == SessionState.DEGRADED ? "; degraded: " + session.detail() : ""));
     if (session.isNew()) {
+      sayProblems(call, session);
       call.say("next: gpush run train.py");
     }
     return 0;
+  }
+
+  /** Only what is wrong: the nodes are there, and a run may still be what the user wants. */
+  private void sayProblems(Call call, SessionView session) throws InterruptedException {
+    var command =
+        new RunRequest.Command(
+            List.of(), call.folder(), Optional.empty(), call.environment(), Map.of());
+    List<FabricFinding> problems =
+        call.services().runs().problems(session.name(), command, call.talk());
+    problems.forEach(problem -> call.say("warning: " + problem.sentence()));
+    if (!problems.isEmpty()) {
+      call.say("details: gpush check");
+    }
   }
 
   private static void sayQueued(Call call, SessionView session) {

@@ -1,0 +1,178 @@
+package dev.gpush.launch.check;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.launch.fabric.session.RankFabric;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.python.PythonFacts;
+import dev.gpush.launch.python.Resources;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.TimeoutException;
+
+/** Runs a collective through the user's torch, on all nodes of a session at once. */
+final class CollectiveCheck {
+  /** Importing torch from a network file system takes a minute; the measurements take seconds. */
+  private static final int SECONDS = 120;
+
+  /** Above what collective.py allows itself. */
+  private static final Duration LIMIT = Duration.ofSeconds(SECONDS + 20);
+
+  private static final Duration PORT_LIMIT = Duration.ofSeconds(10);
+
+  private static final List<Long> GLOO_SIZES = List.of(64L << 10, 1L << 20, 16L << 20);
+  private static final List<Long> NCCL_SIZES = List.of(1L << 20, 32L << 20, 256L << 20);
+  private static final long GLOO_PAIR = 4L << 20;
+  private static final long NCCL_PAIR = 64L << 20;
+
+  /** Reads scripts of the provider, then sets again what goes over them, as for a rank. */
+  private static final String SOURCE =
+      "n=$1; shift; while [ \"$n\" -gt 0 ]; do . \"$1\" >/dev/null; shift; n=$((n - 1)); done;"
+          + " exec env \"$@\"";
+
+  private final LaunchSite site;
+  private final Tasks tasks;
+  private final String program = Resources.text(CollectiveCheck.class, "collective.py");
+
+  CollectiveCheck(LaunchSite site, Tasks tasks) {
+    this.site = site;
+    this.tasks = tasks;
+  }
+
+  /**
+   * What runs.
+   *
+   * @param master the address of node 0
+   * @param ranks of each node
+   * @param usesGpus over NCCL; else over gloo
+   * @param environment what the user set
+   */
+  record Order(
+      String master,
+      List<Integer> ranks,
+      boolean usesGpus,
+      List<PythonFacts> pythons,
+      RankFabric fabric,
+      Map<String, String> environment) {
+    Order {
+      ranks = List.copyOf(ranks);
+      pythons = List.copyOf(pythons);
+      environment = Map.copyOf(environment);
+    }
+  }
+
+  /** In the order of the nodes. */
+  List<CollectiveReply> replies(Order order) throws InterruptedException {
+    Optional<Integer> port = port();
+    if (port.isEmpty()) {
+      return site.nodes().stream()
+          .<CollectiveReply>map(_ -> new CollectiveReply.Broken("node 0 has no free port"))
+          .toList();
+    }
+    var asking = new ArrayList<Work<CollectiveReply, RuntimeException>>();
+    for (int node = 0; node < site.nodes().size(); node++) {
+      LaunchNode there = site.nodes().get(node);
+      List<String> words = words(order, node);
+      Map<String, String> environment = environment(order, node, port.get());
+      asking.add(() -> reply(there, words, environment));
+    }
+    return tasks.all("check-collective", asking);
+  }
+
+  private Optional<Integer> port() throws InterruptedException {
+    try {
+      Json answer =
+          tasks.within(
+              PORT_LIMIT,
+              "check-port",
+              () -> site.nodes().getFirst().calls().call("ports", Json.object("count", 1)));
+      return answer.items("ports").stream()
+          .filter(Json.Int.class::isInstance)
+          .map(each -> (int) ((Json.Int) each).value())
+          .findFirst();
+    } catch (TimeoutException | GpushException _) {
+      return Optional.empty();
+    }
+  }
+
+  private List<String> words(Order order, int node) {
+    Json.Obj part =
+        Json.object(
+            "node",
+            node,
+            "procs",
+            order.ranks(),
+            "backend",
+            order.usesGpus() ? "nccl" : "gloo",
+            "sizes",
+            order.usesGpus() ? NCCL_SIZES : GLOO_SIZES,
+            "pair_bytes",
+            order.usesGpus() ? NCCL_PAIR : GLOO_PAIR,
+            "rounds",
+            PairRounds.of(order.ranks().size()),
+            "seconds",
+            SECONDS);
+    var words =
+        new ArrayList<>(
+            List.of(order.pythons().get(node).executable(), "-c", program, part.write()));
+    List<String> scripts = order.fabric().scripts(node);
+    if (!scripts.isEmpty()) {
+      var sourced = new ArrayList<>(List.of("/bin/bash", "-c", SOURCE, "sh", "" + scripts.size()));
+      sourced.addAll(scripts);
+      Map<String, String> variables = variables(order, node);
+      for (String name : order.fabric().kept(node, order.environment().keySet())) {
+        Optional.ofNullable(variables.get(name))
+            .ifPresent(value -> sourced.add(name + "=" + value));
+      }
+      words.addAll(0, sourced);
+    }
+    return words;
+  }
+
+  /** What gpush gives to ranks, under what the user set. */
+  private Map<String, String> variables(Order order, int node) {
+    var variables = new TreeMap<>(order.fabric().variables(node));
+    if (site.onThisMachine()) {
+      variables.put("GLOO_SOCKET_IFNAME", "lo");
+      variables.put("NCCL_SOCKET_IFNAME", "lo");
+    }
+    variables.putAll(order.environment());
+    return variables;
+  }
+
+  private Map<String, String> environment(Order order, int node, int port) {
+    Map<String, String> variables = variables(order, node);
+    variables.putAll(order.pythons().get(node).activation());
+    variables.put("MASTER_ADDR", order.master());
+    variables.put("MASTER_PORT", "" + port);
+    if (order.usesGpus()) {
+      variables.put(
+          "CUDA_VISIBLE_DEVICES", String.join(",", site.nodes().get(node).info().slots()));
+    }
+    return variables;
+  }
+
+  private static CollectiveReply reply(
+      LaunchNode node, List<String> words, Map<String, String> environment)
+      throws InterruptedException {
+    try {
+      return CollectiveReply.read(node.calls().ask(words, environment, LIMIT).output());
+    } catch (IOException broken) {
+      return new CollectiveReply.Broken("the connection to the node broke");
+    } catch (GpushException failed) {
+      return new CollectiveReply.Broken(
+          failed.failure() instanceof AgentFailure.Refused(_, var code, _)
+              ? "the agent could not run it (" + code + ")"
+              : "the agent cannot be asked now");
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package dev.gpush.launch.check;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.launch.node.LaunchNode;
+import dev.gpush.launch.node.LaunchSite;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+
+/** Connects each node of a session with each other over TCP, all at once. */
+final class PairCheck {
+  private static final String CAPABILITY = "check.pairs";
+
+  /**
+   * Nodes that reach each other are done at once; a dropped SYN is sent again after 1, 3 and 7 s.
+   */
+  private static final int SECONDS = 10;
+
+  /** The agent ends by itself; beyond this the link is slow. */
+  private static final Duration LIMIT = Duration.ofSeconds(2 * SECONDS);
+
+  /** A port may be taken between choice and use; twice in a row is no chance. */
+  private static final int ATTEMPTS = 3;
+
+  private static final String TAKEN = "EADDRINUSE";
+
+  private final LaunchSite site;
+  private final Tasks tasks;
+
+  PairCheck(LaunchSite site, Tasks tasks) {
+    this.site = site;
+    this.tasks = tasks;
+  }
+
+  /**
+   * In the order of the nodes.
+   *
+   * @param addresses of the nodes
+   * @param names that each node resolves
+   */
+  List<PairReply> replies(List<PairAddress> addresses, List<String> names)
+      throws InterruptedException {
+    List<PairReply> replies = attempt(addresses, names);
+    for (int again = 1; again < ATTEMPTS && isTaken(replies); again++) {
+      replies = attempt(addresses, names);
+    }
+    return replies;
+  }
+
+  private static boolean isTaken(List<PairReply> replies) {
+    return replies.contains(new PairReply.Deaf(TAKEN));
+  }
+
+  private List<PairReply> attempt(List<PairAddress> addresses, List<String> names)
+      throws InterruptedException {
+    List<Optional<Integer>> ports = ports();
+    String mark = site.id() + "-" + ports.hashCode();
+    var asking = new ArrayList<Work<PairReply, RuntimeException>>();
+    for (int node = 0; node < ports.size(); node++) {
+      int index = node;
+      if (ports.get(node).isEmpty()) {
+        asking.add(() -> new PairReply.Unasked(reason(index)));
+        continue;
+      }
+      var peers = new ArrayList<Json>();
+      for (int other = 0; other < ports.size(); other++) {
+        if (other != node && ports.get(other).isPresent()) {
+          peers.add(
+              Json.object(
+                  "node", other,
+                  "address", addresses.get(other).address(),
+                  "port", ports.get(other).get()));
+        }
+      }
+      Json.Obj question =
+          Json.object(
+              "node", node,
+              "port", ports.get(node).get(),
+              "from", addresses.get(node).own(),
+              "mark", mark,
+              "peers", Json.array(peers),
+              "names", names,
+              "seconds", SECONDS);
+      asking.add(() -> reply(site.nodes().get(index), question));
+    }
+    return tasks.all("check-pairs", asking);
+  }
+
+  private List<Optional<Integer>> ports() throws InterruptedException {
+    var asking = new ArrayList<Work<Optional<Integer>, RuntimeException>>();
+    for (LaunchNode node : site.nodes()) {
+      asking.add(() -> port(node));
+    }
+    return tasks.all("check-ports", asking);
+  }
+
+  private Optional<Integer> port(LaunchNode node) throws InterruptedException {
+    if (node.calls().isLost() || !node.calls().can(CAPABILITY)) {
+      return Optional.empty();
+    }
+    try {
+      Json answer =
+          tasks.within(
+              LIMIT, "check-port", () -> node.calls().call("ports", Json.object("count", 1)));
+      return answer.items("ports").stream()
+          .flatMap(
+              each ->
+                  each instanceof Json.Int(var port)
+                      ? Optional.of((int) port).stream()
+                      : Optional.<Integer>empty().stream())
+          .findFirst();
+    } catch (TimeoutException | GpushException _) {
+      return Optional.empty();
+    }
+  }
+
+  private String reason(int node) {
+    LaunchNode there = site.nodes().get(node);
+    if (there.calls().isLost()) {
+      return "the node is gone";
+    }
+    return there.calls().can(CAPABILITY) ? "no answer in time" : "its agent is older or not linked";
+  }
+
+  private PairReply reply(LaunchNode node, Json.Obj question) throws InterruptedException {
+    try {
+      return PairReply.read(
+          tasks.within(LIMIT, "check-pairs", () -> node.calls().call(CAPABILITY, question)));
+    } catch (TimeoutException slow) {
+      return new PairReply.Unasked("no answer in time");
+    } catch (GpushException failed) {
+      return new PairReply.Unasked(
+          failed.failure() instanceof AgentFailure.Refused(_, var code, _)
+              ? "the agent could not do it (" + code + ")"
+              : "the agent cannot be asked now");
+    }
+  }
+}

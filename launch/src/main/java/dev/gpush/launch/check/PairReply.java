@@ -1,0 +1,45 @@
+package dev.gpush.launch.check;
+
+import dev.gpush.core.json.Json;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What one node says of its connections to the others. */
+sealed interface PairReply {
+  /**
+   * It listened and dialled.
+   *
+   * @param failures the nodes that it did not reach, each with a word for why
+   * @param unresolved the names that do not resolve there, each with why
+   */
+  record Dialled(Map<Integer, String> failures, Map<String, String> unresolved)
+      implements PairReply {
+    public Dialled {
+      failures = Map.copyOf(failures);
+      unresolved = Map.copyOf(unresolved);
+    }
+  }
+
+  /** It cannot listen on its address, for this reason. */
+  record Deaf(String why) implements PairReply {}
+
+  /** It did not answer, for this reason. */
+  record Unasked(String why) implements PairReply {}
+
+  /** Of the agent's answer to {@code check.pairs}. */
+  static PairReply read(Json answer) {
+    if (answer.text("listen").isPresent()) {
+      return new Deaf(answer.text("listen").get());
+    }
+    var failures = new TreeMap<Integer, String>();
+    for (Json pair : answer.items("pairs")) {
+      pair.text("why")
+          .ifPresent(why -> failures.put(pair.number("node").map(Math::toIntExact).orElse(0), why));
+    }
+    var unresolved = new TreeMap<String, String>();
+    for (Json name : answer.items("names")) {
+      name.text("why").ifPresent(why -> unresolved.put(name.text("name").orElse(""), why));
+    }
+    return new Dialled(failures, unresolved);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.launch.check;
+
+import org.jspecify.annotations.NullMarked;
