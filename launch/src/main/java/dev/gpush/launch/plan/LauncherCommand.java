@@ -23,18 +23,16 @@ record LauncherCommand(
   /** Which launcher. */
   enum Kind {
     /** Hugging Face's. */
-    ACCELERATE("accelerate", PastedOptions.ACCELERATE),
+    ACCELERATE("accelerate"),
     /** Its part of one node, which its own front end would start over ssh. */
-    DEEPSPEED("deepspeed", PastedOptions.DEEPSPEED),
+    DEEPSPEED("deepspeed"),
     /** Lightning's. */
-    FABRIC("fabric", PastedOptions.FABRIC);
+    FABRIC("fabric");
 
     private final String word;
-    private final PastedOptions.Syntax syntax;
 
-    Kind(String word, PastedOptions.Syntax syntax) {
+    Kind(String word) {
       this.word = word;
-      this.syntax = syntax;
     }
 
     String word() {
@@ -42,7 +40,11 @@ record LauncherCommand(
     }
 
     PastedOptions.Syntax syntax() {
-      return syntax;
+      return switch (this) {
+        case ACCELERATE -> PastedOptions.ACCELERATE;
+        case DEEPSPEED -> PastedOptions.DEEPSPEED;
+        case FABRIC -> PastedOptions.FABRIC;
+      };
     }
   }
 

@@ -160,7 +160,7 @@ final class Completion {
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "NAME=VALUE" -> List.of();
+      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "NAME=VALUE", "NAME[=VALUE]" -> List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
   }
