@@ -15,6 +15,7 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.launch.fabric.facts.GpuFacts;
 import dev.gpush.launch.fabric.gang.FabricGang;
 import dev.gpush.launch.fabric.session.RunFabrics;
@@ -434,7 +435,7 @@ public final class GangCheck {
             new NodePython.Missing(python + ": " + reason);
       };
     } catch (TimeoutException slow) {
-      return new NodePython.Unknown("no answer within " + PYTHON_LIMIT.toSeconds() + " s");
+      return new NodePython.Unknown("no answer within " + DurationText.of(PYTHON_LIMIT) + "");
     } catch (GpushException failed) {
       return new NodePython.Unknown("the agent cannot be asked now");
     }
