@@ -435,7 +435,7 @@ public final class GangCheck {
             new NodePython.Missing(python + ": " + reason);
       };
     } catch (TimeoutException slow) {
-      return new NodePython.Unknown("no answer within " + DurationText.of(PYTHON_LIMIT) + "");
+      return new NodePython.Unknown("no answer within " + DurationText.of(PYTHON_LIMIT));
     } catch (GpushException failed) {
       return new NodePython.Unknown("the agent cannot be asked now");
     }
