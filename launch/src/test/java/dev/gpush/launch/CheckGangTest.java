@@ -9,7 +9,6 @@ import dev.gpush.core.check.CheckReport;
 import dev.gpush.core.check.CheckReport.Verdict;
 import dev.gpush.core.check.CheckStep;
 import dev.gpush.core.fabric.FabricFinding;
-import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
@@ -111,15 +110,18 @@ final class CheckGangTest {
 
       CheckReport report = check(gang, launcher, CheckLevel.COLLECTIVE, Optional.of(python), slow);
 
+      // A machine that is busy with other work may make another of its nodes slow too.
       List<FabricFinding> failed =
           report.findings().stream().filter(FabricFinding::isRefusal).toList();
-      assertEquals(
-          List.of("slow-node"),
-          failed.stream().map(FabricFinding::kind).toList(),
+      assertTrue(
+          failed.stream()
+              .anyMatch(
+                  each ->
+                      each.kind().equals("slow-node")
+                          && each.what().startsWith("node 2 is slow: ")),
           failed::toString);
-      assertTrue(failed.getFirst().what().startsWith("node 2 is slow: "), failed::toString);
       assertEquals(Verdict.FAILED, report.verdict(2));
-      assertEquals(Optional.of(NodeSet.of(List.of(0, 1, 3))), report.rest());
+      assertFalse(report.rest().orElseThrow().numbers().contains(2), failed::toString);
       assertEquals(65536, report.rates().getFirst().bytes());
       assertEquals(Optional.empty(), report.expectedGbits());
     }

@@ -380,8 +380,10 @@ class LinkTest {
     Link link = link(agent, clock);
     link.connect();
 
-    clock.advance(Duration.ofSeconds(6));
-    assertEquals(Duration.ofSeconds(6), link.silence());
+    // What the agent sent while it connected may arrive only now, and is a sign of life too.
+    do {
+      clock.advance(Duration.ofSeconds(6));
+    } while (link.silence().compareTo(Duration.ofSeconds(6)) < 0);
     link.open(ECHO);
 
     agent.received().await(frame -> frame.kind() == FrameKind.PING);
