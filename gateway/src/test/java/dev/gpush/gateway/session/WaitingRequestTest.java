@@ -408,8 +408,13 @@ final class WaitingRequestTest {
 
     until("it is over", () -> next.sessions().list().isEmpty());
     until("it is remembered", () -> next.sessions().ended().size() == 1);
-    assertEquals(
-        "it left the queue, and no nodes were granted", next.sessions().ended().getFirst().why());
+    // The gateway finds it gone when it looks, or hears it from the queue if it waits there
+    // already.
+    String why = next.sessions().ended().getFirst().why();
+    assertTrue(
+        why.equals("it left the queue, and no nodes were granted")
+            || why.endsWith("it was taken out of the queue"),
+        why);
   }
 
   @Test
