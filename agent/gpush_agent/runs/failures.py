@@ -19,7 +19,7 @@ def whole(value, low, high):
 
 
 def reason_of(value):
-    """Why, as a supervisor wrote it or a peer told it; {} where nobody did."""
+    """The reason, from this node's supervisor or from another node; {} if there is none."""
     reason = value.get("reason")
     return reason if isinstance(reason, dict) and len(json.dumps(reason)) <= MOST_REASON else {}
 

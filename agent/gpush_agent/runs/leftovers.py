@@ -1,5 +1,5 @@
 """What is left of a run that failed, after all its processes have ended: memory files, GPU memory, its port. Files of libraries
-that this run's processes had mapped are removed; what belongs to anybody else is named and left alone."""
+that this run's processes had mapped are removed; what belongs to other programs is named and left alone."""
 import os
 import pwd
 import re
@@ -71,8 +71,8 @@ def everybody():
 
 
 def clean_shared_memory(before, ours, pids, folder=SHM):
-    """Removes what libraries made in this run and nobody uses any more. Returns {"removed", "files", "bytes"}: files that came
-    during the run and stay because they may be somebody's, or None."""
+    """Removes what libraries made in this run and no process uses now. Returns {"removed", "files", "bytes"}: files that came
+    during the run and stay because another program may own them, or None."""
     removed = stay = size = 0
     in_use = None
     for name, inode in names(folder).items():

@@ -126,7 +126,7 @@ def marked(mark):
 
 
 def prune(state, runs, size):
-    """Removes the oldest of the runs that are over, beyond so many or so many bytes of output and logs."""
+    """Removes the oldest ended runs, until both limits hold: their number, and the bytes of their output and logs."""
     kept = total = 0
     for run in reversed(numbers(state)):
         folder = folder_of(state, run)

@@ -24,7 +24,7 @@ STUCK = 10.0                # seconds after KILL: what is still there waits in t
 POLL = 0.05
 TAIL = 65536                # of what a rank or torchrun says last
 MOST_REASONS = 8            # different ones that are written down
-ASKED = "asked"             # why a run stops that somebody wanted to stop
+ASKED = "asked"             # the reason of a stop on request
 EARLY_MS = 60000            # an address that is in use shows within this time (importing torch may take most of it)
 
 
@@ -63,7 +63,7 @@ class Supervisor:
         self.ours = set()           # names in /dev/shm that our processes had mapped
         self.pids = set()           # all that were ever seen of this run
         self.left = {}
-        self.in_use = False         # somebody complained early of an address in use
+        self.in_use = False         # a rank reported early that an address was in use
         self.fifos = {}
 
     def run(self):
@@ -359,7 +359,7 @@ class Supervisor:
             self.timers.append(self.loop.after(POLL, self.kill))
 
     def remember_shared_memory(self):
-        """Before they are ended: afterwards nobody can tell whose it was."""
+        """Called before the processes are ended: afterwards it is not known which of them owned it."""
         pids = processes.descendants(os.getpid())
         self.pids.update(pids)
         self.ours |= leftovers.mapped(pids)

@@ -11,9 +11,9 @@ import java.util.Optional;
 /**
  * How the part of a run on one node ended: its exit.json.
  *
- * @param isStopped somebody asked it to stop
+ * @param isStopped it was asked to stop
  * @param isLost its supervisor was killed; nothing else is known then
- * @param portTaken somebody else had the rendezvous port
+ * @param portTaken another program used the rendezvous port
  * @param failures all that failed there, those of one reason together; one without a reason where
  *     the agent writes none
  * @param left what is left there of a run that failed

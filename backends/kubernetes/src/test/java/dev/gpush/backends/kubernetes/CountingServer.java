@@ -17,7 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A real API server, and what it was asked.
  *
  * @param questions "GET /path?query", "EXEC pod"
- * @param failures so many creations of Jobs are not passed on, as while an admission webhook starts
+ * @param failures how many more creations of Jobs fail, as they do while an admission webhook
+ *     starts
  */
 record CountingServer(ApiServer real, Queue<String> questions, AtomicInteger failures)
     implements ApiServer {
@@ -25,7 +26,7 @@ record CountingServer(ApiServer real, Queue<String> questions, AtomicInteger fai
     this(real, new ConcurrentLinkedQueue<>(), new AtomicInteger());
   }
 
-  /** Those that begin so, since the last time that somebody looked. */
+  /** Those that begin so, since the last call. */
   List<String> taken(String begin) {
     List<String> all = List.copyOf(questions);
     questions.clear();
