@@ -6,7 +6,7 @@
     ssh devbox true             against OpenSSH to a local sshd with the same key type and ciphers
     ssh devbox, bulk            256 MiB down and up, against the same sshd
 
-Usage: bench/first_thread.py [--rounds 15] [--bulk MIB]      needs ssh, sshd and a built gpush
+Usage: bench/first_thread.py [--rounds 15] [--bulk MIB] [--against OTHER/gpush]      needs ssh, sshd and a built gpush
 Everything runs in a temporary home and is ended, by pid, when done. Rivals are interleaved (ABAB), medians are compared, the first round is dropped.
 """
 import argparse
@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from rival import Sshd
+from sides import Gpush, Sshd
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GPUSH = os.path.join(ROOT, "gpush")
@@ -73,46 +73,64 @@ def compare(name, ours, rival, rounds, unit="ms"):
     print("| %s | %.0f %s | %.0f %s | %+.0f %s | %.2f |" % (name, a * 1000, unit, b * 1000, unit, (a - b) * 1000, unit, a / b), flush=True)
 
 
+def against(ours, other, rounds):
+    """The same commands by this build and by another one."""
+    print("| what | this build | the other | added | ratio |\n|---|---|---|---|---|")
+    both = (ours, other)
+    for name, words, mark in (("`gpush ps`", ["ps"], None), ("`gpush run`, no change, to the first rank's line", ["run", "train.py"], b"rank"),
+                              ("`gpush exec true`", ["exec", "true"], None)):
+        def measure(each, words=words, mark=mark):
+            command = [each.program] + words
+            return first_line(command, mark, each.env, each.project) if mark else timed(command, each.env, each.project)
+        compare(name, *(lambda each=each: measure(each) for each in both), rounds)
+    compare("`ssh devbox true`", *(lambda each=each: timed(each.ssh + ["true"], each.env) for each in both), rounds)
+
+
+def instead(ours, sshd, rounds, bulk):
+    """What a user would use instead."""
+    ps = [timed([GPUSH, "ps"], ours.env, ours.project) for _ in range(rounds + 1)][1:]
+    print("`gpush ps`, whole process: median %.0f ms, fastest %.0f ms\n" % (statistics.median(ps) * 1000, min(ps) * 1000))
+    print("| what | gpush | instead | added | ratio |\n|---|---|---|---|---|")
+    compare("`gpush run`, no change, to the first rank's line, against two ranks by hand",
+            lambda: first_line([GPUSH, "run", "train.py"], b"rank", ours.env, ours.project), lambda: by_hand("train.py", ours.project), rounds)
+    compare("`ssh devbox true`, against OpenSSH's sshd", lambda: timed(ours.ssh + ["true"], ours.env), lambda: timed(sshd.ssh + ["true"]), rounds)
+    if bulk:
+        down = ["head -c %dM /dev/zero" % bulk]
+        compare("%d MiB down" % bulk, lambda: timed(ours.ssh + down), lambda: timed(sshd.ssh + down), max(3, rounds // 3))
+        up = "head -c %dM /dev/zero | %s 'cat > /dev/null'"
+        compare("%d MiB up" % bulk, lambda: timed(["sh", "-c", up % (bulk, " ".join(ours.ssh))]),
+                lambda: timed(["sh", "-c", up % (bulk, " ".join(sshd.ssh))]), max(3, rounds // 3))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--bulk", type=int, default=256, help="MiB; 0 leaves it out")
+    parser.add_argument("--against", help="the gpush of another build, in place of what a user would use instead")
     options = parser.parse_args()
     base = tempfile.mkdtemp(prefix="gpush-bench-")
-    project = os.path.join(base, "proj")
-    os.makedirs(project)
-    for name in ("gpush.yaml", "train.py"):
-        if name == "train.py":
-            shutil.copy(os.path.join(ROOT, "examples/hello/train.py"), project)
-        else:
-            open(os.path.join(project, name), "w").close()
-    env = dict(os.environ, GPUSH_HOME=os.path.join(base, "home"))
-    sshd_folder = os.path.join(base, "sshd")
-    os.makedirs(sshd_folder, mode=0o700)
-    sshd = None
+    open_ones = []
+
+    def gang(program, folder):
+        each = Gpush(program, os.path.join(base, folder), "--nodes", "2")
+        open_ones.append(each)
+        shutil.copy(os.path.join(ROOT, "examples/hello/train.py"), each.project)
+        return each
+
     try:
-        subprocess.run([GPUSH, "up", "--nodes", "2"], cwd=project, env=env, check=True, stdin=subprocess.DEVNULL)
-        sshd = Sshd(sshd_folder)
-        ours = ["ssh", "-F", os.path.join(base, "home", "ssh_config"), "devbox"]
-        rival = ["ssh", "-F", os.path.join(sshd_folder, "ssh_config"), "rival"]
-        ps = [timed([GPUSH, "ps"], env, project) for _ in range(options.rounds + 1)][1:]
-        print("machine: %d cores, %s\n" % (os.cpu_count(), os.uname().release))
-        print("`gpush ps`, whole process: median %.0f ms, fastest %.0f ms\n" % (statistics.median(ps) * 1000, min(ps) * 1000))
-        print("| what | gpush | instead | added | ratio |\n|---|---|---|---|---|")
-        compare("`gpush run`, no change, to the first rank's line, against two ranks by hand",
-                lambda: first_line([GPUSH, "run", "train.py"], b"rank", env, project), lambda: by_hand("train.py", project), options.rounds)
-        compare("`ssh devbox true`, against OpenSSH's sshd", lambda: timed(ours + ["true"], env), lambda: timed(rival + ["true"]), options.rounds)
-        if options.bulk:
-            down = ["head -c %dM /dev/zero" % options.bulk]
-            compare("%d MiB down" % options.bulk, lambda: timed(ours + down), lambda: timed(rival + down), max(3, options.rounds // 3))
-            up = "head -c %dM /dev/zero | %s 'cat > /dev/null'"
-            compare("%d MiB up" % options.bulk, lambda: timed(["sh", "-c", up % (options.bulk, " ".join(ours))]),
-                    lambda: timed(["sh", "-c", up % (options.bulk, " ".join(rival))]), max(3, options.rounds // 3))
+        ours = gang(GPUSH, "ours")
+        print("machine: %d cores, %s, load %.1f\n" % (os.cpu_count(), os.uname().release, os.getloadavg()[0]))
+        if options.against:
+            against(ours, gang(options.against, "other"), options.rounds)
+        else:
+            folder = os.path.join(base, "sshd")
+            os.makedirs(folder, mode=0o700)
+            sshd = Sshd(folder)
+            open_ones.append(sshd)
+            instead(ours, sshd, options.rounds, options.bulk)
     finally:
-        subprocess.run([GPUSH, "down", "--discard"], cwd=project, env=env, check=False, stdin=subprocess.DEVNULL)
-        subprocess.run([GPUSH, "gateway", "stop"], cwd=project, env=env, check=False, stdin=subprocess.DEVNULL)
-        if sshd:
-            sshd.close()
+        for each in open_ones:
+            each.close()
         shutil.rmtree(base, ignore_errors=True)
 
 

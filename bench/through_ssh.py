@@ -17,7 +17,7 @@ import tempfile
 import time
 import tty
 
-from rival import Sshd
+from sides import Gpush, Sshd
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 GPUSH = os.path.join(ROOT, "gpush")
@@ -84,36 +84,6 @@ class Terminal:
         os.close(self.master)
 
 
-class Gpush:
-    """A gateway of its own with a session on this machine, by this build of gpush."""
-
-    def __init__(self, program, folder):
-        self.program, self.folder = program, folder
-        self.project = os.path.join(folder, "proj")
-        os.makedirs(self.project)
-        open(os.path.join(self.project, "gpush.yaml"), "w").close()
-        self.env = dict(os.environ, GPUSH_HOME=os.path.join(folder, "home"))
-        self.run("up", check=True)
-        self.ssh = ["ssh", "-F", os.path.join(folder, "home", "ssh_config"), "devbox"]
-
-    def run(self, *words, check=False):
-        subprocess.run((self.program,) + words, cwd=self.project, env=self.env, check=check, stdin=subprocess.DEVNULL)
-
-    def close(self):
-        self.run("down", "--discard")
-        self.run("gateway", "stop")
-
-
-class Rival:
-    def __init__(self, folder):
-        os.makedirs(folder, mode=0o700)
-        self.sshd = Sshd(folder)
-        self.ssh = ["ssh", "-F", os.path.join(folder, "ssh_config"), "rival"]
-
-    def close(self):
-        self.sshd.close()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bulk", type=int, default=512, help="MiB")
@@ -126,7 +96,8 @@ def main():
     try:
         open_ones.append(Gpush(GPUSH, os.path.join(base, "ours")))
         rival = os.path.join(base, "rival")
-        open_ones.append(Gpush(options.against, rival) if options.against else Rival(rival))
+        os.makedirs(rival, mode=0o700)
+        open_ones.append(Gpush(options.against, rival) if options.against else Sshd(rival))
         ours, other = (each.ssh for each in open_ones)
         name = "other" if options.against else "sshd"
         print("machine: %d cores, %s, load %.1f\n" % (os.cpu_count(), os.uname().release, os.getloadavg()[0]))

@@ -50,7 +50,7 @@ FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
                 "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
-                "check.pairs"]
+                "check.pairs", "warm"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
@@ -90,6 +90,7 @@ class Agent:
         self.taken = None           # when the scheduler takes the node back, once it has announced that
         self.told = None            # when it announced that
         self.peers = peers.Peers(self, config.get("peers"))
+        self.parents = None         # of warm ranks, once a run asks for them
         self.environment = environment.Environment(self, config.get("env"), config.get("env_over"),
                                                    bool(config.get("env_own")))
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
@@ -394,6 +395,11 @@ class Agent:
 
     # ---- control and status
 
+    def warm_parents(self):
+        if self.parents is None:
+            self.parents = importlib.import_module("gpush_agent.warm.pool").Pool(self)
+        return self.parents
+
     def runs_alive(self):
         """The runs whose supervisor holds its lock."""
         return rundir.alive(self.state) if self.state else []
@@ -411,6 +417,7 @@ class Agent:
                  "name": self.name, "pid": os.getpid(), "python": PYTHON, "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
+        value["warm"] = self.parents.status() if self.parents is not None else []
         value.update(self.time_left(), peers=self.peers.status(), devices=self.devices)
         return value
 

@@ -69,7 +69,7 @@ class JournalTest(unittest.TestCase):
         self.assertEqual([int(payload) for _, _, payload in self.records(data)], [37, 38, 39])
         source = follow.Whole(self.folder, 0)
         told = source.read() + source.read()
-        self.assertEqual(json.loads(self.records(told)[0][2].decode()), {"event": "at", "offset": found[0][0]})
+        self.assertEqual(json.loads(self.records(told)[0][2].decode()), {"event": "at", "offset": found[0][0], "dropped": found[0][0]})
 
     def test_reader_that_is_overtaken_goes_on_behind_the_gap(self):
         written = self.journal(segment=100, kept=3)

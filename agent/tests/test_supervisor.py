@@ -1,5 +1,6 @@
 """Runs with real processes, started the way the agent starts them. The agent itself is a stub: what a supervisor needs of it
 is a state folder, an environment and a fork."""
+import fcntl
 import json
 import os
 import shutil
@@ -36,6 +37,9 @@ def alive(pid):
     return stat is not None and stat[2] != b"Z"
 
 
+F_SETPIPE_SZ = 1031         # fcntl has it from 3.10 on
+
+
 class StubEnvironment:
     base = None
 
@@ -43,7 +47,7 @@ class StubEnvironment:
 class StubAgent:
     def __init__(self, state):
         self.state, self.gang, self.node = state, "gang", 0
-        self.config = {}
+        self.config, self.forks = {}, 0
         self.environment = StubEnvironment()
         self.environment.base = {"PATH": os.environ["PATH"], "HOME": "/tmp", "BASE": "yes"}
         self.origin = processes.Origin()
@@ -51,6 +55,7 @@ class StubAgent:
 
     def fork(self, keep=(), keep_locks=False):
         pid = os.fork()
+        self.forks += 1
         if pid == 0:
             processes.plain_child(self.origin)
             processes.close_all(keep)
@@ -106,6 +111,17 @@ class Output:
     def events(self, name=None):
         found = [json.loads(payload.decode()) for _, channel, payload, _ in self.records() if channel == journal.EVENT]
         return [value for value in found if name is None or value["event"] == name]
+
+
+def open_files():
+    """Of this process."""
+    found = []
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            found.append(os.readlink("/proc/self/fd/" + fd))
+        except OSError:         # closed meanwhile
+            pass
+    return found
 
 
 class RunTest(unittest.TestCase):
@@ -396,6 +412,57 @@ class ClaimTest(RunTest):
         self.run_number = 0
         self.assertEqual(self.follow(self.start(self.spec(), again=True)).finish().of(1), b"once\n")
 
+    def test_output_of_earlier_attempts_is_kept(self):
+        self.script("print('try' + os.environ['TRY'])\nsys.exit(3)\n")
+        for attempt in range(7):
+            self.run_number = 0
+            run = self.start(self.spec(env={"TRY": str(attempt)}), again=attempt > 0)
+            self.follow(run).finish()
+        status = self.status(run)
+        self.assertEqual((status["attempt"], status["before"]), (7, rundir.EARLIER))
+        for before in range(rundir.EARLIER + 1):
+            old = self.follow(run, before=before).finish()
+            self.assertEqual(old.of(0), b"try%d\n" % (6 - before))
+            self.assertEqual(old.events("ended")[0]["exit"], 3)
+        self.assertEqual(self.follow(run, before=rundir.EARLIER + 1).finish().code, 3)
+
+    def test_an_attempt_that_is_refused_or_forgotten_leaves_the_one_before(self):
+        self.script("print('try' + os.environ['TRY'])\n")
+        run = self.start(self.spec(env={"TRY": "0"}))
+        self.follow(run).finish()
+        self.run_number = 0
+        self.refused(self.spec(slots=["0", "0"]), again=True)
+        self.assertEqual(self.follow(run).finish().of(0), b"try0\n")
+        self.run_number = 0
+        self.start(self.spec(env={"TRY": "1"}), again=True)
+        self.follow(run).finish()
+        requests.stop(self.agent, {"run": run, "signal": "KILL", "forget": True})
+        self.assertEqual(self.follow(run).finish().of(0), b"try0\n")
+        self.assertEqual(os.listdir(os.path.join(self.state, "runs")), [str(run)])
+
+    def test_a_reader_of_an_attempt_is_not_given_the_next_one(self):
+        self.script("print('try' + os.environ['TRY'])\n")
+        run = self.start(self.spec(env={"TRY": "0"}))
+        self.follow(run).finish()
+        reader, writer = os.pipe()
+        fcntl.fcntl(writer, F_SETPIPE_SZ, 4096)
+        os.write(writer, b"\0" * 4096)     # it has to wait for its reader
+
+        def read():
+            follow.main({"state": self.state, "run": run}, -1, writer)
+            os.close(writer)
+        slow = threading.Thread(target=read)
+        slow.daemon = True
+        slow.start()
+        until(lambda: any("/%d/journal.0" % run in path for path in open_files()), what="reading")
+        self.run_number = 0
+        self.start(self.spec(env={"TRY": "1"}), again=True)
+        self.follow(run).finish()
+        with open(reader, "rb") as pipe:
+            data = pipe.read()
+        self.assertIn(b"try0", data)
+        self.assertNotIn(b"try1", data)
+
     def test_port_that_is_taken_refuses_the_start(self):
         self.script("pass\n")
         with socket.socket() as thief:
@@ -428,10 +495,14 @@ class ClaimTest(RunTest):
 class LostTest(RunTest):
     def test_killed_supervisor_is_lost_and_nothing_of_the_run_stays(self):
         self.script("child = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+                    "for pid in (os.getpid(), child.pid):\n    open('/dev/shm/torch_%d_gpush' % pid, 'w').close()\n"
                     "with open('pids%d' % rank, 'w') as file:\n    file.write('%d %d\\n' % (os.getpid(), child.pid))\n"
                     "time.sleep(1000)\n")
         run = self.start(self.spec())
         pids = self.pids(run, "pids0") + self.pids(run, "pids1")
+        memory = ["/dev/shm/torch_%d_gpush" % pid for pid in pids]
+        for path in memory:
+            self.addCleanup(lambda path=path: os.path.exists(path) and os.unlink(path))
         output = self.follow(run)
         os.kill(self.supervisors[-1], signal.SIGKILL)
         output.finish()
@@ -439,6 +510,7 @@ class LostTest(RunTest):
         until(lambda: self.status(run)["exit"] is not None, what="the agent sees the end of the supervisor")
         self.assertTrue(self.status(run)["exit"]["lost"])
         until(lambda: not any(alive(pid) for pid in pids), what="what the ranks had started")
+        self.assertEqual([path for path in memory if os.path.exists(path)], [])
         self.assertFalse(self.status(run)["alive"])
         self.assertEqual(output.events("ended"), [])
         self.script("pass\n")
@@ -506,6 +578,43 @@ class FollowTest(RunTest):
             data = journal.record(rank, channel, payload, ms)
             self.assertEqual(whole.raw[offset:offset + len(data)], data)
             offset += len(data)
+
+    def test_output_of_the_last_seconds_only(self):
+        self.script("""
+if rank == 0:
+    print('old')
+    os.kill(os.getpid(), signal.SIGSTOP)
+    print('new')
+""")
+        run = self.start(self.spec(procs=1, world=1, slots=["0"]))
+        until(lambda: b"old" in self.follow(run, follow=False).finish().of(0))
+        folder = rundir.folder_of(self.state, run)
+        lock = rundir.read(folder, "lock")
+        child = processes.descendants(lock["pid"])[0]
+        # An hour ago, as far as the journal knows.
+        with open(os.path.join(folder, "lock"), "r+") as file:
+            file.write(json.dumps(dict(lock, started=lock["started"] - 3600)))
+        self.assertEqual(self.follow(run, follow=False, since_s=60).finish().raw, b"")
+        self.assertEqual(self.follow(run, follow=False, since_s=4000).finish().of(0), b"old\n")
+        os.kill(child, signal.SIGCONT)
+        self.follow(run).finish()
+        recent = self.follow(run, since_s=60).finish()
+        self.assertEqual([value["event"] for value in recent.events()], ["at", "ended"])
+
+    def test_segments_that_were_not_written_to_for_long_are_not_read(self):
+        self.script("print('x')\n")
+        run = self.start(self.spec())
+        self.follow(run).finish()
+        folder = rundir.folder_of(self.state, run)
+        size = journal.end(folder)
+        os.rename(os.path.join(folder, "journal.0"), os.path.join(folder, "journal.100"))
+        with open(os.path.join(folder, "journal.0"), "wb") as file:
+            file.write(b"\0" * 100)
+        os.utime(os.path.join(folder, "journal.0"), (1, 1))
+        recent = self.follow(run, since_s=3600).finish()
+        self.assertEqual(recent.events("at")[0], {"event": "at", "offset": 100})
+        self.assertEqual(recent.of(0), b"x\n")
+        self.assertEqual(journal.end(folder), 100 + size)
 
     def test_unknown_run(self):
         self.assertEqual(self.follow(12).finish().code, 3)

@@ -88,6 +88,23 @@ class TorchrunTest(base.RunTest):
         base.until(lambda: not any(base.alive(pid) for pid in pids))
 
 
+class MpiTest(unittest.TestCase):
+    """What mpirun of Open MPI 4 and 5 and of MPICH said."""
+
+    def test_which_rank_failed_first(self):
+        for text, rank in ((b"""\
+mpirun detected that one or more processes exited with non-zero status, thus causing
+the job to be terminated. The first process to do so was:
+
+  Process name: [[18616,1],3]
+  Exit code:    5
+""", 3), (b"mpirun noticed that process rank 13 with PID 10478 on node 127.0.0.2 exited on signal 11 (Segmentation fault).", 13),
+                           (b"MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\n  Proc: [[39848,1],3]\n  Errorcode: 1", 0),
+                           (b"Abort(1) on node 3 (rank 3 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3", 3),
+                           (b"=   PID 10647 RUNNING AT 127.0.0.2\n=   EXIT CODE: 9", None), (b"", None)):
+            self.assertEqual(ranks.mpi_rank(text), rank, text)
+
+
 class ReportTest(unittest.TestCase):
     REPORT = (b"E1121 08:00:00 123 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: 3) local_rank: 1 "
               b"(pid: 9) of binary: /bin/sh\nTraceback ...\n"

@@ -20,23 +20,29 @@ class Claims:
         self.reserved = self.lock = -1
         self.tmp = None
         self.made = False
+        self.attempt = 1
+        self.again = False      # the attempt before was set aside
 
     def take(self, mark, again):
         if again and rundir.has_ended(self.folder):
-            shutil.rmtree(self.folder)
+            self.attempt += rundir.read(self.folder, "lock").get("attempt", 1)
+            rundir.set_aside(self.folder)
+            self.again = True
         os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
         try:
             os.mkdir(self.folder, 0o700)
         except FileExistsError:
             raise Refused("exists", {"run": self.run})
         self.made = True
+        if self.again:
+            rundir.adopt(self.folder)
         for slot in self.spec["slots"]:
             self.claim(slot)
         self.reserve()
         self.lock = take(os.path.join(self.folder, "lock"), 0)
         self.tmp = ranks.make_tmp(self.state, self.spec)
         self.started = time.monotonic()
-        self.sign({"started": self.started, "mark": mark, "tmp": self.tmp})
+        self.sign({"mark": mark})
         rundir.write(self.folder, "spec.json", self.spec)
         rundir.reserve_exit(self.folder)
         os.makedirs(self.spec["outputs"], exist_ok=True)
@@ -68,13 +74,14 @@ class Claims:
         port = self.spec["master"]["port"]
         if not bind(sock, port):
             raise Refused("port-taken", {"port": port})
-        if self.spec["mode"] == "torchrun":
+        if self.spec["mode"] == "torchrun" or (self.spec.get("warm") or {}).get("torch"):
             self.reserved = sock.detach()
         else:
             sock.close()
 
     def sign(self, value):
-        os.pwrite(self.lock, json.dumps(value).encode(), 0)
+        known = {"started": self.started, "tmp": self.tmp, "attempt": self.attempt}
+        os.pwrite(self.lock, json.dumps(dict(value, **known)).encode(), 0)
 
     def fds(self):
         return self.slots + [fd for fd in (self.reserved, self.lock) if fd is not None and fd >= 0]
@@ -93,8 +100,8 @@ class Claims:
 
     def remove(self):
         self.close()
-        if self.made:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        if self.made or self.again:
+            rundir.forget(self.folder)
         if self.tmp is not None:
             shutil.rmtree(self.tmp, ignore_errors=True)
 

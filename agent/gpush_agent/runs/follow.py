@@ -3,6 +3,7 @@ Runs in a forked child of its own, so it may block."""
 import ctypes
 import os
 import select
+import time
 
 from . import journal, rundir
 
@@ -15,12 +16,16 @@ IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 
 def main(args, stdin_fd, stdout_fd):
     folder = rundir.folder_of(args.get("state"), args.get("run"))
-    if folder is None or not os.path.isdir(folder):
+    try:
+        # The folder itself, not its name: the next attempt of the run takes that.
+        fd = os.open(rundir.attempt_of(folder or "", args.get("before") or 0), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        folder = "/proc/self/fd/%d" % fd
+    except OSError:
         os.write(2, b'{"code": "not-found", "facts": {}}\n')
         return 3
     offset = args.get("offset") or 0
-    if args.get("ranks") is not None or args.get("events"):
-        source = Picked(folder, offset, None if args.get("ranks") is None else set(args["ranks"]), bool(args.get("events")))
+    if args.get("ranks") is not None or args.get("events") or args.get("since_s") is not None:
+        source = Picked(folder, offset, args)
     else:
         source = Whole(folder, offset)
     watch = Watch(folder) if args.get("follow", True) else None
@@ -30,6 +35,7 @@ def main(args, stdin_fd, stdout_fd):
         pass
     finally:
         source.tail.close()
+        os.close(fd)
         if watch is not None:
             watch.close()
     return 0
@@ -54,9 +60,9 @@ def write(fd, data):
         view = view[os.write(fd, view):]
 
 
-def jump(offset):
-    """Tells the reader, who counts what it gets, where the next record is."""
-    return journal.event({"event": "at", "offset": offset}, 0)
+def jump(offset, dropped=0):
+    """Tells the reader, who counts what it gets, where the next record is, and how much before it was dropped."""
+    return journal.event(dict({"event": "at", "offset": offset}, **({"dropped": dropped} if dropped else {})), 0)
 
 
 class Whole:
@@ -66,24 +72,39 @@ class Whole:
         self.tail = journal.Tail(folder, offset)
 
     def read(self):
+        before = self.tail.offset
         data, jumped = self.tail.read(CHUNK)
-        return jump(self.tail.offset) if jumped else data
+        return jump(self.tail.offset, self.tail.offset - before) if jumped else data
 
 
 class Picked:
-    """Whole records of some ranks, or only the events; the launcher's are always among them."""
+    """Whole records of some ranks, of the last `since_s` seconds, or only the events; the launcher's are always among
+    them, and how the run ended."""
 
-    def __init__(self, folder, offset, ranks, events):
-        self.tail = journal.Tail(folder, offset)
-        self.ranks, self.events = ranks, events
+    def __init__(self, folder, offset, args):
+        self.ranks = None if args.get("ranks") is None else set(args["ranks"])
+        self.events = bool(args.get("events"))
+        self.from_ms = 0
         self.rest = b""         # of a record that is not there as a whole yet
         self.skipped = False
+        self.dropped = 0        # bytes that were asked for and are gone
+        if args.get("since_s") is not None:
+            started = rundir.read(folder, "lock").get("started")
+            if isinstance(started, (int, float)):
+                self.from_ms = (time.monotonic() - args["since_s"] - started) * 1000
+            first = journal.written_since(folder, args["since_s"])
+            if first > offset:
+                offset, self.skipped = first, True
+        self.tail = journal.Tail(folder, offset)
 
     def read(self):
         while True:
+            before = self.tail.offset
             data, jumped = self.tail.read(CHUNK)
             if jumped:
                 self.rest, self.skipped = b"", True
+                if not self.events and not self.from_ms:
+                    self.dropped += self.tail.offset - before
                 continue
             if not data:
                 return b""
@@ -95,21 +116,26 @@ class Picked:
         offset = self.tail.offset - len(data)
         out, at = [], 0
         while at + journal.HEADER.size <= len(data):
-            length, rank, channel, _, _ = journal.HEADER.unpack_from(data, at)
+            length, rank, channel, _, ms = journal.HEADER.unpack_from(data, at)
             after = at + journal.HEADER.size + length
             if after > len(data):
                 break
-            if channel == journal.EVENT or (not self.events and (
-                    self.ranks is None or rank == journal.LAUNCHER or rank in self.ranks)):
+            if self.wants(rank, channel, ms, data, at, after):
                 if self.skipped:
-                    out.append(jump(offset + at))
-                    self.skipped = False
+                    out.append(jump(offset + at, self.dropped))
+                    self.skipped, self.dropped = False, 0
                 out.append(data[at:after])
             else:
                 self.skipped = True
             at = after
         self.rest = data[at:]
         return b"".join(out)
+
+    def wants(self, rank, channel, ms, data, at, after):
+        if ms < self.from_ms:
+            return channel == journal.EVENT and data.find(b'"ended"', at, after) >= 0
+        return channel == journal.EVENT or (not self.events and (
+            self.ranks is None or rank == journal.LAUNCHER or rank in self.ranks))
 
 
 class Watch:

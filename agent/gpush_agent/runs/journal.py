@@ -3,6 +3,7 @@ offset of the whole it begins, so a reader finds its place again when the oldest
 import json
 import os
 import struct
+import time
 
 HEADER = struct.Struct(">IHBBQ")
 LAUNCHER = 65535            # the rank of output of no rank
@@ -32,6 +33,19 @@ def segments(folder):
         if name.startswith(PREFIX) and name[len(PREFIX):].isdigit():
             found.append((int(name[len(PREFIX):]), os.path.join(folder, name)))
     return sorted(found)
+
+
+def written_since(folder, seconds):
+    """The offset of the first segment that was written to in this time; the last one counts in any case."""
+    found = segments(folder)
+    at, now = 0, time.time()
+    for (_, path), (after, _) in zip(found, found[1:]):
+        try:
+            if os.stat(path).st_mtime < now - seconds:
+                at = after
+        except OSError:         # deleted just now
+            at = after
+    return at
 
 
 def end(folder):

@@ -56,6 +56,9 @@ LOGGED = re.compile(rb"failed \(exitcode: (-?\d+)\) local_rank: (\d+)")
 # Of a script and of a variable, as a shell takes them without quotes.
 PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./+-]+\Z")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+# What mpirun says of the rank that failed first: it aborted, ended with a status (Open MPI), or by a signal (Open MPI).
+MPI_RANK = re.compile(rb"MPI_ABORT was invoked on rank (\d+) |Abort\(-?\d+\) on node (\d+) "
+                      rb"|Process name:\s*\[\S*,(\d+)\]\s+Exit code|process rank (\d+) with PID")
 IN_USE = re.compile(rb"EADDRINUSE|[Aa]ddress already in use")
 
 
@@ -119,6 +122,8 @@ def check(spec):
                                       and isinstance(source.get("keep") or [], list)
                                       and all(isinstance(name, str) and NAME.match(name) for name in source.get("keep") or [])))
     need("activate", spec.get("activate") is None or words(spec["activate"]))
+    warm = spec.get("warm")
+    need("warm", warm is None or (isinstance(warm, dict) and spec["mode"] == "ranks"))
     need("transport", spec.get("transport") in (None, "log", "counters"))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
 
@@ -217,11 +222,23 @@ def processes_of(spec, common, tmp):
         number = spec["first_rank"] + local
         env = dict(common, RANK=str(number), LOCAL_RANK=str(local), TMPDIR=os.path.join(tmp, str(local)))
         if spec["mode"] == "ranks":
+            if (spec.get("warm") or {}).get("torch"):
+                env.update(elastic(spec, local, number, env))
             argv = [spec["python"], "-u"] + spec["program"]
         else:
             argv = spec["argv"] if spec.get("argv") is not None else ["/bin/sh", "-c", spec["command"]]
         ranks.append(Rank(number, local, sourced(spec, env, argv), env))
     return ranks
+
+
+def elastic(spec, local, number, env):
+    """What torchrun would tell this rank. Without its agent, rank 0 has the store."""
+    world, procs = str(spec["world"]), str(spec.get("procs", 1))
+    return {"GROUP_WORLD_SIZE": str(spec["nodes"]), "LOCAL_WORLD_SIZE": procs, "ROLE_NAME": "default", "ROLE_RANK": str(number),
+            "ROLE_WORLD_SIZE": world, "TORCHELASTIC_RESTART_COUNT": "0", "TORCHELASTIC_MAX_RESTARTS": "0",
+            "TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_USE_AGENT_STORE": "False",
+            "TORCHELASTIC_ERROR_FILE": os.path.join(env["TMPDIR"], "error.json"),
+            "TORCH_NCCL_ASYNC_ERROR_HANDLING": env.get("TORCH_NCCL_ASYNC_ERROR_HANDLING", "1")}
 
 
 def sourced(spec, env, argv):
@@ -363,6 +380,12 @@ def torch_cause(text):
         return None
     rank, exit, pid = (pattern.search(cause.group(1)) for pattern in (CAUSE_WORLD_RANK, CAUSE_EXIT, CAUSE_PID))
     return (int(rank.group(1)), int(pid.group(1)) if pid else None, ended(int(exit.group(1)))) if rank and exit else None
+
+
+def mpi_rank(text):
+    """Which rank failed first, as mpirun says it in a text; None without it."""
+    said = MPI_RANK.search(text)
+    return int(next(group for group in said.groups() if group)) if said else None
 
 
 def ended(number):

@@ -2,14 +2,13 @@
 (supervisor)."""
 import json
 import os
-import shutil
 import signal
 import time
 
 from ..core import processes
 from ..core.refused import Refused, of_os_error
 from ..network import observer
-from . import journal, ranks, rundir
+from . import journal, ranks, rundir, warmstart
 from .claims import Claims
 from .supervisor import Supervisor, main
 
@@ -34,7 +33,8 @@ def start(agent, params):
         ranks.check_files(spec, common)
         rundir.clean_lost(agent.state)
         claims.take(mark, bool(params.get("again")))
-        pid = agent.fork(keep=claims.fds(), keep_locks=True)
+        parent, why = agent.warm_parents().take(spec, common) if spec.get("warm") is not None else (None, None)
+        pid = agent.fork(keep=claims.fds() + ([parent[0]] if parent else []), keep_locks=True)
     except OSError as error:
         claims.remove()
         raise of_os_error(error, error.filename if isinstance(error.filename, str) else None)
@@ -42,6 +42,8 @@ def start(agent, params):
         claims.remove()
         raise
     if pid == 0:
+        if spec.get("warm") is not None:
+            warmstart.begin(claims, common, mark, taken_s, parent, why)
         main(lambda: Supervisor(claims, common, mark, taken_s).run())
     claims.close()
     return {"pid": pid}
@@ -61,7 +63,7 @@ def stop(agent, params):
     if rundir.is_over(folder):
         rundir.clean_lost(agent.state)
         if params.get("forget") and rundir.has_ended(folder):
-            shutil.rmtree(folder, ignore_errors=True)
+            rundir.forget(folder)
         return {}
     word = {"signal": name, "grace_s": grace, "why": why}
     known = rundir.read(folder, "stop.json")
@@ -118,4 +120,5 @@ def _view(state, run):
     ago = max(0, int((time.monotonic() - started) * 1000)) if isinstance(started, (int, float)) else None
     return {"run": run, "alive": rundir.is_alive(folder), "exit": rundir.read(folder, "exit.json") or None,
             "first_node": rundir.read(folder, "first.json") or None,
-            "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec}
+            "started_ms_ago": ago, "bytes": journal.end(folder), "spec": spec,
+            "attempt": lock.get("attempt", 1), "before": rundir.earlier(folder)}

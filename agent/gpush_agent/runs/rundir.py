@@ -2,14 +2,18 @@
 `lock` is held, over when there is exit.json, and lost when there is neither."""
 import json
 import os
+import shutil
 import signal
 
 from ..core import processes
 from ..core.filelock import is_locked
-from . import journal
+from . import journal, leftovers
 
 MAX_RUN = 10 ** 9
 EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full disk must not cost the exit status
+EARLIER = 4                 # attempts of a run that was started again; each has its output
+BEFORE = "before"           # the folder of the attempt before, inside that of the next one
+ASIDE = ".aside"
 SWEEPS = 5                  # what is killed may have forked meanwhile
 
 
@@ -18,6 +22,40 @@ def folder_of(state, run):
     if not state or isinstance(run, bool) or not isinstance(run, int) or not 0 < run <= MAX_RUN:
         return None
     return os.path.join(state, "runs", str(run))
+
+
+def attempt_of(folder, before):
+    """The folder of an earlier attempt; 1 is the one before this one."""
+    return os.path.join(folder, *[BEFORE] * before)
+
+
+def earlier(folder):
+    """How many attempts before the present one are kept."""
+    count = 0
+    while count < EARLIER and os.path.isdir(attempt_of(folder, count + 1)):
+        count += 1
+    return count
+
+
+def set_aside(folder):
+    """Makes room for the next attempt; `adopt` or `forget` must follow."""
+    shutil.rmtree(folder + ASIDE, ignore_errors=True)
+    os.rename(folder, folder + ASIDE)
+
+
+def adopt(folder):
+    """The new folder gets the attempt that was set aside, and the oldest one goes."""
+    os.rename(folder + ASIDE, attempt_of(folder, 1))
+    shutil.rmtree(attempt_of(folder, EARLIER + 1), ignore_errors=True)
+
+
+def forget(folder):
+    """Removes the last attempt, which never began on all nodes: the one before is the run again."""
+    if os.path.isdir(attempt_of(folder, 1)):
+        os.rename(attempt_of(folder, 1), folder + ASIDE)
+    shutil.rmtree(folder, ignore_errors=True)
+    if os.path.isdir(folder + ASIDE):
+        os.rename(folder + ASIDE, folder)
 
 
 def numbers(state):
@@ -92,22 +130,24 @@ def clean_lost(state):
         if not is_over(folder) or has_ended(folder):
             continue
         lock = read(folder, "lock")
-        if not lock.get("mark") or sweep(lock["mark"]):
+        pids = set(lock.get("ranks", ()))
+        if not lock.get("mark") or sweep(lock["mark"], pids):
             if lock.get("tmp"):
-                import shutil
                 shutil.rmtree(lock["tmp"], ignore_errors=True)
+            leftovers.clean_shared_memory({}, set(), pids)
             try:
                 write_exit(folder, {"exit": None, "signal": None, "first": None, "stopped": False, "lost": True})
             except OSError:     # a full disk: next time
                 pass
 
 
-def sweep(mark):
-    """Kills all that have the mark in their environment; whether none is left."""
+def sweep(mark, pids):
+    """Kills all that have the mark in their environment, and adds them to the process ids; whether none is left."""
     for _ in range(SWEEPS):
         found = marked(mark)
         if not found:
             return True
+        pids.update(found)
         processes.kill(found, signal.SIGKILL)
     return False
 
@@ -135,16 +175,19 @@ def prune(state, runs, size):
         kept += 1
         total += folder_size(folder)
         if kept > runs or (total > size and kept > 1):
-            import shutil
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def folder_size(folder):
-    """Of its files: journal and logs of NCCL."""
-    try:
-        return sum(file_size(os.path.join(folder, name)) for name in os.listdir(folder))
-    except OSError:             # removed meanwhile
-        return 0
+    """Of its files: journal and logs of NCCL, also of earlier attempts."""
+    size = 0
+    for before in range(earlier(folder) + 1):
+        attempt = attempt_of(folder, before)
+        try:
+            size += sum(file_size(os.path.join(attempt, name)) for name in os.listdir(attempt))
+        except OSError:         # removed meanwhile
+            pass
+    return size
 
 
 def file_size(path):

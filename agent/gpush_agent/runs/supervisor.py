@@ -41,10 +41,11 @@ def main(run):
 
 
 class Supervisor:
-    def __init__(self, claims, common, mark, taken_s=None):
-        """`taken_s`: what a scheduler gives that has said TERM to all processes of the node."""
+    def __init__(self, claims, common, mark, taken_s=None, warm=None, note=None):
+        """`taken_s`: what a scheduler gives that has said TERM to all processes of the node. `warm`: has the ranks' processes
+        already (warmstart). `note`: the launcher's own first line."""
         self.claims, self.spec, self.folder, self.mark = claims, claims.spec, claims.folder, mark
-        self.taken_s = taken_s
+        self.taken_s, self.warm, self.note = taken_s, warm, note
         self.is_taken = False
         self.warnings = warning.Warnings(self)
         self.torchrun = self.spec["mode"] == "torchrun"
@@ -67,7 +68,8 @@ class Supervisor:
         self.fifos = {}
 
     def run(self):
-        os.setsid()
+        if os.getsid(0) != os.getpid():     # a warm parent's fork has one already
+            os.setsid()
         processes.become_subreaper()
         ranks.name_process("gpush-run-%d" % self.claims.run)
         self.loop = Loop(log=lambda text: os.write(2, text.encode("utf-8", "replace")))
@@ -81,7 +83,7 @@ class Supervisor:
         self.network = observer.Observer(self.spec, self.common, self.loop,
                                          lambda facts: self.journal.event(dict(facts, event="transport")))
         # From here on a stop reaches us by signal; one that came earlier lies there already.
-        self.claims.sign({"pid": os.getpid(), "started": self.claims.started, "mark": self.mark, "tmp": self.claims.tmp})
+        self.claims.sign({"pid": os.getpid(), "mark": self.mark})
         self.begin()
         if os.path.exists(os.path.join(self.folder, "stop.json")):
             self.look()
@@ -98,6 +100,8 @@ class Supervisor:
         numbers = [self.spec["first_rank"] + local for local in range(self.spec.get("procs", 1))]
         self.journal.event({"event": "started", "pid": os.getpid(), "ranks": numbers,
                             "python": self.spec.get("python"), "mode": self.spec["mode"]})
+        if self.note:
+            self.journal.write(journal.LAUNCHER, journal.ERR, ("gpush: %s\n" % self.note).encode("utf-8", "replace"))
         if self.torchrun:
             for local, number in enumerate(numbers):
                 for channel, name in ((journal.OUT, "out"), (journal.ERR, "err")):
@@ -108,13 +112,15 @@ class Supervisor:
         for rank in wanted:
             if not self.launch(rank):
                 break
+        # With the ranks' process ids the memory files of a supervisor that was killed are found.
+        self.claims.sign({"pid": os.getpid(), "mark": self.mark, "ranks": [rank.pid for rank in self.ranks]})
         if not self.ranks:
             self.loop.after(0, self.sweep)
 
     def launch(self, rank):
         """False when not even a process could be made; a program that cannot be executed is a rank that exits with 127."""
         try:
-            problem = ranks.start(rank, self.spec["cwd"])
+            problem = self.warm.start(rank, self.spec) if self.warm else ranks.start(rank, self.spec["cwd"])
         except OSError as error:        # no more processes, memory, descriptors
             problem = error
         if problem is not None:
@@ -262,7 +268,9 @@ class Supervisor:
                     return dict(found, of_rank=cause[0])
                 if not reasons.tells(text):
                     text = self.told.get(number, b"") if reasons.tells(self.told.get(number, b"")) else text
-                return reasons.of(ended, text, self.evidence, place, pids if ended[0] == "signal" else (), True)
+                rank = ranks.mpi_rank(self.said.get(number, b""))
+                found = reasons.of(ended, text, self.evidence, place, pids if ended[0] == "signal" else (), True)
+                return found if rank is None else dict(found, of_rank=rank, mpi=True)
             return reasons.of(ended, text, self.evidence, place, pids, rank=number)
         except Exception:       # whatever a program writes
             os.write(2, traceback.format_exc().encode("utf-8", "replace"))

@@ -80,10 +80,44 @@ final class FirstThreadIT {
       sshGivesBytesAndStatus(world);
       sftpCopiesBothWays(world);
       forwardReachesTheNode(world);
+      keptForwardReachesTheNode(world);
+      String opened = editorsFolder(world);
 
       world.gpush("down").succeeded();
       assertEquals(List.of(), world.agents());
       assertEquals(List.of(), world.nodeFolders());
+
+      world.gpush("up", "--nodes", "2").succeeded();
+      assertEquals(opened, editorsFolder(world));
+    }
+  }
+
+  /** What an editor is told to open leads to the files of the node, in the next session too. */
+  private static String editorsFolder(World world) throws Exception {
+    String line = world.gpush("code", "--print", "--on", "1", "src").succeeded().out();
+    String folder = line.substring(line.lastIndexOf(' ') + 1).strip();
+    assertEquals("code --remote ssh-remote+devbox-1 " + folder + "\n", line);
+    Result file =
+        world.run(
+            new byte[0],
+            "ssh",
+            "-F",
+            world.sshConfig().toString(),
+            "devbox-1",
+            "cat " + folder + "/model.py");
+    assertEquals("x = 1\n", file.succeeded().out());
+    return folder;
+  }
+
+  private static void keptForwardReachesTheNode(World world) throws Exception {
+    try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Json forward =
+          world.json("forward", "1:" + server.getLocalPort(), "--json").items().getFirst();
+      int port = Math.toIntExact(forward.number("local").orElseThrow());
+      try (var client = new Socket(InetAddress.getLoopbackAddress(), port);
+          Socket node = server.accept()) {
+        eachSideSpeaksAndEnds(client, node);
+      }
     }
   }
 
@@ -134,6 +168,20 @@ final class FirstThreadIT {
     assertEquals(-1, Files.mismatch(local, back));
   }
 
+  private static void eachSideSpeaksAndEnds(Socket client, Socket node) throws Exception {
+    OutputStream out = node.getOutputStream();
+    out.write("server speaks first".getBytes(StandardCharsets.UTF_8));
+    node.shutdownOutput();
+    assertEquals(
+        "server speaks first",
+        new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+    client.getOutputStream().write("after half-close".getBytes(StandardCharsets.UTF_8));
+    client.shutdownOutput();
+    assertEquals(
+        "after half-close",
+        new String(node.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+  }
+
   private static void forwardReachesTheNode(World world) throws Exception {
     int port = World.freePort();
     try (var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -152,17 +200,7 @@ final class FirstThreadIT {
           });
       try (Socket client = connected.getFirst();
           Socket node = server.accept()) {
-        OutputStream out = node.getOutputStream();
-        out.write("server speaks first".getBytes(StandardCharsets.UTF_8));
-        node.shutdownOutput();
-        assertEquals(
-            "server speaks first",
-            new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
-        client.getOutputStream().write("after half-close".getBytes(StandardCharsets.UTF_8));
-        client.shutdownOutput();
-        assertEquals(
-            "after half-close",
-            new String(node.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        eachSideSpeaksAndEnds(client, node);
       } finally {
         forward.destroy();
       }

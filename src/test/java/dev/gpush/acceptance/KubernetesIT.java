@@ -194,7 +194,6 @@ final class KubernetesIT {
   void ranksWithTorchTalkOverGloo() throws Exception {
     try (Cluster cluster = Cluster.open("", Map.of())) {
       World world = cluster.world();
-      world.example("examples/ddp/train.py");
       world.example("examples/hello/train.py");
       world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
 

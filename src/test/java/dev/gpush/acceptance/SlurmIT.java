@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -89,11 +90,14 @@ final class SlurmIT {
   void ranksWithTorchTalkOverGloo() throws Exception {
     SlurmRig rig = SlurmRig.of("default");
     try (World world = world(rig)) {
-      world.example("examples/ddp/train.py");
       world.example("examples/hello/train.py");
       world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
 
-      Ranks.talk(world, Ranks.torch().map(_ -> TORCH));
+      Optional<String> torch = Ranks.torch();
+      Ranks.talk(world, torch.map(_ -> TORCH));
+      if (torch.isPresent()) {
+        new Training(torch.get()).runs(world, 2, TORCH, "with_lightning.py");
+      }
 
       world.gpush("down").succeeded();
       assertTrue(isEmpty(rig));

@@ -63,7 +63,6 @@ final class SshHostsIT {
     SshRig rig = SshRig.required();
     try (World world = world(rig, "\"h[1-2]\"")) {
       world.example("examples/hello/train.py");
-      world.example("examples/ddp/train.py");
       world.file("src/model.py", "x = 1\n");
       String backends = world.gpush("backends", "--explain").succeeded().out();
       assertTrue(backends.contains("2 hosts: 16 × H100, 16 free"), backends);

@@ -10,6 +10,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
@@ -28,18 +29,21 @@ import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.LaunchMaker;
 import dev.gpush.launch.plan.LaunchPlan;
-import dev.gpush.launch.plan.RunWords;
 import dev.gpush.launch.plan.Scripts;
 import dev.gpush.launch.plan.SlotPlan;
 import dev.gpush.launch.python.OutputFolders;
 import dev.gpush.launch.python.Pythons;
+import dev.gpush.launch.run.Attempts;
 import dev.gpush.launch.run.RunComparison;
+import dev.gpush.launch.run.RunFetch;
 import dev.gpush.launch.run.RunFollower;
 import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunRecord;
 import dev.gpush.launch.run.RunStart;
 import dev.gpush.launch.run.RunState;
 import dev.gpush.launch.run.RunWatch;
+import dev.gpush.launch.words.BatchBody;
+import dev.gpush.launch.words.RunWords;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -105,8 +109,10 @@ public final class Launcher implements AutoCloseable {
    */
   public static void check(List<String> words, Path root, Path folder) {
     Path inside = folder.startsWith(root) ? folder : root;
-    Scripts.find(RunWords.parse(words), root, inside)
-        .ifPresent(script -> Scripts.requireThere(script, inside));
+    RunWords parsed = RunWords.parse(words);
+    Optional<Path> found = Scripts.find(parsed, root, inside);
+    found.ifPresent(script -> Scripts.requireThere(script, inside));
+    BatchBody.check(parsed, found);
   }
 
   /**
@@ -278,9 +284,9 @@ public final class Launcher implements AutoCloseable {
     int number = history.next();
     for (int attempt = 0; attempt < NUMBERS; attempt++, number++) {
       RunRecord record = maker.record(plan, run, number, clock.now());
-      history.put(record);
       boolean isStarted = false;
       try {
+        history.put(record);
         RunRecord started = start(plan, record);
         isStarted = true;
         return started;
@@ -394,20 +400,18 @@ public final class Launcher implements AutoCloseable {
   }
 
   /**
-   * Gives the output of a run from its beginning until it ends (or what is there now). Blocks; the
-   * output is called by one thread at a time, and may block.
+   * Gives the output of a run. Blocks; the output is called by one thread at a time, and may block.
    *
-   * @param ranks only these; empty: all
    * @return the run's exit status, empty while it has none
    * @throws GpushException with {@code Lost} when its end is not known
    */
-  public Optional<Integer> follow(int run, Set<Integer> ranks, boolean follow, RunOutput output)
+  public Optional<Integer> follow(int run, LogRequest asked, RunOutput output)
       throws InterruptedException {
     RunRecord record = settled(run);
     RunRecord last =
-        follow && !record.state().isOver()
-            ? follower.follow(watch(record, Optional.empty()), ranks, output)
-            : follower.show(record, ranks, output);
+        asked.follow() && !record.state().isOver()
+            ? follower.follow(watch(record, Optional.empty()), asked, output)
+            : follower.show(record, asked, output);
     if (last.state() == RunState.LOST) {
       int node =
           last.progress()
@@ -419,8 +423,33 @@ public final class Launcher implements AutoCloseable {
     return last.exit();
   }
 
+  /** The same from the beginning of the run. */
+  public Optional<Integer> follow(int run, Set<Integer> ranks, boolean follow, RunOutput output)
+      throws InterruptedException {
+    return follow(run, new LogRequest(ranks, follow, Optional.empty()), output);
+  }
+
+  /**
+   * Writes what the run has printed into files, one for each rank.
+   *
+   * @return how many bytes there are
+   */
+  public long fetch(int run, Path folder, Talk talk) throws InterruptedException {
+    RunRecord record = settled(run);
+    NodeCalls first = site.nodes().get(record.parts().getFirst().node()).calls();
+    try (Talk.Step _ = talk.step("fetching the output of run " + run)) {
+      return new RunFetch(site, tasks).fetch(record, Attempts.of(record, first), folder, talk);
+    }
+  }
+
   /** Asks all ranks to end, and returns when the run has ended. */
   public RunView stop(int run, String signal, Duration grace, Talk talk)
+      throws InterruptedException {
+    return stop(run, signal, grace, RunTalk.ASKED, talk);
+  }
+
+  /** The same for another reason than that the user asked for it. */
+  public RunView stop(int run, String signal, Duration grace, String why, Talk talk)
       throws InterruptedException {
     RunRecord record = settled(run);
     if (record.state().isOver()) {
@@ -428,7 +457,7 @@ public final class Launcher implements AutoCloseable {
     }
     RunWatch watch = watch(record, Optional.empty());
     watch.stopping();
-    Json.Obj order = watch.stop(signal, grace, RunTalk.ASKED);
+    Json.Obj order = watch.stop(signal, grace, why);
     try (Talk.Step _ = talk.step("stopping run " + run)) {
       var asking = new ArrayList<Work<Json, RuntimeException>>();
       for (RunRecord.Part part : record.parts()) {

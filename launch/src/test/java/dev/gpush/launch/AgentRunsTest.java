@@ -10,10 +10,7 @@ import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.task.Task;
-import dev.gpush.launch.plan.LaunchInput;
-import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,49 +18,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The engine on two real agents of this machine, each with two slots. */
 @Execution(ExecutionMode.CONCURRENT)
-final class AgentRunsTest {
-  private AgentGang gang;
-  private Launcher launcher;
-  private final FakeTalk talk = new FakeTalk();
-  private final FakeOutput output = new FakeOutput();
-
-  @BeforeEach
-  void open() throws Exception {
-    gang = new AgentGang(2, List.of("0", "1"));
-    launcher = gang.launcher();
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    launcher.close();
-    gang.close();
-  }
-
+final class AgentRunsTest extends TwoAgents {
   private RunView launch(Optional<String> on, String... words) throws InterruptedException {
-    RunRequest plain = Asked.run(gang.project(), words);
-    RunRequest request = on.map(slots -> Asked.on(slots, plain)).orElse(plain);
-    return launcher.launch(
-        request,
-        new LaunchInput(
-            1,
-            Optional.of("python3"),
-            Map.of("FROM", "client"),
-            Map.of(),
-            _ -> Optional.empty(),
-            RunEnding.usual()),
-        talk);
-  }
-
-  private Optional<Integer> follow(int run) throws InterruptedException {
-    return launcher.follow(run, Set.of(), true, output);
+    RunRequest plain = asked(words);
+    return launch(on.map(slots -> Asked.on(slots, plain)).orElse(plain), Map.of("FROM", "client"));
   }
 
   private static void await(Path file) {

@@ -1,5 +1,6 @@
 package dev.gpush.launch;
 
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -22,6 +23,12 @@ final class FakeOutput implements RunOutput {
   @Override
   public void line(int node, int rank, boolean error, byte[] text) {
     lines.add(node + "/" + rank + (error ? "! " : " ") + new String(text, StandardCharsets.UTF_8));
+  }
+
+  @Override
+  public void restarting(int node, RunFailure failure, int restart, int most) {
+    events.add(
+        node + ": rank " + failure.rank() + " " + failure.code() + ", " + restart + " of " + most);
   }
 
   @Override

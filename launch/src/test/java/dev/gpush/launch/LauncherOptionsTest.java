@@ -8,16 +8,14 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
-import dev.gpush.launch.plan.LaunchInput;
-import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.testkit.fixture.Asked;
-import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -26,45 +24,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Options of run with real ranks, on two agents of this machine, each with two slots and no GPU.
  */
 @Execution(ExecutionMode.CONCURRENT)
-final class LauncherOptionsTest {
+final class LauncherOptionsTest extends TwoAgents {
+  private static final RunRequest.Ranks WARM = new RunRequest.Ranks(Optional.empty(), 0, true);
   private static final RunRequest.Ranks TWICE = new RunRequest.Ranks(Optional.empty(), 2);
 
-  private AgentGang gang;
-  private Launcher launcher;
-  private final FakeTalk talk = new FakeTalk();
-  private final FakeOutput output = new FakeOutput();
-
-  @BeforeEach
-  void open() throws Exception {
-    gang = new AgentGang(2, List.of("0", "1"));
-    launcher = gang.launcher();
-  }
-
-  @AfterEach
-  void close() throws IOException {
-    launcher.close();
-    gang.close();
-  }
-
   private RunView launch(RunRequest request) throws InterruptedException {
-    return launcher.launch(
-        request,
-        new LaunchInput(
-            1,
-            Optional.of("python3"),
-            Map.of("FROM", "client", "OVER", "client"),
-            Map.of(),
-            _ -> Optional.empty(),
-            RunEnding.usual()),
-        talk);
-  }
-
-  private RunRequest asked(String... words) {
-    return Asked.run(gang.project(), words);
-  }
-
-  private Optional<Integer> follow(int run) throws InterruptedException {
-    return launcher.follow(run, Set.of(), true, output);
+    return launch(request, Map.of("FROM", "client", "OVER", "client"));
   }
 
   @Test
@@ -120,14 +85,67 @@ final class LauncherOptionsTest {
 
     assertTrue(run.header().endsWith(" · up to 2 restarts"), run::header);
     assertEquals(Optional.of(0), follow(1), output.lines()::toString);
-    assertTrue(
-        output
-            .events()
-            .contains(
-                "0: rank 2 failed first, with status 3; all ranks start again (restart 1 of 2)"),
-        output.events()::toString);
+    assertTrue(output.events().contains("0: rank 2 exit, 1 of 2"), output.events()::toString);
     assertEquals(4, output.lines().stream().filter(line -> line.endsWith("restart 1")).count());
     assertEquals("done", launcher.find(Optional.of(1)).state());
+
+    var logs = new FakeOutput();
+    assertEquals(Optional.of(0), launcher.follow(1, Set.of(), false, logs));
+    assertEquals(4, logs.lines().stream().filter(line -> line.endsWith("restart 0")).count());
+    assertEquals(4, logs.lines().stream().filter(line -> line.endsWith("restart 1")).count());
+    assertEquals(List.of("0: rank 2 exit, 1 of 2"), logs.events());
+
+    Path home = gang.project().resolve(".gpush/logs");
+    launcher.fetch(1, home, talk);
+    assertEquals("restart 1\n", Files.readString(home.resolve("rank-3.log")));
+    assertEquals("restart 0\n", Files.readString(home.resolve("attempt-1/rank-3.log")));
+    assertEquals("*\n", Files.readString(home.resolve(".gitignore")));
+  }
+
+  @Test
+  void warmRanksAreForkedFromAnInterpreterOfTheirNode() throws Exception {
+    gang.put("train.py", "import decimal, os\nprint('rank', os.environ['RANK'])\n");
+    RunRequest request = Asked.with(WARM, asked("train.py"));
+    Optional<Integer> status = follow(launch(request).number());
+    assertTrue(
+        output.lines().stream().anyMatch(line -> line.contains("started cold: the first run")),
+        output.lines()::toString);
+
+    // Each try is a whole run, so the interpreters have all the time that they need.
+    for (int tries = 0; tries < 100 && startedCold() > tries; tries++) {
+      status = follow(launch(request).number());
+    }
+
+    int runs = (int) output.lines().stream().filter(line -> line.endsWith(" rank 3")).count();
+    assertTrue(startedCold() < runs, output.lines()::toString);
+    assertEquals(Optional.of(0), status);
+  }
+
+  /** Runs of which a node had no interpreter. */
+  private int startedCold() {
+    List<String> lines = output.lines();
+    return (int)
+        IntStream.range(0, 2)
+            .mapToLong(
+                node ->
+                    lines.stream()
+                        .filter(line -> line.startsWith(node + "/") && line.contains("cold: "))
+                        .count())
+            .max()
+            .orElse(0);
+  }
+
+  @Test
+  void onlyProgramsHaveWarmRanks() {
+    GpushException refused =
+        assertThrows(GpushException.class, () -> launch(Asked.with(WARM, asked("nvidia-smi"))));
+    assertEquals(
+        new UsageFailure.BadArguments(
+            "run",
+            "--warm is for ranks of a Python program, and nvidia-smi starts its processes by"
+                + " itself",
+            List.of()),
+        refused.failure());
   }
 
   @Test

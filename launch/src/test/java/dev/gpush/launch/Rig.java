@@ -16,17 +16,27 @@ final class Rig {
    * The path of its python. Without the rig the test is skipped, or fails where rigs are required.
    */
   static String torchPython() throws IOException, InterruptedException {
+    return of("torch");
+  }
+
+  /** The folder with its Pythons; without it as above. */
+  static String launchers() throws IOException, InterruptedException {
+    return of("launchers");
+  }
+
+  private static String of(String rig) throws IOException, InterruptedException {
     boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
     Process process =
         new ProcessBuilder(
-                root().resolve("src/test/rigs/torch").toString(), isRequired ? "up" : "status")
+                root().resolve("src/test/rigs").resolve(rig).toString(),
+                isRequired ? "up" : "status")
             .start();
-    String python = text(process.getInputStream());
+    String said = text(process.getInputStream());
     String problem = text(process.getErrorStream());
     boolean isUp = process.waitFor() == 0;
     assertTrue(isUp || !isRequired, problem);
     assumeTrue(isUp, problem);
-    return python;
+    return said;
   }
 
   private static String text(java.io.InputStream in) throws IOException {

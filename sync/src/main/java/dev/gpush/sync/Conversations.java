@@ -161,6 +161,10 @@ final class Conversations implements AutoCloseable {
     return open.get(conversation.node()) == conversation;
   }
 
+  Manifest known() {
+    return known;
+  }
+
   void known(Manifest manifest) {
     known = manifest;
   }

@@ -10,6 +10,7 @@ import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import dev.gpush.sync.tree.TreeChanged;
 import java.nio.file.Path;
@@ -165,6 +166,26 @@ public final class WorkspaceSync implements AutoCloseable {
     } catch (GpushException failed) {
       one.forEach(conversations::drop); // perhaps in the middle of a file
       throw failed;
+    }
+  }
+
+  /** The tree as a push would send it now. Asks the nodes nothing, and the user nothing. */
+  public Manifest look() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      return scan.scan(Talk.silent()).manifest();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The tree that was pushed last; empty before the first push. */
+  public Manifest pushed() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      return conversations.known();
+    } finally {
+      lock.unlock();
     }
   }
 

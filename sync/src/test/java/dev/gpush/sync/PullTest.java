@@ -34,7 +34,12 @@ final class PullTest extends SyncFixture {
   @AfterEach
   void unmount() throws IOException, InterruptedException {
     for (Process disk : disks) {
-      new ProcessBuilder("umount", laptop.path().toString()).inheritIO().start().waitFor();
+      // Lazy, because a process of another test that looks at it now would keep it mounted.
+      new ProcessBuilder("umount", "--lazy", laptop.path().toString())
+          .inheritIO()
+          .start()
+          .waitFor();
+      disk.destroy();
       disk.waitFor();
     }
   }

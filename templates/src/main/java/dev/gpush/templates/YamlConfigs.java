@@ -5,9 +5,11 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Config.Unsupported;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.config.Setting;
+import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ConfigFailure.Problem;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.templates.schema.Found;
@@ -18,6 +20,10 @@ import dev.gpush.templates.schema.ValueText;
 import dev.gpush.templates.schema.ValueType;
 import dev.gpush.templates.yaml.Flaw;
 import dev.gpush.templates.yaml.Yaml;
+import dev.gpush.templates.yaml.YamlReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -131,6 +137,19 @@ public final class YamlConfigs implements Configs {
   /** The name of the backend whose value it is. */
   private static String backend(Found value) {
     return value.path().split("\\.", -1)[1];
+  }
+
+  @Override
+  public TaskFile task(String file, Path path) {
+    try {
+      // One byte more than it may have, so that the reader says that it is too long.
+      try (InputStream input = Files.newInputStream(path)) {
+        return SkyTask.read(file, input.readNBytes(YamlReader.MOST_BYTES + 1));
+      }
+    } catch (IOException unreadable) {
+      throw new GpushException(
+          new ConfigFailure.Unreadable(file, FileReason.of(unreadable)), unreadable);
+    }
   }
 
   @Override

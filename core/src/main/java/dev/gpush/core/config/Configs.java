@@ -10,6 +10,16 @@ import java.util.List;
 public interface Configs {
   Config load(Path folder);
 
+  /**
+   * Reads a task file of SkyPilot.
+   *
+   * @param file as the user named it
+   * @param path where it is
+   * @throws dev.gpush.core.failure.GpushException with {@code BadCommands}: every line that cannot
+   *     be
+   */
+  TaskFile task(String file, Path path);
+
   /** Names of the session templates that exist, each with its first comment line. */
   List<Template> templates(Path folder);
 

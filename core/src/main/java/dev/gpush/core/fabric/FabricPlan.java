@@ -4,6 +4,7 @@ import dev.gpush.core.json.Json;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * What a gang's ranks get for NCCL, why, and what is wrong with the gang's network. Made from facts
@@ -12,11 +13,14 @@ import java.util.Map;
  * @param nodes how many nodes the gang has
  * @param gang one line: how many nodes, which GPUs, which versions
  * @param fabric the transport that is expected: {@code 8 rails of 400G InfiniBand}
+ * @param rate of that transport; empty where nodes differ, where NVLink comes first, and where it
+ *     is not known
  */
 public record FabricPlan(
     int nodes,
     String gang,
     String fabric,
+    Optional<FabricRate> rate,
     List<PlannedVariable> variables,
     List<PlannedScript> scripts,
     List<FabricFinding> findings) {
@@ -59,6 +63,8 @@ public record FabricPlan(
         gang,
         "fabric",
         fabric,
+        "rate",
+        rate.map(FabricRate::json),
         "variables",
         Json.array(variables.stream().map(PlannedVariable::json).toList()),
         "scripts",
@@ -73,6 +79,7 @@ public record FabricPlan(
         json.number("nodes").orElse(0L).intValue(),
         json.text("gang").orElse(""),
         json.text("fabric").orElse(""),
+        FabricRate.read(json.object("rate")),
         json.items("variables").stream().map(PlannedVariable::read).toList(),
         json.items("scripts").stream().map(PlannedScript::read).toList(),
         json.items("findings").stream().map(FabricFinding::read).toList());

@@ -75,10 +75,12 @@ public final class FailureClause {
           what + " must be " + rule + ", not '" + value + "'";
       case UsageFailure.BadScript(var file, _) ->
           "the #SBATCH headers of " + file + " cannot be used";
+      case UsageFailure.BadCommands(var file, _) -> file + " cannot be run here";
       case UsageFailure.UnknownSession(var name, _, _) -> "there is no session " + name;
       case UsageFailure.WhichSession _ -> "it is not clear which session is meant";
       case UsageFailure.WhichGang _ -> "it is not clear which gang is meant";
       case UsageFailure.NobodyToAsk _ -> "it needs an answer, and there is no terminal to ask on";
+      case UsageFailure.NoEditor(var editor, _) -> editor + " is not installed here";
       case UsageFailure.Declined(var question) -> "you answered no to: " + question;
     };
   }
@@ -106,6 +108,7 @@ public final class FailureClause {
       case SessionFailure.Busy(var session, var doing) ->
           session + " is busy with another command: " + doing;
       case SessionFailure.UnknownNode(var session, var node, _) -> session + " has no node " + node;
+      case SessionFailure.PortTaken(var port) -> "port " + port + " of this machine is taken";
       case SessionFailure.NotReached(var session, var node, var state) ->
           "node " + node + " of " + session + " cannot be reached; the session is " + state;
       case SessionFailure.Queued(var session, _) -> session + " is queued and has no nodes yet";
@@ -198,6 +201,7 @@ public final class FailureClause {
       case SyncFailure.NoSuchPath(var node, var path) -> "node " + node + " has no " + path;
       case SyncFailure.NotPulled(var node, var path, var why) ->
           "cannot pull " + path + " from node " + node + ": " + why;
+      case SyncFailure.NotWritten(var path, var reason) -> "cannot write " + path + ": " + reason;
       case SyncFailure.BadNames(var paths, var rule) -> rule + listed(paths);
     };
   }
@@ -218,8 +222,12 @@ public final class FailureClause {
           python + " on node " + node + " does not work: " + reason;
       case LaunchFailure.NoTorch(var python, _) ->
           "this run needs torch, and " + python + " does not have it";
+      case LaunchFailure.NoPackage(var python, var name) ->
+          "this run needs " + name + ", and " + python + " does not have it";
       case LaunchFailure.NodesDiffer(var what, _) -> "the nodes differ in " + what;
       case LaunchFailure.UnknownRun(var session, var run, _) -> session + " has no run " + run;
+      case LaunchFailure.NoJupyter(var node, var program, _) ->
+          "no Jupyter server runs on node " + node + ": " + program + " did not start";
       case LaunchFailure.Refused(var node, var code, var detail) ->
           "node " + node + " did not start the run: " + (detail.isEmpty() ? ofCode(code) : detail);
       case LaunchFailure.NoFabric(var troubles) ->

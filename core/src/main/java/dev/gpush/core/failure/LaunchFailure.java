@@ -25,10 +25,20 @@ public sealed interface LaunchFailure extends Failure {
   /** Torch is wanted and this Python has none; {@code others} are ones that have. */
   record NoTorch(String python, List<String> others) implements LaunchFailure {}
 
+  /** This Python lacks what the run's launcher is. */
+  record NoPackage(String python, String name) implements LaunchFailure {}
+
   /** The nodes' Pythons or packages differ. */
   record NodesDiffer(String what, List<String> values) implements LaunchFailure {}
 
   record UnknownRun(String session, String run, List<String> known) implements LaunchFailure {}
+
+  /**
+   * No Jupyter server runs on the node.
+   *
+   * @param said the end of its log; empty when it is not installed
+   */
+  record NoJupyter(int node, String program, String said) implements LaunchFailure {}
 
   record Refused(int node, String code, String detail) implements LaunchFailure {}
 
@@ -44,7 +54,8 @@ public sealed interface LaunchFailure extends Failure {
   @Override
   default ExitStatus exit() {
     return switch (this) {
-      case NoPython _, BrokenPython _, NoTorch _ -> ExitStatus.ENVIRONMENT;
+      case NoPython _, BrokenPython _, NoTorch _, NoPackage _, NoJupyter _ ->
+          ExitStatus.ENVIRONMENT;
       case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
           ExitStatus.USAGE;
       case NoFreeSlots _, NodesDiffer _, Refused _, Lost _, NoFabric _ -> ExitStatus.FAILED;

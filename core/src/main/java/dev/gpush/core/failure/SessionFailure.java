@@ -30,6 +30,9 @@ public sealed interface SessionFailure extends Failure {
   /** Node numbers start at 0. */
   record UnknownNode(String session, int node, int nodes) implements SessionFailure {}
 
+  /** A port of this machine that forwards to a node cannot be listened on. */
+  record PortTaken(int port) implements SessionFailure {}
+
   /** A node's link is not up; what was asked needs it. */
   record NotReached(String session, int node, String state) implements SessionFailure {}
 

@@ -30,6 +30,9 @@ public sealed interface SyncFailure extends Failure {
   /** A file of a node is not written here: its name or its place is refused. */
   record NotPulled(int node, String path, String why) implements SyncFailure {}
 
+  /** A local file that was to be written. */
+  record NotWritten(String path, String reason) implements SyncFailure {}
+
   /** Two local names are one name on the node, or cannot be there. */
   record BadNames(List<String> paths, String rule) implements SyncFailure {}
 

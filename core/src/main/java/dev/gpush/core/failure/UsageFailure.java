@@ -25,6 +25,13 @@ public sealed interface UsageFailure extends Failure {
     }
   }
 
+  /** Lines of a file that cannot be run on nodes of a session. */
+  record BadCommands(String file, List<BadLine> lines) implements UsageFailure {
+    public BadCommands {
+      lines = List.copyOf(lines);
+    }
+  }
+
   /** One line of it, counted from 1. */
   record BadLine(int line, String what) {}
 
@@ -57,6 +64,14 @@ public sealed interface UsageFailure extends Failure {
 
   /** The user answered no. */
   record Declined(String question) implements UsageFailure {}
+
+  /** The editor that was asked for is not installed here, as far as can be seen. */
+  record NoEditor(String editor, String program) implements UsageFailure {
+    @Override
+    public ExitStatus exit() {
+      return ExitStatus.ENVIRONMENT;
+    }
+  }
 
   @Override
   default ExitStatus exit() {

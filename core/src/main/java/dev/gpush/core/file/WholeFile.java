@@ -1,8 +1,9 @@
 package dev.gpush.core.file;
 
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.channels.Channels;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -68,8 +69,17 @@ public final class WholeFile {
 
   /** Makes the names in a folder survive a loss of power. */
   public static void syncFolder(Path folder) throws IOException {
-    try (var opened = FileChannel.open(folder, StandardOpenOption.READ)) {
-      opened.force(true);
+    boolean isInterrupted = false;
+    while (true) {
+      try (var opened = FileChannel.open(folder, StandardOpenOption.READ)) {
+        opened.force(true);
+        break;
+      } catch (ClosedByInterruptException interrupt) {
+        isInterrupted = Thread.interrupted() || isInterrupted;
+      }
+    }
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -79,11 +89,12 @@ public final class WholeFile {
         Files.createTempFile(
             folder(file), "." + file.getFileName() + ".", ".new", permissions(PRIVATE));
     try {
-      try (var opened = FileChannel.open(fresh, StandardOpenOption.WRITE);
-          var out = Channels.newOutputStream(opened)) {
+      // No channel: an interrupt closes it, and what a stopped command must still note would be
+      // lost.
+      try (var out = new FileOutputStream(fresh.toFile())) {
         content.writeTo(out);
         if (isDurable) {
-          opened.force(true);
+          out.getFD().sync();
         }
       }
       if (!mode.equals(PRIVATE)) {

@@ -57,6 +57,11 @@ public record RunFailure(
     return facts.number("of_rank").map(Math::toIntExact).orElse(rank);
   }
 
+  /** Whether {@link #shownRank} is a rank of MPI: mpirun does not say on which node that was. */
+  public boolean isOfMpi() {
+    return facts.flag("mpi");
+  }
+
   public Json.Obj json() {
     return Json.object(
         "rank", rank,

@@ -16,6 +16,28 @@ public interface RunOutput {
     return true;
   }
 
+  /**
+   * Whether it is shown on a terminal as it comes. Then lines are given as a terminal would show
+   * them: what follows a carriage return replaces what was before.
+   */
+  default boolean isScreen() {
+    return false;
+  }
+
+  /**
+   * A rank rewrites a line, as progress bars do; its text so far. The finished line comes as a
+   * {@link #line}, after a last call of this. Only for a screen.
+   */
+  default void rewriting(int node, int rank, boolean error, byte[] text) {}
+
+  /**
+   * All ranks start again after a failure.
+   *
+   * @param restart how often by now
+   * @param most how often at most
+   */
+  void restarting(int node, RunFailure failure, int restart, int most);
+
   /** Something happened: the run is stopping, output was dropped. */
   void event(int node, String text);
 }

@@ -29,7 +29,8 @@ public record RunRequest(
   /**
    * What is launched.
    *
-   * @param words the script and everything after it, untouched; empty: repeat the last run
+   * @param words the script and everything after it, untouched; empty: repeat the last run; they
+   *     begin with {@link #LAUNCHER} and its value where the option was given
    * @param folder the client's current folder; the run starts at the same place in the workspace
    * @param python another interpreter or environment than the session's
    * @param environment the client's variables
@@ -41,6 +42,9 @@ public record RunRequest(
       Optional<String> python,
       Map<String, String> environment,
       Map<String, String> variables) {
+    /** One of the words, because a run that is repeated has the launcher too. */
+    public static final String LAUNCHER = "--launcher";
+
     public Command {
       words = List.copyOf(words);
       environment = Map.copyOf(environment);
@@ -53,13 +57,18 @@ public record RunRequest(
    *
    * @param perNode how many; empty: one for each slot that is claimed
    * @param restarts how often all ranks are started again after a failure
+   * @param warm forked from interpreters that are kept on the nodes
    */
-  public record Ranks(Optional<Integer> perNode, int restarts) {
+  public record Ranks(Optional<Integer> perNode, int restarts, boolean warm) {
     /** More on one node is a typing error; agents refuse it. */
     public static final int MOST_PER_NODE = 1024;
 
     /** A gang that fails more often than this does not train. */
     public static final int MOST_RESTARTS = 1000;
+
+    public Ranks(Optional<Integer> perNode, int restarts) {
+      this(perNode, restarts, false);
+    }
 
     /** One for each slot, and the first failure is the end. */
     public static Ranks usual() {

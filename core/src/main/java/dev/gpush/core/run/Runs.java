@@ -8,11 +8,11 @@ import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Consumer;
 
 /** Runs and commands on a session, for the shell. */
@@ -31,6 +31,22 @@ public interface Runs {
    *     existing session, never more
    */
   RunView launch(RunTarget target, RunRequest request, Consumer<LaunchEvent> events, Talk talk)
+      throws InterruptedException;
+
+  /** As above, on this session and on no other. */
+  RunView launch(SessionName session, RunRequest request, Talk talk) throws InterruptedException;
+
+  /**
+   * Waits until all nodes have files that are newer than a generation, and then ends the run if it
+   * is still in progress. What is saved in the workspace meanwhile is brought to the nodes; several
+   * saves within a moment are one, and files that the sync ignores are none. Never asks: what needs
+   * an answer is a failure, and is tried again like any other.
+   *
+   * @param request of the run
+   * @throws dev.gpush.core.failure.GpushException when the session has ended
+   */
+  SavedFiles awaitSave(
+      SessionName session, int run, RunRequest request, long generation, SaveListener listener)
       throws InterruptedException;
 
   List<RunView> list(SessionName session);
@@ -68,16 +84,20 @@ public interface Runs {
   RunView find(SessionName session, Optional<Integer> run);
 
   /**
-   * Gives the output from its beginning (or only what is there, without {@code follow}) until the
-   * run ends.
+   * Gives the output of a run.
    *
-   * @param ranks only these; empty: all; -1: only what torchrun or accelerate say themselves
    * @return the exit status of the run: of the earliest failing rank, 128 + n for a signal; empty
    *     when not ended
    */
-  Optional<Integer> follow(
-      SessionName session, int run, Set<Integer> ranks, boolean follow, RunOutput output)
+  Optional<Integer> follow(SessionName session, int run, LogRequest asked, RunOutput output)
       throws InterruptedException;
+
+  /**
+   * Writes what a run has printed until now into files in this folder, one for each rank.
+   *
+   * @return how many bytes there are
+   */
+  long fetch(SessionName session, int run, Path folder, Talk talk) throws InterruptedException;
 
   /**
    * Signals all ranks; those that stay are killed after the grace. Returns when the run has ended.

@@ -12,6 +12,7 @@ import java.util.Optional;
  * only the scheduler knows, and those that have no effect here.
  *
  * @param nodes how many; empty when the script does not say
+ * @param tasks per node, as srun starts them; empty when the script does not say
  * @param natives passed to sbatch unchanged: {@code --account=lab}
  * @param unused what has no effect, each with the reason
  */
@@ -19,6 +20,7 @@ public record BatchHeaders(
     Optional<Integer> nodes,
     Optional<GpuRequest> gpus,
     Optional<Duration> time,
+    Optional<Integer> tasks,
     List<String> natives,
     List<String> unused) {
   public BatchHeaders {

@@ -59,12 +59,34 @@ public record SessionView(
    *
    * @param generation the newest that a node holds, 0 when nothing was sent; empty while it is not
    *     known here
+   * @param warm the interpreters that node 0 keeps for {@code run --warm}
    */
   public record Work(
-      List<NodeView> nodes, Optional<Long> generation, int runsInProgress, String python) {
+      List<NodeView> nodes,
+      Optional<Long> generation,
+      int runsInProgress,
+      String python,
+      List<WarmInterpreter> warm) {
     public Work {
       nodes = List.copyOf(nodes);
+      warm = List.copyOf(warm);
     }
+
+    public Work(
+        List<NodeView> nodes, Optional<Long> generation, int runsInProgress, String python) {
+      this(nodes, generation, runsInProgress, python, List.of());
+    }
+  }
+
+  /**
+   * Has done the imports of a program, or does them.
+   *
+   * @param bytes of memory
+   */
+  public record WarmInterpreter(String program, boolean isReady, long bytes) {}
+
+  public List<WarmInterpreter> warm() {
+    return work.warm();
   }
 
   /** "2×8 H100", "2 cpu nodes". */

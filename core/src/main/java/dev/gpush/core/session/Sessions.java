@@ -64,6 +64,27 @@ public interface Sessions {
   /** Fetches a file of the workspace from a node and replaces the local one. */
   void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException;
 
+  /** The ports of this machine that lead to ports of its nodes. */
+  List<PortForward> forwards(SessionName name);
+
+  /**
+   * Forwards a port until the session ends or {@link #unforward}; a later gateway listens on the
+   * same port again.
+   *
+   * @param local the port here; empty: a free one, the same number if possible
+   */
+  List<PortForward> forward(SessionName name, PortTarget target, Optional<Integer> local)
+      throws InterruptedException;
+
+  /** Ends the forward of this port of this machine; empty when there is none. */
+  Optional<PortForward> unforward(SessionName name, int local);
+
+  /**
+   * The folder of the workspace on a node for editors, which remember windows by host and folder:
+   * the same in every session of this name, where the node's home allows that.
+   */
+  String place(SessionName name, int node) throws InterruptedException;
+
   /** Everything that was ever reserved, and whether it is proved to be gone; problems first. */
   List<Finding> doctor();
 

@@ -2,6 +2,7 @@ package dev.gpush.core.file;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,6 +53,19 @@ final class WholeFileTest {
                 }));
 
     assertEquals("old", Files.readString(file));
+    assertEquals(List.of(file), files());
+  }
+
+  @Test
+  void anInterruptDoesNotEndAWrite() throws IOException {
+    Path file = folder.resolve("record");
+    Thread.currentThread().interrupt();
+
+    WholeFile.write(file, "one", WholeFile.PRIVATE);
+    WholeFile.writeDurably(file, "two");
+
+    assertTrue(Thread.interrupted());
+    assertEquals("two", Files.readString(file));
     assertEquals(List.of(file), files());
   }
 

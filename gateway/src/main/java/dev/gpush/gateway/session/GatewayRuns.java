@@ -9,29 +9,33 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
+import dev.gpush.core.run.SaveListener;
+import dev.gpush.core.run.SavedFiles;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
@@ -42,11 +46,13 @@ public final class GatewayRuns implements Runs {
 
   private final GatewaySessions sessions;
   private final SessionLinks linker;
+  private final Clock clock;
   private final Tasks tasks;
 
-  GatewayRuns(GatewaySessions sessions, SessionLinks linker, Tasks tasks) {
+  GatewayRuns(GatewaySessions sessions, SessionLinks linker, Clock clock, Tasks tasks) {
     this.sessions = sessions;
     this.linker = linker;
+    this.clock = clock;
     this.tasks = tasks;
   }
 
@@ -58,9 +64,10 @@ public final class GatewayRuns implements Runs {
   }
 
   /**
-   * On an existing session. One launch at a time per session, so that two never see the same free
-   * slots or a half-written tree.
+   * One launch at a time per session, so that two never see the same free slots or a half-written
+   * tree.
    */
+  @Override
   public RunView launch(SessionName name, RunRequest request, Talk talk)
       throws InterruptedException {
     LiveSession session = sessions.find(name);
@@ -86,6 +93,44 @@ public final class GatewayRuns implements Runs {
       requireGang(session, ended);
       throw ended;
     }
+  }
+
+  @Override
+  public SavedFiles awaitSave(
+      SessionName name, int run, RunRequest request, long generation, SaveListener listener)
+      throws InterruptedException {
+    LiveSession session = sessions.find(name);
+    var steps =
+        new SaveWatch.Steps() {
+          @Override
+          public void requireSession() {
+            requireThere(session, new InterruptedException("the session has ended"));
+          }
+
+          @Override
+          public void push() throws InterruptedException {
+            sessions.sync(name, request.overwrite(), Talk.silent());
+          }
+
+          @Override
+          public void pause(Duration time) throws InterruptedException {
+            Thread.sleep(time);
+          }
+        };
+    SavedFiles saved;
+    try {
+      saved = new SaveWatch(session, steps, clock).await(generation, listener::failed);
+    } catch (InterruptedException ended) {
+      requireThere(session, ended);
+      throw ended;
+    }
+    listener.saved(saved);
+    try {
+      session.work().stopForSave(run);
+    } catch (GpushException failed) {
+      listener.failed(failed.failure());
+    }
+    return saved;
   }
 
   @Override
@@ -139,16 +184,20 @@ public final class GatewayRuns implements Runs {
   }
 
   @Override
-  public Optional<Integer> follow(
-      SessionName name, int run, Set<Integer> ranks, boolean follow, RunOutput output)
+  public Optional<Integer> follow(SessionName name, int run, LogRequest asked, RunOutput output)
       throws InterruptedException {
     LiveSession session = sessions.find(name);
     try {
-      return work(name).launcher().follow(run, ranks, follow, output);
+      return work(name).launcher().follow(run, asked, output);
     } catch (InterruptedException | GpushException ended) {
       requireThere(session, ended);
       throw ended;
     }
+  }
+
+  @Override
+  public long fetch(SessionName name, int run, Path folder, Talk talk) throws InterruptedException {
+    return work(name).launcher().fetch(run, folder, talk);
   }
 
   /** Reports the end of the links as the end of the session, if it is that. */

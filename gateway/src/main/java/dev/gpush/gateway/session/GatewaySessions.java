@@ -7,6 +7,8 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.PortForward;
+import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -356,6 +358,40 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       linker.ensure(session, List.of(node), talk);
       session.work().pull(node, path, talk);
     }
+  }
+
+  @Override
+  public List<PortForward> forwards(SessionName name) {
+    return find(name).workIfAny().map(work -> work.forwards().list()).orElse(List.of());
+  }
+
+  @Override
+  public List<PortForward> forward(SessionName name, PortTarget target, Optional<Integer> local)
+      throws InterruptedException {
+    return reachable(name).work().forwards().add(target, local);
+  }
+
+  /** The session, linked: one that is just made or recovered is waited for. */
+  private LiveSession reachable(SessionName name) throws InterruptedException {
+    LiveSession session = find(name);
+    session.requireUsable();
+    session.requireNodes();
+    if (session.links().isEmpty()) {
+      try (TurnQueue.Turn _ = session.begin("link", Talk.silent())) {
+        linker.linked(session, Talk.silent());
+      }
+    }
+    return session;
+  }
+
+  @Override
+  public String place(SessionName name, int node) throws InterruptedException {
+    return EditorFolder.on(reachable(name), node);
+  }
+
+  @Override
+  public Optional<PortForward> unforward(SessionName name, int local) {
+    return find(name).workIfAny().flatMap(work -> work.forwards().remove(local));
   }
 
   @Override

@@ -107,10 +107,14 @@ final class RunSessions {
     RunRequest.Claim claim = request.claim();
     RunRequest.Command command = request.command();
     UpRequest.Wanted wanted =
-        UpRequest.Wanted.asConfigured().on(target.backend()).size(claim.nodes(), claim.gpus());
+        UpRequest.Wanted.asConfigured()
+            .on(target.backend())
+            .size(claim.nodes(), claim.gpus())
+            .natives(target.natives());
     return UpRequest.of(command.folder(), command.environment())
         .named(target.session())
         .wanting(wanted)
+        .leased(new UpRequest.Lease(target.hardEnd(), Optional.empty()))
         .onExisting(UpRequest.Existing.TAKE_ANY);
   }
 

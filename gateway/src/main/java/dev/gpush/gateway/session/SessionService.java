@@ -64,7 +64,7 @@ public final class SessionService implements AutoCloseable {
             random,
             own,
             changed);
-    this.runs = new GatewayRuns(sessions, sessions.linker(), own);
+    this.runs = new GatewayRuns(sessions, sessions.linker(), clock, own);
     this.recovery =
         new Recovery(
             identity,

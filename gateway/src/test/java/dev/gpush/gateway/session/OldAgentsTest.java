@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.LogRequest;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
@@ -153,14 +155,16 @@ final class OldAgentsTest {
             .follow(
                 DEVBOX,
                 run.number(),
-                Set.of(),
-                true,
+                new LogRequest(Set.of(), true, Optional.empty()),
                 new RunOutput() {
                   @Override
                   public void line(int node, int rank, boolean error, byte[] text) {
                     assertFalse(error);
                     lines.add(new String(text, StandardCharsets.UTF_8));
                   }
+
+                  @Override
+                  public void restarting(int node, RunFailure failure, int restart, int most) {}
 
                   @Override
                   public void event(int node, String text) {}

@@ -3,6 +3,7 @@ package dev.gpush.launch.check;
 import dev.gpush.core.check.BusRate;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
+import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +21,7 @@ import java.util.stream.IntStream;
  * @param ranks of each node
  * @param isOneMachine all nodes share its processors, so the whole gang is slower than a pair
  */
-record CollectiveRule(List<Integer> ranks, Optional<NetworkRate> network, boolean isOneMachine) {
+record CollectiveRule(List<Integer> ranks, Optional<FabricRate> network, boolean isOneMachine) {
   /** Equal nodes differ by some percent. Half is a link that lost a rail, or a busy machine. */
   private static final double SLOW = 0.5;
 
@@ -166,7 +167,7 @@ record CollectiveRule(List<Integer> ranks, Optional<NetworkRate> network, boolea
               "large runs are slower than their nodes",
               "ask for nodes that are nearer to each other; the network between them is shared"));
     }
-    Optional<NetworkRate> rdma = network.filter(NetworkRate::isRdma);
+    Optional<FabricRate> rdma = network.filter(FabricRate::isRdma);
     return rdma.filter(rate -> reached < SLOW * rate.gbits())
         .map(
             rate ->

@@ -8,6 +8,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
@@ -110,25 +111,19 @@ public final class GangCheck {
       connections(seen, subject, steps, findings, talk);
     }
     List<BusRate> rates = List.of();
-    Optional<NetworkRate> network = Optional.empty();
+    Optional<FabricRate> network = Optional.empty();
     if (level.includes(CheckLevel.COLLECTIVE)) {
-      network = site.onThisMachine() ? Optional.empty() : NetworkRate.of(seen.plan());
+      network = site.onThisMachine() ? Optional.empty() : seen.plan().rate();
       try (Talk.Step _ = talk.step("running a collective")) {
         rates = collective(seen, subject, new Judged(network, busy), steps, findings);
       }
     }
     return new CheckReport(
-        level,
-        seen.plan().gang(),
-        hosts(),
-        steps,
-        findings,
-        rates,
-        network.map(NetworkRate::gbits));
+        level, seen.plan().gang(), hosts(), steps, findings, rates, network.map(FabricRate::gbits));
   }
 
   /** What the collective is judged by, and what keeps it from running. */
-  private record Judged(Optional<NetworkRate> network, Collection<Integer> busy) {}
+  private record Judged(Optional<FabricRate> network, Collection<Integer> busy) {}
 
   private List<BusRate> collective(
       Seen seen,

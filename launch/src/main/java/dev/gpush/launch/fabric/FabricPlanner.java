@@ -20,6 +20,7 @@ import dev.gpush.launch.fabric.rule.Scene;
 import dev.gpush.launch.fabric.rule.SocketRule;
 import dev.gpush.launch.fabric.rule.TransportName;
 import java.util.List;
+import java.util.Optional;
 
 /** Makes plans by the rules, in the order of authority. Thread-safe. */
 public final class FabricPlanner implements FabricPlans {
@@ -48,10 +49,12 @@ public final class FabricPlanner implements FabricPlans {
     MachineRule.write(scene, draft);
     PluginRule.write(scene, draft);
     LeftoverRule.write(scene, draft);
+    TransportName.Expected expected = TransportName.expected(scene);
     return new FabricPlan(
         gang.size(),
         TransportName.gang(scene),
-        TransportName.fabric(scene),
+        expected.words(),
+        expected.rate(),
         draft.variables(),
         draft.scripts(),
         draft.findings());
@@ -66,6 +69,7 @@ public final class FabricPlanner implements FabricPlans {
             "no node has given facts",
             "nothing is set, and NCCL chooses",
             "");
-    return new FabricPlan(0, "no nodes", "not known", List.of(), List.of(), List.of(finding));
+    return new FabricPlan(
+        0, "no nodes", "not known", Optional.empty(), List.of(), List.of(), List.of(finding));
   }
 }

@@ -59,11 +59,12 @@ public final class JournalReader {
     }
   }
 
-  /** Gives the records that exist now. */
-  public void show(RunJournal.Entries entries) throws InterruptedException {
+  /** Gives the records that exist now. Returns how the part ended, if that is among them. */
+  public Optional<NodeEnd> show(RunJournal.Entries entries) throws InterruptedException {
     while (!stream(false, entries) && end.isEmpty()) {
       Thread.sleep(PAUSE);
     }
+    return end;
   }
 
   /** False when the stream broke: the agent may have been replaced, but the journal is the same. */

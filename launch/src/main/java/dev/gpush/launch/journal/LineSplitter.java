@@ -1,22 +1,27 @@
 package dev.gpush.launch.journal;
 
 import java.io.ByteArrayOutputStream;
-import java.util.function.Consumer;
 
 /**
  * Splits one rank's output on one stream into lines. Bytes are unchanged, also carriage returns and
  * invalid UTF-8.
  */
-final class LineSplitter {
+final class LineSplitter implements Splitter {
   /**
    * A longer line is given in pieces of this size, so that no program can fill the gateway's
    * memory.
    */
   static final int MOST = 64 * 1024;
 
+  private final Lines lines;
   private final ByteArrayOutputStream line = new ByteArrayOutputStream();
 
-  void feed(byte[] payload, Consumer<byte[]> lines) {
+  LineSplitter(Lines lines) {
+    this.lines = lines;
+  }
+
+  @Override
+  public void feed(byte[] payload) {
     int from = 0;
     while (from < payload.length) {
       int end = from;
@@ -27,17 +32,17 @@ final class LineSplitter {
       line.write(payload, from, end - from);
       boolean isWhole = end < payload.length && payload[end] == '\n';
       if (isWhole || line.size() >= MOST) {
-        lines.accept(line.toByteArray());
+        lines.line(line.toByteArray());
         line.reset();
       }
       from = isWhole ? end + 1 : end;
     }
   }
 
-  /** Gives the rest without a line feed. */
-  void end(Consumer<byte[]> lines) {
+  @Override
+  public void end() {
     if (line.size() > 0) {
-      lines.accept(line.toByteArray());
+      lines.line(line.toByteArray());
       line.reset();
     }
   }

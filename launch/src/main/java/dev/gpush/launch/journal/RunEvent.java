@@ -37,8 +37,12 @@ public sealed interface RunEvent {
   /** The network that the node's ranks use; once in a run. */
   record Transport(NodeTransport facts) implements RunEvent {}
 
-  /** Not in the journal: the next record is at this offset. */
-  record At(long offset) implements RunEvent {}
+  /**
+   * Not in the journal: the next record is at this offset.
+   *
+   * @param dropped how many bytes before it are gone
+   */
+  record At(long offset, long dropped) implements RunEvent {}
 
   /** An event of a newer agent. */
   record Unknown() implements RunEvent {}
@@ -85,7 +89,7 @@ public sealed interface RunEvent {
       case "gap" -> new Gap(json.number("bytes").orElse(0L));
       case "transport" -> new Transport(new NodeTransport(json));
       case "ended" -> new Ended(NodeEnd.from(json));
-      case "at" -> new At(json.number("offset").orElse(0L));
+      case "at" -> new At(json.number("offset").orElse(0L), json.number("dropped").orElse(0L));
       default -> new Unknown();
     };
   }

@@ -83,8 +83,12 @@ public final class RunJournal {
   }
 
   private void take(int rank, int channel, byte[] payload, Entries entries) {
-    if (channel == EVENT && RunEvent.parse(payload) instanceof RunEvent.At(long next)) {
+    if (channel == EVENT
+        && RunEvent.parse(payload) instanceof RunEvent.At(long next, long dropped)) {
       offset = next;
+      if (dropped > 0) {
+        entries.take(rank, channel, payload);
+      }
       return;
     }
     offset += HEADER + payload.length;

@@ -1,5 +1,6 @@
 package dev.gpush.launch.journal;
 
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.launch.transport.TransportCollector;
@@ -94,6 +95,16 @@ public final class RunMerge {
     }
   }
 
+  /** All parts of an attempt are finished, and another one begins. */
+  public void restart(int node, RunFailure failure, int restart, int most) {
+    lock.lock();
+    try {
+      output.restarting(node, failure, restart, most);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** A network that is as expected is said only to those who asked. */
   private void network(int node, RunTransport verdict) {
     if (verdict.isWorse() || verdict.evidence().isAsked()) {
@@ -103,7 +114,7 @@ public final class RunMerge {
 
   public final class Part {
     private final int node;
-    private final Map<Integer, LineSplitter> splitters = new TreeMap<>();
+    private final Map<Integer, Splitter> splitters = new TreeMap<>();
     private final Map<Integer, TracebackFilter> filters = new TreeMap<>();
     private final String workspace;
     private boolean isStopping;
@@ -122,8 +133,8 @@ public final class RunMerge {
           int rank = from == RunJournal.LAUNCHER ? RunJournal.FROM_LAUNCHER : from;
           if (rank < 0 || isLauncherOnly || ranks.isEmpty() || ranks.contains(rank)) {
             splitters
-                .computeIfAbsent(from * 2 + channel, _ -> new LineSplitter())
-                .feed(payload, line -> line(rank, channel == ERRORS, line));
+                .computeIfAbsent(from * 2 + channel, _ -> splitter(rank, channel == ERRORS))
+                .feed(payload);
           }
         }
       } finally {
@@ -135,15 +146,27 @@ public final class RunMerge {
     public void finish() {
       lock.lock();
       try {
-        splitters.forEach(
-            (key, splitter) -> {
-              int rank = key / 2 == RunJournal.LAUNCHER ? RunJournal.FROM_LAUNCHER : key / 2;
-              splitter.end(line -> line(rank, key % 2 == ERRORS, line));
-            });
+        splitters.values().forEach(Splitter::end);
         filters.values().forEach(TracebackFilter::end);
       } finally {
         lock.unlock();
       }
+    }
+
+    private Splitter splitter(int rank, boolean isError) {
+      Splitter.Lines lines =
+          new Splitter.Lines() {
+            @Override
+            public void line(byte[] text) {
+              Part.this.line(rank, isError, text);
+            }
+
+            @Override
+            public void rewriting(byte[] text) {
+              output.rewriting(node, rank, isError, text);
+            }
+          };
+      return output.isScreen() ? new ScreenSplitter(lines) : new LineSplitter(lines);
     }
 
     private void line(int rank, boolean isError, byte[] line) {
@@ -215,11 +238,8 @@ public final class RunMerge {
           verdict.ifPresent(each -> network(node, each));
         }
         case RunEvent.Gap(long bytes) -> output.event(node, RunTalk.gap(bytes));
-        case RunEvent.RankExit _,
-            RunEvent.Started _,
-            RunEvent.Ended _,
-            RunEvent.At _,
-            RunEvent.Unknown _ -> {}
+        case RunEvent.At(_, long dropped) -> output.event(node, RunTalk.dropped(node, dropped));
+        case RunEvent.RankExit _, RunEvent.Started _, RunEvent.Ended _, RunEvent.Unknown _ -> {}
       }
     }
   }

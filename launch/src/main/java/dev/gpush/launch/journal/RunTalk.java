@@ -12,11 +12,16 @@ public final class RunTalk {
   /** Why a supervisor stops when the user asked for it; docs/technical/runs.md. */
   public static final String ASKED = "asked";
 
+  /** The same when newer files are on the nodes, and the run is started again with them. */
+  public static final String SAVED = "files were saved";
+
   /** The same for a scheduler that takes the node back, by preemption or because of a cancel. */
   static final String TAKEN = "the scheduler takes the node back";
 
   /** Less than this is over before anybody has read that it is being waited for. */
   private static final Duration SHORT = Duration.ofSeconds(5);
+
+  private static final long MEGABYTE = 1_000_000;
 
   public static final String AGAIN =
       "another program took the rendezvous port; starting again with another one";
@@ -60,16 +65,35 @@ public final class RunTalk {
     return bytes + " bytes of output are missing here: the node's disk did not accept them";
   }
 
-  /** Said when all ranks are started again after a failure. */
-  public static String restart(int rank, int status, int restart, int most) {
-    return (rank < 0 ? "the launcher" : "rank " + rank)
-        + " failed first, with status "
-        + status
-        + "; all ranks start again (restart "
-        + restart
-        + " of "
-        + most
-        + ")";
+  /** Said where the oldest output of a node is gone. */
+  static String dropped(int node, long bytes) {
+    return ((bytes + MEGABYTE - 1) / MEGABYTE)
+        + " MB of older output of node "
+        + node
+        + " are not kept: a node keeps the last 1 GB of a run";
+  }
+
+  /** What is missing here, if the event says so. */
+  public static Optional<String> missing(int node, RunEvent event) {
+    return switch (event) {
+      case RunEvent.Gap(long bytes) -> Optional.of(gap(bytes));
+      case RunEvent.At(_, long dropped) -> Optional.of(dropped(node, dropped));
+      case RunEvent.Started _,
+          RunEvent.RankExit _,
+          RunEvent.Stopping _,
+          RunEvent.Warned _,
+          RunEvent.Transport _,
+          RunEvent.Ended _,
+          RunEvent.Unknown _ ->
+          Optional.empty();
+    };
+  }
+
+  /** Said before the output of the oldest attempt that is kept. */
+  public static String forgotten(int attempts) {
+    return "the output of "
+        + (attempts == 1 ? "an earlier attempt" : attempts + " earlier attempts")
+        + " is not kept";
   }
 
   public static String failedElsewhere(int node) {

@@ -21,13 +21,19 @@ import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.RunRecord;
+import dev.gpush.launch.words.BatchBody;
+import dev.gpush.launch.words.LauncherCommand;
+import dev.gpush.launch.words.RunWords;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * Turns a request into a plan: which command, which Python, which mode; and a refusal into a
@@ -37,10 +43,16 @@ public final class LaunchMaker {
   /** The capability of an agent that finds an environment by itself. */
   private static final String ACTIVATES = "activate";
 
+  private static final int KEY_BYTES = 16;
+
+  /** The capability of an agent that keeps interpreters for warm ranks. */
+  private static final String WARMS = "warm";
+
   private final LaunchSite site;
   private final Pythons pythons;
   private final OutputFolders outputs;
   private final RunFabrics fabrics;
+  private final SecureRandom random = new SecureRandom();
 
   /**
    * A request, with what it leaves open taken from the run it repeats.
@@ -61,7 +73,7 @@ public final class LaunchMaker {
     }
 
     RankOptions ranks() {
-      return new RankOptions(options.ranksPerNode(), options.restarts());
+      return new RankOptions(options.ranksPerNode(), options.restarts(), options.warm());
     }
 
     /** Those named for this run; a word before the command is nearer to it than an option. */
@@ -119,6 +131,7 @@ public final class LaunchMaker {
             command.python(),
             request.ranks().perNode(),
             request.ranks().restarts(),
+            request.ranks().warm(),
             command.variables().keySet().stream().sorted().toList());
     RunRecord.Options options =
         repeated
@@ -128,9 +141,11 @@ public final class LaunchMaker {
     Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
     RunWords parsed = RunWords.parse(words);
-    new RankOptions(options.ranksPerNode(), options.restarts()).requireRanks(parsed);
+    new RankOptions(options.ranksPerNode(), options.restarts(), options.warm())
+        .requireRanks(parsed);
     Optional<Path> script = Scripts.find(parsed, site.root(), inside);
     script.ifPresent(path -> Scripts.requireThere(path, inside));
+    BatchBody.check(parsed, script);
     var place =
         new Place(
             inside,
@@ -186,6 +201,18 @@ public final class LaunchMaker {
         sayReplaced(run, talk);
         yield new Decided(LaunchPlan.Mode.COMMAND, facts);
       }
+      case RunWords.BatchScript _ ->
+          new Decided(LaunchPlan.Mode.COMMAND, Pythons.required(answers));
+      case RunWords.Mpi _ -> {
+        sayReplaced(run, talk);
+        yield new Decided(LaunchPlan.Mode.COMMAND, Pythons.required(answers));
+      }
+      case RunWords.RayProgram _ -> {
+        List<PythonFacts> facts = Pythons.required(answers);
+        Pythons.requireSame(site.nodes(), facts);
+        requireRay(facts);
+        yield new Decided(LaunchPlan.Mode.COMMAND, facts);
+      }
       case RunWords.Command _, RunWords.Shell _ ->
           new Decided(LaunchPlan.Mode.COMMAND, ifAll(answers));
     };
@@ -238,6 +265,9 @@ public final class LaunchMaker {
           "there is a uv.lock but no .venv; uv sync makes it. Until then the Python is "
               + facts.getFirst().executable());
     }
+    if (run.options().warm() && isWarm(program, talk)) {
+      return new Decided(LaunchPlan.Mode.WARM, facts);
+    }
     if (!hasTorch) {
       talk.say(
           "no torch in "
@@ -248,12 +278,43 @@ public final class LaunchMaker {
     return new Decided(LaunchPlan.Mode.TORCHRUN, facts);
   }
 
+  /** All nodes alike: ranks with torchrun do not meet those without. */
+  private boolean isWarm(RunWords.Program program, Talk talk) {
+    if (!program.options().isEmpty()) {
+      talk.say(
+          "--warm starts ranks without torchrun, which "
+              + program.options().getFirst()
+              + " needs: they start cold");
+      return false;
+    }
+    List<Integer> older =
+        IntStream.range(0, site.nodes().size())
+            .filter(node -> !site.nodes().get(node).calls().can(WARMS))
+            .boxed()
+            .toList();
+    if (!older.isEmpty()) {
+      talk.say(
+          NodeSet.of(older).words()
+              + (older.size() == 1 ? ": its agent is" : ": their agents are")
+              + " older and cannot start ranks warm; try: gpush down, then gpush up");
+    }
+    return older.isEmpty();
+  }
+
   private void requireTorch(ResolvedRun run, List<PythonFacts> facts) throws InterruptedException {
     for (int i = 0; i < facts.size(); i++) {
       if (facts.get(i).torch().isEmpty()) {
         List<String> others =
             pythons.withTorch(site.nodes().get(i), facts.get(i), run.input().environment());
         throw new GpushException(new LaunchFailure.NoTorch(facts.get(i).executable(), others));
+      }
+    }
+  }
+
+  private static void requireRay(List<PythonFacts> facts) {
+    for (PythonFacts each : facts) {
+      if (!each.has(RunWords.RAY)) {
+        throw new GpushException(new LaunchFailure.NoPackage(each.executable(), RunWords.RAY));
       }
     }
   }
@@ -317,7 +378,10 @@ public final class LaunchMaker {
 
   public LaunchPlan plan(ResolvedRun run, Decided decided, SlotPlan slots, Talk talk)
       throws InterruptedException {
-    run.ranks().requireGpus(infos(), slots);
+    if (!(run.parsed().form() instanceof RunWords.BatchScript)) {
+      run.ranks().requireGpus(infos(), slots);
+    }
+    RankOptions ranks = run.ranks().of(run.parsed(), infos(), slots);
     var nodes = new ArrayList<NodeInfo>();
     var facts = new ArrayList<PythonFacts>();
     var activated = new ArrayList<PythonChoice>();
@@ -342,16 +406,23 @@ public final class LaunchMaker {
                 run.place().relative(),
                 run.input().environment(),
                 run.ownVariables(),
-                run.ranks(),
+                ranks,
                 run.input().ending(),
                 run.log()),
             new LaunchPlan.Findings(
                 facts,
                 activated,
                 outputs.of(slots.claims().stream().map(SlotPlan.Claim::node).toList(), facts),
-                fabric(run, slots, facts, talk)));
+                fabric(run, slots, facts, talk),
+                key()));
     plan.launcher().ifPresent(LauncherCommand::check);
     return plan;
+  }
+
+  private String key() {
+    byte[] bytes = new byte[KEY_BYTES];
+    random.nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
   }
 
   /** Agents that cannot have NCCL write its log. */

@@ -9,6 +9,8 @@ import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.run.RunRecord;
+import dev.gpush.launch.words.LauncherCommand;
+import dev.gpush.launch.words.RunWords;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -76,12 +79,23 @@ public record LaunchPlan(
    *     it
    * @param outputs the configured folder on each of them; empty: beside the workspace
    * @param fabric empty where the form starts no ranks
+   * @param key that only the nodes of this run know; used where a batch script of the first node
+   *     starts processes on the others
    */
   public record Findings(
       List<PythonFacts> pythons,
       List<PythonChoice> activated,
       List<String> outputs,
-      Optional<RankFabric> fabric) {
+      Optional<RankFabric> fabric,
+      String key) {
+    public Findings(
+        List<PythonFacts> pythons,
+        List<PythonChoice> activated,
+        List<String> outputs,
+        Optional<RankFabric> fabric) {
+      this(pythons, activated, outputs, fabric, "");
+    }
+
     public Findings {
       pythons = List.copyOf(pythons);
       activated = List.copyOf(activated);
@@ -93,6 +107,8 @@ public record LaunchPlan(
   enum Mode {
     RANKS("ranks"),
     TORCHRUN("torchrun"),
+    /** Ranks forked from interpreters on the nodes, with what torchrun would tell them. */
+    WARM("ranks"),
     COMMAND("command");
 
     private final String word;
@@ -186,7 +202,11 @@ public record LaunchPlan(
     fields.putAll(program(index, port, python));
     String folder = payload.folder();
     fields.put("cwd", folder.isEmpty() ? node.workspace() : node.workspace() + "/" + folder);
-    fields.put("env", environmentOf(node, python));
+    var variables = new TreeMap<>(environmentOf(node, python));
+    if (payload.words().startsFromNodeZero()) {
+      variables.put(FirstNodeCommand.KEY, findings.key());
+    }
+    fields.put("env", variables);
     if (index < findings.activated().size() && !choosesByItself()) {
       fields.put("activate", findings.activated().get(index).candidates());
     }
@@ -203,6 +223,10 @@ public record LaunchPlan(
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
     fields.put("stop_grace_s", payload.ending().grace().toSeconds());
+    if (payload.mode() == Mode.WARM) {
+      boolean hasTorch = findings.pythons().stream().allMatch(facts -> facts.torch().isPresent());
+      fields.put("warm", Json.object("torch", hasTorch));
+    }
     transport().ifPresent(how -> fields.put("transport", how));
     payload.ending().warning().ifPresent(wanted -> fields.put("warn", wanted.json()));
     return (Json.Obj) Json.of(fields);
@@ -234,9 +258,34 @@ public record LaunchPlan(
               payload.mode() == Mode.TORCHRUN ? options : List.of());
       case RunWords.Launched _ ->
           Map.of("argv", launcher().orElseThrow().argv(interpreter(python), index, port));
+      case RunWords.BatchScript(var words) ->
+          Map.of(
+              "argv",
+              FirstNodeCommand.batch(interpreter(python), inWorkspace(words, 0), started(0)));
+      case RunWords.Mpi(var command, _) ->
+          Map.of(
+              "argv", FirstNodeCommand.mpi(interpreter(python), command, ofNodes(this::started)));
+      case RunWords.RayProgram(var words) ->
+          Map.of(
+              "argv",
+              FirstNodeCommand.ray(
+                  interpreter(python),
+                  inWorkspace(words, 0),
+                  ofNodes(this::cpus),
+                  ofNodes(node -> nodes.get(node).hasGpus() ? started(node) : 0)));
       case RunWords.Command(var argv) -> Map.of("argv", argv);
       case RunWords.Shell(var text) -> Map.of("command", text);
     };
+  }
+
+  private List<Integer> ofNodes(IntUnaryOperator count) {
+    return IntStream.range(0, nodes.size()).map(count).boxed().toList();
+  }
+
+  /** Nodes that are one machine share it. */
+  private int cpus(int index) {
+    int sharing = site.onThisMachine() ? nodes.size() : 1;
+    return Math.max(1, nodes.get(index).cpus() / sharing);
   }
 
   /** How often the gateway starts all nodes again after a failure. */
@@ -386,12 +435,7 @@ public record LaunchPlan(
   String header(int run, long generation, String home) {
     var parts = new ArrayList<String>();
     parts.add("run " + run);
-    String nodeCount =
-        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank");
-    parts.add(
-        launcher()
-            .map(command -> count(command.ranks(), "rank") + " by " + words(command))
-            .orElse(nodeCount));
+    parts.add(size());
     boolean usesPython = payload.words().startsRanks();
     pythonOf(0).filter(_ -> usesPython).ifPresent(facts -> parts.add(facts.words()));
     String folder = payload.folder();
@@ -415,8 +459,26 @@ public record LaunchPlan(
     return String.join(" · ", parts);
   }
 
-  private static String words(LauncherCommand command) {
-    return command.launched().launcher().word();
+  /** "16 ranks", "2 nodes", "16 ranks by accelerate". */
+  private String size() {
+    String plain =
+        payload.mode() == Mode.COMMAND ? count(nodes.size(), "node") : count(world(), "rank");
+    return switch (payload.words().form()) {
+      case RunWords.Launched(var launcher, _, _) ->
+          count(launcher().orElseThrow().ranks(), "rank") + " by " + launcher.word();
+      case RunWords.Mpi(var command, _) ->
+          count(
+                  command
+                      .ranks()
+                      .orElseGet(
+                          () -> ofNodes(this::started).stream().mapToInt(each -> each).sum()),
+                  "rank")
+              + " by "
+              + command.launcher();
+      case RunWords.RayProgram _ -> plain + " by ray";
+      case RunWords.Program _, RunWords.BatchScript _, RunWords.Command _, RunWords.Shell _ ->
+          plain;
+    };
   }
 
   private static String count(int count, String what) {

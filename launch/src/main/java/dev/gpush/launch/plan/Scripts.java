@@ -2,6 +2,8 @@ package dev.gpush.launch.plan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.launch.words.PastedOptions;
+import dev.gpush.launch.words.RunWords;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -33,6 +35,9 @@ public final class Scripts {
               options.stream().anyMatch(option -> PastedOptions.name(option).equals("no-python"))
                   ? List.of()
                   : all;
+          case RunWords.BatchScript(var all) -> all;
+          case RunWords.RayProgram(var all) -> all;
+          case RunWords.Mpi(var command, _) -> command.pythonScript();
           case RunWords.Command _, RunWords.Shell _ -> List.of();
         };
     int at = LaunchPlan.scriptAt(program);

@@ -89,6 +89,11 @@ public record PythonFacts(
                         json.text("path").orElse(""))));
   }
 
+  /** Whether this package is installed, by its name in small letters. */
+  public boolean has(String name) {
+    return packages.stream().anyMatch(each -> each.startsWith(name + "-"));
+  }
+
   public String executable() {
     return interpreter.executable();
   }

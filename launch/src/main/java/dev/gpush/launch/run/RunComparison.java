@@ -37,6 +37,7 @@ public final class RunComparison {
     comparison.compare(Kind.COMMAND, "slots", slots(first), slots(second));
     comparison.compare(Kind.COMMAND, "nproc", ranksPerNode(first), ranksPerNode(second));
     comparison.compare(Kind.COMMAND, "restarts", restarts(first), restarts(second));
+    comparison.compare(Kind.COMMAND, "warm", warm(first), warm(second));
     comparison.compare(Kind.COMMAND, "mode", first.launched().mode(), second.launched().mode());
     comparison.compare(
         Kind.PYTHON, "interpreter", first.launched().python(), second.launched().python());
@@ -59,6 +60,10 @@ public final class RunComparison {
 
   private static String restarts(RunRecord run) {
     return run.options().restarts() == 0 ? "" : "" + run.options().restarts();
+  }
+
+  private static String warm(RunRecord run) {
+    return run.options().warm() ? "yes" : "";
   }
 
   private static String slots(RunRecord run) {

@@ -1,23 +1,30 @@
 package dev.gpush.launch.run;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.LogRequest;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.NodeEnd;
 import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunMerge;
+import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
-import dev.gpush.launch.node.NodeCalls;
 import dev.gpush.launch.transport.TransportCollector;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Passes the output of a run from its nodes to a reader. */
 public final class RunFollower {
+  /** The present attempt. */
+  private static final int NOW = 0;
+
   private final LaunchSite site;
   private final Tasks tasks;
 
@@ -26,30 +33,67 @@ public final class RunFollower {
     this.tasks = tasks;
   }
 
-  /** From the beginning until the run has ended for good. */
-  public RunRecord follow(RunWatch watch, Set<Integer> ranks, RunOutput output)
+  /** Until the run has ended for good. */
+  public RunRecord follow(RunWatch watch, LogRequest asked, RunOutput output)
       throws InterruptedException {
+    showEarlier(watch.record(), asked, output);
     while (true) {
       int attempt = watch.attempt();
       RunRecord record = watch.record();
-      var merge = new RunMerge(ranks, output, transports(record));
-      read(record, ranks, true, merge);
+      var merge = new RunMerge(asked.ranks(), output, transports(record));
+      read(record, asked, NOW, merge);
       RunRecord last = watch.await(attempt);
-      merge.finish(named(last));
+      merge.finish(named(last.progress().failure()));
       if (watch.attempt() == attempt) {
         return last;
       }
-      merge.say(record.parts().getFirst().node(), watch.whyAgain());
+      int node = record.parts().getFirst().node();
+      watch.restart().ifPresent(why -> say(merge, node, why.failure(), why.number(), why.most()));
     }
   }
 
   /** Gives the output that exists now. */
-  public RunRecord show(RunRecord record, Set<Integer> ranks, RunOutput output)
+  public RunRecord show(RunRecord record, LogRequest asked, RunOutput output)
       throws InterruptedException {
-    var merge = new RunMerge(ranks, output, transports(record));
-    read(record, ranks, false, merge);
-    merge.finish(named(record));
+    showEarlier(record, asked, output);
+    var merge = new RunMerge(asked.ranks(), output, transports(record));
+    read(record, asked, NOW, merge);
+    merge.finish(named(record.progress().failure()));
     return record;
+  }
+
+  /** The attempts before the present one, of a run that was started again. */
+  private void showEarlier(RunRecord record, LogRequest asked, RunOutput output)
+      throws InterruptedException {
+    int most = record.asked().options().restarts();
+    RunRecord.Part first = record.parts().getFirst();
+    Attempts attempts = Attempts.of(record, site.nodes().get(first.node()).calls());
+    int kept = attempts.kept();
+    int attempt = attempts.number();
+    var merge = new RunMerge(asked.ranks(), output, transports(record));
+    if (attempt - 1 > kept && asked.since().isEmpty()) {
+      merge.say(first.node(), RunTalk.forgotten(attempt - 1 - kept));
+    }
+    for (int before = kept; before > 0; before--) {
+      List<NodeEnd> ends =
+          read(record, asked, before, merge).stream()
+              .map(end -> end.orElseGet(NodeEnd::lost))
+              .toList();
+      Optional<RunFailure> failure =
+          ends.getFirst().portTaken().isPresent()
+              ? Optional.empty()
+              : new RunVerdict(
+                      site.nodes().stream().map(LaunchNode::info).toList(), record.parts(), ends)
+                  .failure(_ -> false);
+      merge.finish(named(failure));
+      say(merge, first.node(), failure, attempt - before, most);
+    }
+  }
+
+  private static void say(
+      RunMerge merge, int node, Optional<RunFailure> failure, int restart, int most) {
+    failure.ifPresentOrElse(
+        why -> merge.restart(node, why, restart, most), () -> merge.say(node, RunTalk.AGAIN));
   }
 
   private static TransportCollector transports(RunRecord record) {
@@ -57,54 +101,65 @@ public final class RunFollower {
   }
 
   /** The ranks that the verdict names. */
-  private static Set<Integer> named(RunRecord record) {
+  private static Set<Integer> named(Optional<RunFailure> verdict) {
     var named = new HashSet<Integer>();
-    record
-        .progress()
-        .failure()
-        .ifPresent(
-            failure -> {
-              named.add(failure.rank());
-              named.addAll(failure.same());
-            });
+    verdict.ifPresent(
+        failure -> {
+          named.add(failure.rank());
+          named.addAll(failure.same());
+        });
     return named;
   }
 
-  private void read(RunRecord record, Set<Integer> ranks, boolean follow, RunMerge merge)
-      throws InterruptedException {
-    var reading = new ArrayList<Work<Boolean, RuntimeException>>();
+  /**
+   * Gives the output of one attempt of all nodes.
+   *
+   * @param before {@link #NOW}, or how many attempts before the present one
+   * @return how each part ended, if that is known
+   */
+  private List<Optional<NodeEnd>> read(
+      RunRecord record, LogRequest asked, int before, RunMerge merge) throws InterruptedException {
+    var reading = new ArrayList<Work<Optional<NodeEnd>, RuntimeException>>();
     for (RunRecord.Part part : record.parts()) {
-      reading.add(() -> readNode(record.number(), part, ranks, follow, merge));
+      reading.add(() -> readNode(record.number(), part, asked, before, merge));
     }
-    tasks.all("follow-" + record.number(), reading);
+    return tasks.all("follow-" + record.number(), reading);
   }
 
-  private boolean readNode(
-      int run, RunRecord.Part part, Set<Integer> ranks, boolean follow, RunMerge merge)
+  private Optional<NodeEnd> readNode(
+      int run, RunRecord.Part part, LogRequest asked, int before, RunMerge merge)
       throws InterruptedException {
     LaunchNode launched = site.nodes().get(part.node());
-    NodeCalls node = launched.calls();
-    var journal = new JournalReader(node, part.node(), run, selection(part, ranks));
-    RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
-    if (follow) {
-      journal.follow(lines::take);
-    } else {
-      journal.show(lines::take);
+    Json.Obj selection = selection(part, asked);
+    if (before != NOW) {
+      selection = selection.with("before", before);
     }
+    var journal = new JournalReader(launched.calls(), part.node(), run, selection);
+    RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
+    Optional<NodeEnd> end =
+        asked.follow() && before == NOW
+            ? Optional.of(journal.follow(lines::take))
+            : journal.show(lines::take);
     lines.finish();
-    return true;
+    return end;
   }
 
-  private static Json.Obj selection(RunRecord.Part part, Set<Integer> ranks) {
+  private static Json.Obj selection(RunRecord.Part part, LogRequest asked) {
+    Set<Integer> ranks = asked.ranks();
+    Json.Obj recent =
+        asked
+            .since()
+            .map(since -> Json.object("since_s", since.toMillis() / 1000.0))
+            .orElseGet(Json::object);
     // What accelerate says of its ranks stands in a rank's own output.
     if (ranks.isEmpty() || ranks.contains(RunJournal.FROM_LAUNCHER)) {
-      return Json.object();
+      return recent;
     }
     List<Integer> here =
         ranks.stream()
             .filter(rank -> rank >= part.firstRank() && rank < part.firstRank() + part.ranks())
             .sorted()
             .toList();
-    return Json.object("ranks", here);
+    return recent.with("ranks", here);
   }
 }

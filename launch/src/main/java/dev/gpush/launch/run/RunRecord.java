@@ -87,6 +87,7 @@ public record RunRecord(
   /**
    * What was asked besides the words.
    *
+   * @param warm with ranks that are forked from interpreters on the nodes
    * @param variables names of {@code --env}; their values may be secrets
    */
   public record Options(
@@ -96,6 +97,7 @@ public record RunRecord(
       Optional<String> python,
       Optional<Integer> ranksPerNode,
       int restarts,
+      boolean warm,
       List<String> variables) {
     public Options {
       variables = List.copyOf(variables);
@@ -109,6 +111,9 @@ public record RunRecord(
       if (restarts > 0) {
         json = json.with("restarts", restarts);
       }
+      if (warm) {
+        json = json.with("warm", true);
+      }
       return variables.isEmpty() ? json : json.with("env", variables);
     }
 
@@ -120,12 +125,13 @@ public record RunRecord(
           json.text("python"),
           json.number("nproc").map(Math::toIntExact),
           json.number("restarts").map(Math::toIntExact).orElse(0),
+          json.flag("warm"),
           json.texts("env"));
     }
 
     /** With other names of variables. */
     public Options with(List<String> names) {
-      return new Options(nodes, gpus, on, python, ranksPerNode, restarts, names);
+      return new Options(nodes, gpus, on, python, ranksPerNode, restarts, warm, names);
     }
 
     public boolean isEmpty() {
@@ -134,7 +140,8 @@ public record RunRecord(
           && on.isEmpty()
           && python.isEmpty()
           && ranksPerNode.isEmpty()
-          && restarts == 0;
+          && restarts == 0
+          && !warm;
     }
   }
 

@@ -45,7 +45,7 @@ public final class RunWatch {
   // guarded by lock
   private RunRecord record;
   private int attempt = 1;
-  private String whyAgain = "";
+  private Optional<Restart> restart = Optional.empty();
 
   /**
    * How the run is started again.
@@ -53,6 +53,13 @@ public final class RunWatch {
    * @param restarts how often that is done because it failed
    */
   public record Relaunch(Again again, int restarts) {}
+
+  /**
+   * Why the present attempt was made.
+   *
+   * @param failure of the one before; empty when only its port was taken
+   */
+  record Restart(Optional<RunFailure> failure, int number, int most) {}
 
   /** Starts the run again, all nodes, with another port; the parts then have new start times. */
   public interface Again {
@@ -120,11 +127,11 @@ public final class RunWatch {
     }
   }
 
-  /** Why the present attempt was made, if it is not the first. */
-  String whyAgain() {
+  /** Empty in the first attempt. */
+  Optional<Restart> restart() {
     lock.lock();
     try {
-      return whyAgain;
+      return restart;
     } finally {
       lock.unlock();
     }
@@ -190,33 +197,28 @@ public final class RunWatch {
           || !(isPortTaken || (isRestart && restarts <= relaunch.get().restarts()))
           || !isStartedAgain(
               relaunch.get(),
-              isPortTaken ? RunTalk.AGAIN : restart(ends, parts, restarts),
-              restarts)) {
+              new Restart(
+                  isPortTaken ? Optional.empty() : failure(ends, parts),
+                  restarts,
+                  relaunch.get().restarts()))) {
         finish(ends, parts);
         return;
       }
     }
   }
 
-  private String restart(List<NodeEnd> ends, List<RunRecord.Part> parts, int restart) {
-    int rank = NodeEnd.earliest(ends, starts(parts)).map(first -> first.failed().rank()).orElse(-1);
-    int status = NodeEnd.status(ends, starts(parts));
-    return RunTalk.restart(rank, status, restart, relaunch.map(Relaunch::restarts).orElse(0));
-  }
-
   /** False when a node refused: then the failure of before is the result. */
-  private boolean isStartedAgain(Relaunch how, String why, int restarts)
-      throws InterruptedException {
+  private boolean isStartedAgain(Relaunch how, Restart why) throws InterruptedException {
     List<RunRecord.Part> parts;
     try {
-      parts = how.again().start(restarts);
+      parts = how.again().start(why.number());
     } catch (GpushException refused) {
       return false;
     }
     lock.lock();
     try {
       record = record.with(parts);
-      whyAgain = why;
+      restart = Optional.of(why);
       attempt++;
       changed.signalAll();
     } finally {
@@ -250,10 +252,14 @@ public final class RunWatch {
     RunState state = state(ends, parts);
     Optional<RunFailure> failure =
         state == RunState.FAILED || state == RunState.LOST
-            ? new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
-                .failure(node -> calls(node).isLost())
+            ? failure(ends, parts)
             : Optional.empty();
     become(now -> now.over(state, exit(ends, parts), clock.now(), failure));
+  }
+
+  private Optional<RunFailure> failure(List<NodeEnd> ends, List<RunRecord.Part> parts) {
+    return new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
+        .failure(node -> calls(node).isLost());
   }
 
   private List<NodeEnd> watchOnce() throws InterruptedException {

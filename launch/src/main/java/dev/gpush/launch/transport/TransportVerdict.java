@@ -92,10 +92,10 @@ public final class TransportVerdict {
   private static String inside(NodeTransport node) {
     boolean isDirect = node.inside().stream().anyMatch(way -> way.startsWith("P2P/"));
     if (isDirect) {
-      return "one node: from GPU to GPU"
+      return "one machine: from GPU to GPU"
           + (node.inside().contains("SHM") ? " and shared memory" : "");
     }
-    return node.inside().contains("SHM") ? "one node: shared memory" : "one node";
+    return node.inside().contains("SHM") ? "one machine: shared memory" : "one machine";
   }
 
   private static String between(NodeTransport node) {

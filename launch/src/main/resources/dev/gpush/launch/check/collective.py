@@ -6,6 +6,8 @@ part = json.loads(sys.argv[1])
 LEAST_TRIES, MOST_TRIES = 3, 20
 SECONDS = 1.0               # of tries of one size; a size that takes longer at once is the last
 FLOATS = 4
+SLOW = 0.5                  # of the median's rate
+MOST_LOOKS = 3              # at pairs: a node that other work slows for a while is not a slow node
 
 
 def rank():
@@ -68,17 +70,34 @@ def rank():
         sizes.append({"bytes": size, "seconds": seconds})
         if seconds > SECONDS:
             break
-    pairs = []
-    for members in part["rounds"]:
-        groups = []
-        for pair in members:                            # every rank makes every group, in the same order
-            groups.append((pair, dist.new_group([firsts[at] + number for at in pair for number in range(procs[at])])))
+    groups = []
+    for members in part["rounds"]:                      # every rank makes every group, in the same order
+        groups.append([(pair, dist.new_group([firsts[at] + number for at in pair for number in range(procs[at])])) for pair in members])
+    fastest = {}
+
+    def look():
+        for each in groups:
+            together(0.0, None)
+            for pair, group in each:
+                if node in pair:
+                    other = pair[0] if pair[1] == node else pair[1]
+                    seconds = best(part["pair_bytes"], group)
+                    fastest[other] = min(seconds, fastest.get(other, seconds))
         together(0.0, None)
-        for pair, group in groups:
-            if node in pair:
-                pairs.append({"with": pair[0] if pair[1] == node else pair[1], "bytes": part["pair_bytes"],
-                              "seconds": best(part["pair_bytes"], group)})
-        together(0.0, None)
+
+    def suspects():
+        """Whether a node seems slow: all ranks see the same times."""
+        mine = torch.zeros(len(procs), dtype=torch.float64, device=device)
+        mine[node] = min(fastest.values(), default=0.0)
+        dist.all_reduce(mine, op=dist.ReduceOp.MAX)
+        times = sorted(mine.tolist())
+        return times[-1] * SLOW > times[len(times) // 2]
+
+    looks = 0
+    while looks == 0 or looks < MOST_LOOKS and suspects():
+        look()
+        looks += 1
+    pairs = [{"with": other, "bytes": part["pair_bytes"], "seconds": seconds} for other, seconds in sorted(fastest.items())]
     result = {"sizes": sizes, "pairs": pairs, "alone": alone()}
     together(0.0, None)
     if local == 0:

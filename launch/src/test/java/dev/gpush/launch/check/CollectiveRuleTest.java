@@ -3,6 +3,7 @@ package dev.gpush.launch.check;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.check.BusRate;
+import dev.gpush.core.fabric.FabricRate;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -122,8 +123,8 @@ final class CollectiveRuleTest {
 
   @Test
   void railsThatAreHalfEmptyAreAWarning() {
-    var rails = Optional.of(new NetworkRate(100, true));
-    var socket = Optional.of(new NetworkRate(100, false));
+    var rails = Optional.of(new FabricRate(100, true));
+    var socket = Optional.of(new FabricRate(100, false));
 
     assertEquals(
         "warning slow-gang the nodes reach 30 Gbit/s of the 100 Gbit/s that their rails carry",

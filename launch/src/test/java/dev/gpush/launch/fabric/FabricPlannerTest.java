@@ -114,7 +114,7 @@ final class FabricPlannerTest {
 
     FabricPlan plan = plan(gang);
 
-    assertEquals("one node: NVLink", plan.fabric());
+    assertEquals("one machine: NVLink", plan.fabric());
     assertEquals(Map.of(), plan.exported(0));
     assertEquals(List.of(), plan.findings());
   }

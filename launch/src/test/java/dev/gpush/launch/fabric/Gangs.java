@@ -113,6 +113,15 @@ final class Gangs {
     return Json.array(nodes);
   }
 
+  /** The same on every node. */
+  static Json withEach(Json gang, String key, Object value) {
+    Json changed = gang;
+    for (int node = 0; node < gang.items().size(); node++) {
+      changed = with(changed, node, key, value);
+    }
+    return changed;
+  }
+
   static Json two() {
     return Json.array(List.of(plain(0, 2), plain(1, 2)));
   }

@@ -152,13 +152,13 @@ final class RunJournalTest {
     text[0] = (byte) 0xff;
     for (int i = 0; i < 200; i++) {
       var lines = new ArrayList<byte[]>();
-      var splitter = new LineSplitter();
+      var splitter = new LineSplitter(given(lines));
       for (int at = 0; at < text.length; ) {
         int end = Math.min(text.length, at + 1 + random.nextInt(6));
-        splitter.feed(Arrays.copyOfRange(text, at, end), lines::add);
+        splitter.feed(Arrays.copyOfRange(text, at, end));
         at = end;
       }
-      splitter.end(lines::add);
+      splitter.end();
 
       assertEquals(4, lines.size(), "seed " + seed);
       assertArrayEquals(new byte[] {(byte) 0xff, '\r', 'b', '\r'}, lines.get(0));
@@ -168,15 +168,56 @@ final class RunJournalTest {
   }
 
   @Test
+  void whatIsNotKeptIsSaidAndTheOffsetStaysExact() {
+    byte[] bytes =
+        Journals.records(
+            Journals.event("{\"event\": \"at\", \"offset\": 1073741824, \"dropped\": 1073741824}"),
+            Journals.out(0, "x"));
+    var journal = new RunJournal(1, 0);
+    var said = new ArrayList<String>();
+
+    journal.feed(
+        bytes,
+        bytes.length,
+        (_, channel, payload) -> {
+          if (channel == RunJournal.EVENT) {
+            said.add(RunTalk.missing(1, RunEvent.parse(payload)).orElseThrow());
+          }
+        });
+
+    assertEquals(
+        List.of(
+            "1074 MB of older output of node 1 are not kept: a node keeps the last 1 GB of a run"),
+        said);
+    assertEquals((1L << 30) + RunJournal.HEADER + 1, journal.offset());
+  }
+
+  private static Splitter.Lines given(List<byte[]> lines) {
+    return new Splitter.Lines() {
+      @Override
+      public void line(byte[] text) {
+        lines.add(text);
+      }
+
+      @Override
+      public void rewriting(byte[] text) {
+        throw new AssertionError("only for a screen");
+      }
+    };
+  }
+
+  @Test
   void longLineIsCut() {
-    var lines = new ArrayList<Integer>();
-    var splitter = new LineSplitter();
+    var lines = new ArrayList<byte[]>();
+    var splitter = new LineSplitter(given(lines));
 
-    splitter.feed(new byte[LineSplitter.MOST + 10], line -> lines.add(line.length));
-    splitter.feed(new byte[] {'\n'}, line -> lines.add(line.length));
-    splitter.feed(new byte[LineSplitter.MOST], line -> lines.add(line.length));
-    splitter.end(line -> lines.add(line.length));
+    splitter.feed(new byte[LineSplitter.MOST + 10]);
+    splitter.feed(new byte[] {'\n'});
+    splitter.feed(new byte[LineSplitter.MOST]);
+    splitter.end();
 
-    assertEquals(List.of(LineSplitter.MOST, 10, LineSplitter.MOST), lines);
+    assertEquals(
+        List.of(LineSplitter.MOST, 10, LineSplitter.MOST),
+        lines.stream().map(line -> line.length).toList());
   }
 }

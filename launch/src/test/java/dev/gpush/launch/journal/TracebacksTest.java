@@ -3,6 +3,7 @@ package dev.gpush.launch.journal;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -50,6 +51,9 @@ final class TracebacksTest {
           public void event(int node, String text) {
             shown.add(text);
           }
+
+          @Override
+          public void restarting(int node, RunFailure failure, int restart, int most) {}
 
           @Override
           public boolean isForPeople() {

@@ -19,6 +19,8 @@ import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.run.RunHistory;
 import dev.gpush.launch.run.RunRecord;
 import dev.gpush.launch.run.RunState;
+import dev.gpush.launch.words.LauncherCommand;
+import dev.gpush.launch.words.RunWords;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -344,6 +346,7 @@ final class LaunchPlanTest {
                     Optional.of("~/e"),
                     Optional.empty(),
                     0,
+                    false,
                     List.of()),
                 "exp"),
             new RunRecord.Progress(

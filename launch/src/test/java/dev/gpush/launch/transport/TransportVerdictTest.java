@@ -44,7 +44,8 @@ final class TransportVerdictTest {
 
   private static Optional<FabricPlan> plan(String fabric, FabricFinding... findings) {
     return Optional.of(
-        new FabricPlan(2, "2 nodes", fabric, List.of(), List.of(), List.of(findings)));
+        new FabricPlan(
+            2, "2 nodes", fabric, Optional.empty(), List.of(), List.of(), List.of(findings)));
   }
 
   @ParameterizedTest
@@ -59,7 +60,7 @@ final class TransportVerdictTest {
           fastrak       | 8 rails of GPUDirect-TCPXO
           rccl          | 2 rails of RoCE, GPUDirect RDMA
           socket        | TCP over eth0
-          single        | one node: from GPU to GPU
+          single        | one machine: from GPU to GPU
           slingshot-tcp | TCP through libfabric (tcp;ofi_rxm), without GPUDirect RDMA
           """)
   void networksAreNamed(String name, String sentence) throws IOException {

@@ -9,6 +9,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
+import dev.gpush.shell.command.reach.JupyterCommand;
 import dev.gpush.shell.text.Clean;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,12 +156,16 @@ final class Completion {
                   call.services().configs().templates(call.folder()).stream()
                       .map(Completion::template)
                       .toList());
+      case "PORT" -> orNone(this::ports);
       case "COMMAND" -> verbs();
+      case "KIND" -> plain(JupyterCommand.KINDS);
+      case "ray" -> plain(List.of("ray"));
       case "SHELL" -> plain(CompletionCommand.SHELLS);
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
-      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "NAME=VALUE", "NAME[=VALUE]" -> List.of();
+      case "N", "GPUS", "SLOTS", "RANKS", "PODS", "PATTERN", "NAME=VALUE", "NAME[=VALUE]" ->
+          List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
   }
@@ -173,6 +178,15 @@ final class Completion {
   private List<Candidate> nodes() {
     return call.silently().nodes().stream()
         .map(node -> new Candidate("" + node.info().index(), node.info().host()))
+        .toList();
+  }
+
+  /** Ports of this machine, for those that are to be removed. */
+  private List<Candidate> ports() {
+    return call.services().sessions().forwards(call.silently().name()).stream()
+        .map(
+            each ->
+                new Candidate("" + each.local(), "port " + each.port() + " of node " + each.node()))
         .toList();
   }
 

@@ -19,7 +19,10 @@ final class HelpScreen {
               "Work",
               List.of("run", "stop", "runs", "logs", "exec"),
               "words after SCRIPT go to SCRIPT"),
-          new Group("Reach", List.of("ssh"), "any ssh client and editor: link"),
+          new Group(
+              "Reach",
+              List.of("ssh", "code", "jupyter", "forward"),
+              "code --cursor | --zed | --jetbrains"),
           new Group("Files", List.of("sync", "pull"), "code is sent by itself; pull fetches"),
           new Group("Explain", List.of("check", "nodes"), "plan for NCCL; hardware, runs, code"),
           new Group(
@@ -42,7 +45,7 @@ final class HelpScreen {
 
         gpush up --nodes 2 --gpus H100:8   get a gang (GPUs per node); again: attach
         gpush run train.py --lr 3e-4       sync, launch all ranks, stream, exit status
-        ssh devbox, or gpush ssh           the same machine, in a terminal or editor
+        ssh devbox, or gpush code          the same machine, in a terminal or editor
 
       """;
 

@@ -1,5 +1,8 @@
 package dev.gpush.shell.console;
 
+import dev.gpush.core.run.RunFailure;
+import dev.gpush.shell.text.RunFailureText;
+
 /** How the lines of a run are written. Called on one thread at a time. */
 public interface LineFormat {
   /** Takes what is written of a line: a prefix and a text without its line feed. */
@@ -13,6 +16,19 @@ public interface LineFormat {
   /** Whether a person reads it, so that what ranks say alike may be said once. */
   default boolean isForPeople() {
     return true;
+  }
+
+  /** Writes that all ranks start again after a failure. */
+  default void restarting(int node, RunFailure failure, int restart, int most, Sink sink) {
+    event(
+        node,
+        new RunFailureText(failure).line()
+            + "; all ranks start again (restart "
+            + restart
+            + " of "
+            + most
+            + ")",
+        sink);
   }
 
   /** Writes something that happened to the run. */

@@ -1,6 +1,6 @@
 package dev.gpush.shell.console;
 
-import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
@@ -14,7 +14,7 @@ import java.util.Arrays;
  * written: a quiet run is written line by line, a busy one in large pieces, without timers. A
  * reader that is slower than the run makes {@link #line} wait, which delays only this follower.
  */
-public final class OutputPump implements RunOutput, AutoCloseable {
+public final class OutputPump implements RunPrinter {
   /** One batch; two of them exist. Larger ones are no faster on a local socket. */
   private static final int BATCH = 256 * 1024;
 
@@ -64,7 +64,13 @@ public final class OutputPump implements RunOutput, AutoCloseable {
     format.event(node, text, this::add);
   }
 
-  private void add(boolean toError, byte[] prefix, byte[] text) {
+  @Override
+  public void restarting(int node, RunFailure failure, int restart, int most) {
+    format.restarting(node, failure, restart, most, this::add);
+  }
+
+  /** Writes a line as it is. */
+  void add(boolean toError, byte[] prefix, byte[] text) {
     int more = prefix.length + text.length + 1;
     synchronized (lock) {
       // The gathered lines go to one stream; a line for the other one, or one too many, waits for

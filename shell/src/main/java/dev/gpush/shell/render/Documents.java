@@ -13,11 +13,13 @@ import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
 import dev.gpush.shell.text.FailureText;
 import dev.gpush.shell.text.RunFailureText;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -54,7 +56,15 @@ public final class Documents {
         "activity", session.activity(),
         "generation", session.generation(),
         "runs", session.runsInProgress(),
-        "python", text(session.python()));
+        "python", text(session.python()),
+        "warm", session.warm().stream().map(Documents::warm).toList());
+  }
+
+  private static Json.Obj warm(SessionView.WarmInterpreter interpreter) {
+    return Json.object(
+        "program", interpreter.program(),
+        "ready", interpreter.isReady(),
+        "bytes", interpreter.bytes());
   }
 
   public static Json.Obj node(NodeView node) {
@@ -127,6 +137,15 @@ public final class Documents {
         "explanation", explanation);
   }
 
+  /** A port of this machine that leads to a node. */
+  public static Json.Obj forward(PortForward forward) {
+    return Json.object(
+        "local", forward.local(),
+        "node", forward.node(),
+        "port", forward.port(),
+        "problem", forward.problem());
+  }
+
   /** What {@code sync} has brought to the nodes. */
   public static Json.Obj synced(SessionView session, long generation) {
     return Json.object(
@@ -148,6 +167,12 @@ public final class Documents {
         path,
         "file",
         session.root().resolve(path).toString());
+  }
+
+  /** What {@code logs --fetch} has written. */
+  public static Json.Obj fetched(RunView run, Path folder, long bytes) {
+    return Json.object(
+        "session", run.session(), "run", run.number(), "folder", folder.toString(), "bytes", bytes);
   }
 
   /** A session that was given back. */

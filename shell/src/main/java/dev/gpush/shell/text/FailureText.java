@@ -79,6 +79,14 @@ public final class FailureText {
                       .map(line -> file + ":" + line.line() + ": " + line.what())
                       .toList()),
               "grep -n '^#SBATCH' " + Clean.word(file));
+      case UsageFailure.BadCommands(var file, var lines) ->
+          new Message(
+              file + " cannot be run here",
+              Phrase.capped(
+                  lines.stream()
+                      .map(line -> file + ":" + line.line() + ": " + line.what())
+                      .toList()),
+              "cat -n " + Clean.word(file));
       case UsageFailure.UnknownSession(var name, var nearest, var known) ->
           Message.of(
               "there is no session "
@@ -102,6 +110,11 @@ public final class FailureText {
               "this needs your answer, and there is no terminal to ask on",
               "the question is: " + question,
               typed.with(flag.split(" ", -1)));
+      case UsageFailure.NoEditor(var editor, var program) ->
+          Message.of(
+              editor + " was not opened",
+              "the command " + program + " is not on your PATH, and nothing here opens links",
+              typed.with("--print"));
       case UsageFailure.Declined(var question) ->
           Message.of(
               "stopped; nothing was changed", "you answered no to: " + question, typed.again());
@@ -166,6 +179,11 @@ public final class FailureText {
               session + " has no node " + node,
               nodes == 1 ? "its only node is node 0" : "its nodes are numbered 0 to " + (nodes - 1),
               "gpush nodes -s " + session);
+      case SessionFailure.PortTaken(var port) ->
+          Message.of(
+              "port " + port + " of this machine cannot be used",
+              "another program listens on it, or it needs rights that you do not have",
+              "gpush forward PORT, which takes a free one");
       case SessionFailure.NotReached(var session, var node, var state) ->
           Message.of(
               "node " + node + " of " + session + " cannot be reached",

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Facts as parts of sentences. */
-final class Phrase {
+public final class Phrase {
   /** More items of one kind are cut. */
   private static final int MOST = 10;
 
@@ -41,7 +41,7 @@ final class Phrase {
   }
 
   /** Sizes for messages: 14 GB. */
-  static String size(long bytes) {
+  public static String size(long bytes) {
     if (bytes < 1000) {
       return bytes + " B";
     }

@@ -189,6 +189,8 @@ final class RemoteFailureText {
               "cannot pull " + path + " from node " + node,
               why,
               Clean.command(List.of("gpush", "exec", "--on", "" + node, "ls", "-la", path)));
+      case SyncFailure.NotWritten(var path, var reason) ->
+          Message.of("cannot write " + path, reason, Clean.command(List.of("ls", "-la", path)));
       case SyncFailure.BadNames(var paths, var rule) ->
           Message.of(
               paths.size() == 1
@@ -255,6 +257,16 @@ final class RemoteFailureText {
               reason,
               Clean.command(
                   List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
+      case LaunchFailure.NoJupyter(var node, var program, var said) ->
+          said.isEmpty()
+              ? Message.of(
+                  "no Jupyter server was started on node " + node,
+                  "the session's environment there has no " + program,
+                  "gpush exec --on " + node + " -- python -m pip install jupyterlab")
+              : Message.of(
+                  "no Jupyter server was started on node " + node,
+                  program + " ended: " + Clean.line(said),
+                  "gpush exec --on " + node + " -- " + program);
       case LaunchFailure.NoTorch(var python, var others) ->
           Message.of(
               "this run needs torch, and " + python + " does not have it",
@@ -264,6 +276,12 @@ final class RemoteFailureText {
                       List.of(
                           "gpush", "exec", "--all", "--", python, "-m", "pip", "install", "torch"))
                   : typed.with("--python", others.getFirst()));
+      case LaunchFailure.NoPackage(var python, var name) ->
+          Message.of(
+              "this run needs " + name + ", and " + python + " does not have it",
+              "the launcher is that of the Python of the run",
+              Clean.command(
+                  List.of("gpush", "exec", "--all", "--", python, "-m", "pip", "install", name)));
       case LaunchFailure.NodesDiffer(var what, var values) ->
           new Message(
               "the nodes differ in " + what,

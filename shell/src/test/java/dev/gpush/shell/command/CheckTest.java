@@ -12,6 +12,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.PlannedVariable;
 import dev.gpush.core.gang.GpuRequest;
@@ -63,6 +64,7 @@ final class CheckTest {
                 2,
                 "2 nodes",
                 "8 rails of 400G InfiniBand",
+                Optional.of(new FabricRate(3200, true)),
                 List.of(
                     new PlannedVariable(
                         "NCCL_IB_HCA",
@@ -264,7 +266,7 @@ final class CheckTest {
     Json plan = Json.parse(client.outText());
     String page = Files.readString(Path.of("../docs/reference/json.md"));
     assertEquals(
-        Set.of("nodes", "gang", "fabric", "variables", "scripts", "findings"),
+        Set.of("nodes", "gang", "fabric", "rate", "variables", "scripts", "findings"),
         plan.entries().keySet());
     assertEquals(
         Set.of("name", "value", "nodes", "set", "why", "from", "authority"),
@@ -273,7 +275,17 @@ final class CheckTest {
         Set.of("severity", "kind", "nodes", "what", "cost", "try"),
         plan.items("findings").getFirst().entries().keySet());
     for (String name :
-        List.of("fabric", "variables", "scripts", "findings", "authority", "severity", "cost")) {
+        List.of(
+            "fabric",
+            "rate",
+            "gbits",
+            "rdma",
+            "variables",
+            "scripts",
+            "findings",
+            "authority",
+            "severity",
+            "cost")) {
       assertTrue(page.contains("`" + name + "`"), name + " is not documented");
     }
   }

@@ -8,6 +8,7 @@ import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.config.Setting;
+import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.fabric.Authority;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricFinding.Severity;
@@ -41,7 +42,19 @@ public final class Desk {
 
   /** Of a batch script that asks for nothing. */
   private static final BatchHeaders NO_HEADERS =
-      new BatchHeaders(Optional.empty(), Optional.empty(), Optional.empty(), List.of(), List.of());
+      new BatchHeaders(
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          List.of(),
+          List.of());
+
+  /** What any batch script asks for. */
+  public BatchHeaders headers = NO_HEADERS;
+
+  /** What any task file asks for. */
+  public Optional<TaskFile> task = Optional.empty();
 
   final ManualClock clock = new ManualClock();
   public final FakeSessions sessions = new FakeSessions(clock);
@@ -61,7 +74,7 @@ public final class Desk {
               runs,
               new FakeConfigs(),
               new FakeBackends(),
-              (_, _) -> NO_HEADERS,
+              (_, _) -> headers,
               (gang, environment) -> plan(gang, environment),
               new Services.GatewayProcess(
                   new FakeGateway(),
@@ -100,7 +113,18 @@ public final class Desk {
                     new FabricFinding(Severity.REFUSED, "broken", first, what, "a hang", "down"))
             .toList();
     return new FabricPlan(
-        nodes, nodes + " nodes", "TCP over eth0 (100G)", variables, List.of(), findings);
+        nodes,
+        nodes + " nodes",
+        "TCP over eth0 (100G)",
+        Optional.empty(),
+        variables,
+        List.of(),
+        findings);
+  }
+
+  /** A variable of the clients from now on. */
+  public void environment(String name, String value) {
+    environment.put(name, value);
   }
 
   public FakeInvocation client(String line) {
@@ -130,6 +154,11 @@ public final class Desk {
   }
 
   private final class FakeConfigs implements Configs {
+    @Override
+    public TaskFile task(String file, Path path) {
+      return task.orElseThrow();
+    }
+
     @Override
     public Config load(Path from) {
       configFailure.ifPresent(

@@ -69,6 +69,13 @@ public final class FakeInvocation implements Invocation {
     present.ifPresentOrElse(to -> to.accept(name), thread::interrupt);
   }
 
+  /** Waits until this was written to standard error. */
+  public synchronized void awaitError(String text) throws InterruptedException {
+    while (!errText().contains(text)) {
+      wait();
+    }
+  }
+
   /** Standard output as it is, standard error behind "2> ". */
   synchronized String both() {
     return both.toString();
@@ -115,6 +122,11 @@ public final class FakeInvocation implements Invocation {
       both.append("?> ").append(question).append(answers.peekFirst()).append('\n');
     }
     return Optional.of(answers.removeFirst());
+  }
+
+  /** The programs that it was to start, each with its words. */
+  public List<List<String>> spawned() {
+    return List.copyOf(spawned);
   }
 
   @Override
@@ -174,6 +186,7 @@ public final class FakeInvocation implements Invocation {
           throw new IOException("broken pipe");
         }
         target.write(bytes, offset, length);
+        FakeInvocation.this.notifyAll();
         if (both.length() < 1_000_000) {
           for (String line :
               new String(bytes, offset, length, StandardCharsets.UTF_8).split("(?<=\n)")) {

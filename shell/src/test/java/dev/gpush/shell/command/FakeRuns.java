@@ -9,6 +9,7 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LaunchEvent;
+import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
@@ -17,6 +18,8 @@ import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.run.Runs;
+import dev.gpush.core.run.SaveListener;
+import dev.gpush.core.run.SavedFiles;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Streams;
 import dev.gpush.core.talk.Talk;
@@ -24,12 +27,12 @@ import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
@@ -57,8 +60,11 @@ public final class FakeRuns implements Runs {
   public final LinkedBlockingQueue<String> stops = new LinkedBlockingQueue<>();
   public final CountDownLatch followed = new CountDownLatch(1);
 
+  /** What happens at each wait for a save, one after the other. */
+  public final LinkedBlockingQueue<Save> saves = new LinkedBlockingQueue<>();
+
   /** Present: follow waits for a KILL. */
-  public Optional<CountDownLatch> untilKilled = Optional.empty();
+  public volatile Optional<CountDownLatch> untilKilled = Optional.empty();
 
   public Consumer<RunOutput> output =
       output -> {
@@ -78,8 +84,22 @@ public final class FakeRuns implements Runs {
   /** What the next launch tells of sessions before anything else. */
   public List<LaunchEvent> events = List.of();
 
+  /** The folders for the output of runs. */
+  final List<Path> fetched = new ArrayList<>();
+
+  /** What was asked of the output, in order. */
+  final List<LogRequest> asks = new ArrayList<>();
+
   Optional<RuntimeException> bug = Optional.empty();
-  int execStatus;
+  public int execStatus;
+
+  /** What any command prints. */
+  public String execPrints = "n1\n";
+
+  /** A wait for a save, until there is one. */
+  public interface Save {
+    SavedFiles await(int run, long generation, SaveListener listener) throws InterruptedException;
+  }
 
   /**
    * @param sessions where it launches; it adds one when there is none
@@ -125,6 +145,22 @@ public final class FakeRuns implements Runs {
     failing();
     String[] words = request.command().words().toArray(new String[0]);
     return add(7, "running", Optional.empty(), words);
+  }
+
+  @Override
+  public RunView launch(SessionName session, RunRequest request, Talk talk) {
+    launched.add(request);
+    failing();
+    failure = Optional.empty();
+    String[] words = request.command().words().toArray(new String[0]);
+    return add(all.getLast().number() + 1, "running", Optional.empty(), words);
+  }
+
+  @Override
+  public SavedFiles awaitSave(
+      SessionName session, int run, RunRequest request, long generation, SaveListener listener)
+      throws InterruptedException {
+    return saves.take().await(run, generation, listener);
   }
 
   @Override
@@ -194,15 +230,23 @@ public final class FakeRuns implements Runs {
   }
 
   @Override
-  public Optional<Integer> follow(
-      SessionName session, int run, Set<Integer> ranks, boolean follow, RunOutput to)
+  public Optional<Integer> follow(SessionName session, int run, LogRequest asked, RunOutput to)
       throws InterruptedException {
+    asks.add(asked);
+    Optional<CountDownLatch> end = untilKilled;
     output.accept(to);
     followed.countDown();
-    if (untilKilled.isPresent()) {
-      untilKilled.get().await();
+    if (end.isPresent()) {
+      end.get().await();
     }
     return exit;
+  }
+
+  @Override
+  public long fetch(SessionName session, int run, Path folder, Talk talk) {
+    failing();
+    fetched.add(folder);
+    return 12_345_678;
   }
 
   @Override
@@ -233,7 +277,7 @@ public final class FakeRuns implements Runs {
     failing();
     execs.add(session + " " + nodes + " " + words + (tty ? " tty" : ""));
     try {
-      streams.out().write("n1\n".getBytes(StandardCharsets.UTF_8));
+      streams.out().write(execPrints.getBytes(StandardCharsets.UTF_8));
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }

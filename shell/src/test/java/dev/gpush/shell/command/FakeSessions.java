@@ -10,6 +10,8 @@ import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
+import dev.gpush.core.session.PortForward;
+import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
@@ -37,6 +39,7 @@ public final class FakeSessions implements Sessions {
   final Map<String, Plan> plans = new LinkedHashMap<>();
   final List<Finding> findings = new ArrayList<>();
   final List<EndedRequest> ended = new ArrayList<>();
+  final List<PortForward> forwards = new ArrayList<>();
 
   /** What a request that is detached waits for; empty: it is there at once. */
   Optional<String> queue = Optional.empty();
@@ -257,6 +260,39 @@ public final class FakeSessions implements Sessions {
   @Override
   public SessionView adopt(Optional<String> which, boolean take, Path folder, Talk talk) {
     return choose(which, folder);
+  }
+
+  @Override
+  public List<PortForward> forwards(SessionName name) {
+    return List.copyOf(forwards);
+  }
+
+  @Override
+  public List<PortForward> forward(SessionName name, PortTarget target, Optional<Integer> local) {
+    int nodes = all.get(name.text()).size();
+    List<PortForward> added =
+        target
+            .node()
+            .map(List::of)
+            .orElseGet(() -> IntStream.range(0, nodes).boxed().toList())
+            .stream()
+            .map(node -> new PortForward(node, target.port(), local.orElse(target.port() + node)))
+            .toList();
+    forwards.addAll(added);
+    return added;
+  }
+
+  @Override
+  public Optional<PortForward> unforward(SessionName name, int local) {
+    Optional<PortForward> known =
+        forwards.stream().filter(each -> each.local() == local).findFirst();
+    known.ifPresent(forwards::remove);
+    return known;
+  }
+
+  @Override
+  public String place(SessionName name, int node) {
+    return "/home/ann/gpush/" + name + (node == 0 ? "" : "-" + node) + "/proj";
   }
 
   @Override

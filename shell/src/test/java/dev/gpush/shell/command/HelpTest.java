@@ -58,11 +58,11 @@ final class HelpTest {
 
           gpush up --nodes 2 --gpus H100:8   get a gang (GPUs per node); again: attach
           gpush run train.py --lr 3e-4       sync, launch all ranks, stream, exit status
-          ssh devbox, or gpush ssh           the same machine, in a terminal or editor
+          ssh devbox, or gpush code          the same machine, in a terminal or editor
 
         Session  up down ps extend login           get, give back, list, lease, 2FA
         Work     run stop runs logs exec           words after SCRIPT go to SCRIPT
-        Reach    ssh                               any ssh client and editor: link
+        Reach    ssh code jupyter forward          code --cursor | --zed | --jetbrains
         Files    sync pull                         code is sent by itself; pull fetches
         Explain  check nodes                       plan for NCCL; hardware, runs, code
         Set up   config backends templates link doctor adopt gateway completion version

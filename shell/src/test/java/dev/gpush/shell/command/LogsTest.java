@@ -1,8 +1,14 @@
 package dev.gpush.shell.command;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.run.LogRequest;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The output of a run as logs shows it, and the exit status. */
@@ -65,6 +71,82 @@ final class LogsTest {
         2>   try: gpush logs 6
         ? 255
         """);
+  }
+
+  @Test
+  void logsGivesWhatIsAskedFor() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(6, "running", Optional.empty(), "train.py");
+    desk.expect(
+        """
+        $ gpush logs 6 --rank 1 --since 10m --grep w.r
+        2> [1] warning
+        $ gpush logs 6 --grep (
+        2> gpush: --grep cannot be '('
+        2>   because it must be a regular expression: Unclosed group
+        2>   try: gpush help logs
+        ? 255
+        $ gpush logs 6 --since soon
+        2> gpush: --since cannot be 'soon'
+        2>   because it must be numbers with units, largest first: 90s, 30m, 2h, 1d12h; at most 3650d
+        2>   try: gpush help logs
+        ? 255
+        """);
+    assertEquals(
+        List.of(new LogRequest(Set.of(1), false, Optional.of(Duration.ofMinutes(10)))),
+        desk.runs.asks);
+  }
+
+  @Test
+  void aPatternThatNeverEndsIsRefused() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(6, "running", Optional.empty(), "train.py");
+    desk.runs.output =
+        output -> output.line(0, 0, false, "a".repeat(60).getBytes(StandardCharsets.UTF_8));
+    desk.expect(
+        """
+        $ gpush logs 6 --grep (.*a){20}b
+        2> gpush: --grep cannot be '(.*a){20}b'
+        2>   because it must be simpler: a line is too long for it
+        2>   try: gpush help logs
+        ? 255
+        """);
+  }
+
+  @Test
+  void logsAreFetchedIntoTheWorkspace() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(6, "failed", Optional.of(3), "train.py");
+    desk.expect(
+        """
+        $ gpush logs 6 --fetch
+        2> fetched 12 MB of output of run 6 into ~/proj/.gpush/logs/devbox-6
+        $ gpush logs 6 --fetch --rank 1
+        2> gpush: gpush logs was not run
+        2>   because --fetch brings all output that is there, of all ranks
+        2>   try: gpush help logs
+        ? 255
+        """);
+    assertEquals(List.of(Desk.PROJECT.resolve(".gpush/logs/devbox-6")), desk.runs.fetched);
+  }
+
+  @Test
+  void onATerminalLinesThatAreAlikeAreOne() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    desk.runs.add(6, "running", Optional.empty(), "train.py");
+    desk.runs.output =
+        output -> {
+          output.line(0, 0, false, "hello".getBytes(StandardCharsets.UTF_8));
+          output.line(1, 1, false, "hello".getBytes(StandardCharsets.UTF_8));
+        };
+    FakeInvocation folded = desk.client("gpush logs 6").withTerminal(80);
+    FakeInvocation whole = desk.client("gpush logs 6 --all-ranks").withTerminal(80);
+
+    desk.call(folded);
+    desk.call(whole);
+
+    assertEquals("[all 2] hello\n", folded.both());
+    assertEquals("[0] hello\n[1] hello\n", whole.both());
   }
 
   @Test

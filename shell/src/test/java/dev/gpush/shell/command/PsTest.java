@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SessionView;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +39,26 @@ final class PsTest {
         big     local    4×8 GPU      queued     12m  48m idle  -     /data/exp
         2> devbox is degraded: node 0 needs you: gpush login rack
         2> big is queued for 12m: 4 of 19
+        """);
+  }
+
+  @Test
+  void interpretersForWarmStartsAreNamed() {
+    desk.sessions.change(
+        new ViewChange(desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none()))
+            .warm(
+                List.of(
+                    new SessionView.WarmInterpreter("train.py", true, 562L << 20),
+                    new SessionView.WarmInterpreter("eval.py", false, 70L << 20)))
+            .view());
+
+    desk.expect(
+        """
+        $ gpush ps
+        NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER
+        devbox  local    2 cpu nodes  ready  12m  48m idle  -     ~/proj
+        2> devbox: an interpreter for warm starts of train.py on each node, 562 MiB
+        2> devbox: an interpreter for warm starts of eval.py is importing on each node, 70 MiB
         """);
   }
 

@@ -245,7 +245,8 @@ final class TranscriptTest {
             "activity": "idle for 12m",
             "generation": 1,
             "runs": 0,
-            "python": "/usr/bin/python3"
+            "python": "/usr/bin/python3",
+            "warm": []
           }
         ]
         """);

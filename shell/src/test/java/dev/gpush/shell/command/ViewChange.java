@@ -47,6 +47,11 @@ public final class ViewChange {
     return with(new Work(view.nodes(), generation, view.runsInProgress(), view.python()));
   }
 
+  public ViewChange warm(List<SessionView.WarmInterpreter> warm) {
+    return with(
+        new Work(view.nodes(), view.generation(), view.runsInProgress(), view.python(), warm));
+  }
+
   public ViewChange runs(int runs) {
     return with(new Work(view.nodes(), view.generation(), runs, view.python()));
   }

@@ -116,6 +116,11 @@ final class FailureTextTest {
         new FailureText(List.of("run", "train.py"))
             .of(new LaunchFailure.NoTorch("python3", List.of("/opt/llm")))
             .remedy());
+    assertEquals(
+        "gpush exec --all -- /opt/llm/bin/python -m pip install ray",
+        new FailureText(List.of("run", "job.py"))
+            .of(new LaunchFailure.NoPackage("/opt/llm/bin/python", "ray"))
+            .remedy());
   }
 
   @Test

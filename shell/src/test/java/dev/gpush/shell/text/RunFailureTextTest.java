@@ -56,6 +56,15 @@ final class RunFailureTextTest {
   }
 
   @Test
+  void aRankOfMpiHasNoNode() {
+    assertEquals(
+        "rank 5 of MPI failed first: exit status 1",
+        new RunFailureText(
+                failure("{\"code\": \"exit\", \"of_rank\": 5, \"mpi\": true}", List.of()))
+            .line());
+  }
+
+  @Test
   void theUsersOwnLineAndTheRanksThatFailedAlike() {
     String facts =
         "{\"code\": \"import\", \"type\": \"ModuleNotFoundError\", \"message\": \"No module named"

@@ -4,10 +4,12 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** One state of a tree: path → entry, sorted by the paths' UTF-8 bytes, and the hash of it all. */
 public final class Manifest {
@@ -47,6 +49,14 @@ public final class Manifest {
 
   public int size() {
     return entries.size();
+  }
+
+  /** The paths that are not the same in both, sorted. */
+  public List<String> differences(Manifest other) {
+    var paths = new TreeSet<String>(ORDER);
+    paths.addAll(entries.keySet());
+    paths.addAll(other.entries.keySet());
+    return paths.stream().filter(path -> !get(path).equals(other.get(path))).toList();
   }
 
   /** Whether there are entries below this path, so that it is a folder. */

@@ -15,6 +15,7 @@ import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Ports;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.RecipeTable;
 import dev.gpush.templates.schema.ValueType.Size;
@@ -168,7 +169,10 @@ public final class Schema {
                   new Text(),
                   "the home folder of a pod is on the pod's disk and is lost with it"),
               unsupported("secrets", new Texts(), "no secret reaches the nodes"),
-              refused(PROJECTS, "ports", "ports that are always forwarded"),
+              project(
+                  "ports",
+                  new Ports(),
+                  "ports of nodes that get a port of this machine, as gpush forward does"),
               refused(PROJECTS, "workspace", "code that is on the cluster already"),
               refused(PEOPLE, "defaults.notify", "notifications"),
               new Key(

@@ -4,6 +4,7 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.Nearest;
 import dev.gpush.core.time.DurationText;
@@ -17,6 +18,7 @@ import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Ports;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.RecipeTable;
 import dev.gpush.templates.schema.ValueType.Size;
@@ -86,6 +88,7 @@ final class ValueReader {
       case BackendNames names -> names(names, yaml);
       case Hosts hosts -> new HostReader(path, flaws).read(hosts, yaml);
       case Texts texts -> texts(texts, yaml);
+      case Ports ports -> ports(ports, yaml);
       case Spans spans -> spans(spans, yaml);
       case RecipeTable recipes -> recipes(recipes, yaml);
       case Warning warning -> scalar(warning, yaml).flatMap(scalar -> warning(warning, scalar));
@@ -176,6 +179,24 @@ final class ValueReader {
       scalar(type, item).flatMap(scalar -> span(new Span(), scalar)).ifPresent(spans::add);
     }
     return spans.size() == items.size() ? Optional.of(Json.array(spans)) : Optional.empty();
+  }
+
+  private Optional<Json> ports(Ports type, Yaml yaml) {
+    List<Yaml> items = yaml instanceof Yaml.Sequence(_, var all) ? all : List.of(yaml);
+    if (items.isEmpty() || items.size() > MOST_NAMES) {
+      return wrong(type, yaml, shown(yaml));
+    }
+    var ports = new ArrayList<Json>();
+    for (Yaml item : items) {
+      scalar(type, item)
+          .flatMap(
+              scalar ->
+                  PortTarget.of(scalar.text()).isPresent()
+                      ? Optional.of(Json.of(scalar.text()))
+                      : wrong(type, scalar, shown(scalar)))
+          .ifPresent(ports::add);
+    }
+    return ports.size() == items.size() ? Optional.of(Json.array(ports)) : Optional.empty();
   }
 
   private Optional<Json> recipes(RecipeTable type, Yaml yaml) {

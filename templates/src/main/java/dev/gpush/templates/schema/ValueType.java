@@ -102,6 +102,14 @@ public sealed interface ValueType {
     }
   }
 
+  /** One, or a list of them; kept as a list of texts. */
+  record Ports() implements ValueType {
+    @Override
+    public String words() {
+      return "a list of ports of nodes, such as [8888, \"all:6006\"]";
+    }
+  }
+
   record YesNo() implements ValueType {
     @Override
     public String words() {

@@ -13,8 +13,10 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.launch.Launcher;
+import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
@@ -22,6 +24,7 @@ import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
+import dev.gpush.sync.tree.Manifest;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -37,6 +40,7 @@ public final class SessionWork implements AutoCloseable {
   private final WorkspaceSync sync;
   private final List<SyncNode> nodes;
   private final Launcher launcher;
+  private final SessionForwards forwards;
   private final Configs configs;
   private final Clock clock;
   private final Tasks tasks;
@@ -49,6 +53,7 @@ public final class SessionWork implements AutoCloseable {
       WorkspaceSync sync,
       List<SyncNode> nodes,
       Launcher launcher,
+      SessionForwards forwards,
       Configs configs,
       Clock clock,
       Tasks tasks) {
@@ -56,6 +61,7 @@ public final class SessionWork implements AutoCloseable {
     this.sync = sync;
     this.nodes = List.copyOf(nodes);
     this.launcher = launcher;
+    this.forwards = forwards;
     this.configs = configs;
     this.clock = clock;
     this.tasks = tasks;
@@ -63,6 +69,10 @@ public final class SessionWork implements AutoCloseable {
 
   public Launcher launcher() {
     return launcher;
+  }
+
+  public SessionForwards forwards() {
+    return forwards;
   }
 
   /** Sends the workspace to all nodes or to none. */
@@ -88,12 +98,32 @@ public final class SessionWork implements AutoCloseable {
     sync.pull(nodes.get(node), path, session.entry().root().resolve(path), talk);
   }
 
+  /** The workspace as a push would send it now. */
+  public Manifest look() throws InterruptedException {
+    return sync.look();
+  }
+
+  /** What this gateway pushed last. */
+  public Manifest pushed() throws InterruptedException {
+    return sync.pushed();
+  }
+
   private static PushOptions options(boolean overwrite) {
     return overwrite ? PushOptions.standard().overwriting() : PushOptions.standard();
   }
 
   public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
     return launcher.launch(request, input(request.command(), synced), talk);
+  }
+
+  /** Ends a run because newer files are on the nodes; its ranks have the time of run.grace. */
+  public void stopForSave(int run) throws InterruptedException {
+    launcher.stop(
+        run,
+        "TERM",
+        ending(configs.load(session.entry().root())).grace(),
+        RunTalk.SAVED,
+        Talk.silent());
   }
 
   /** The plan of the network that ranks on all nodes would get. */
@@ -127,9 +157,18 @@ public final class SessionWork implements AutoCloseable {
         environment,
         origins,
         path -> sync.whyIgnored(path.toString()),
-        new RunEnding(
-            config.text("run.warn").map(RunWarning::parse),
-            config.number("run.grace").map(Duration::ofSeconds).orElse(RunEnding.usual().grace())));
+        ending(config));
+  }
+
+  private static RunEnding ending(Config config) {
+    return new RunEnding(
+        config.text("run.warn").map(RunWarning::parse),
+        config.number("run.grace").map(Duration::ofSeconds).orElse(RunEnding.usual().grace()));
+  }
+
+  /** The newest generation that this gateway knows to be on all nodes; 0 before it wrote one. */
+  public long generation() {
+    return generation.get();
   }
 
   /**
@@ -189,6 +228,7 @@ public final class SessionWork implements AutoCloseable {
 
   @Override
   public void close() {
+    forwards.close();
     launcher.close();
     sync.close();
     tasks.close();

@@ -5,8 +5,11 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricPlans;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.launch.Launcher;
@@ -68,7 +71,7 @@ public final class SessionWorks {
             entry.name(),
             entry.id(),
             entry.root(),
-            session.backend().kind().equals("local"),
+            isHere(session),
             launchNodes,
             files.resolve("runs"),
             config.flatMap(ConfiguredOutputs::of));
@@ -78,9 +81,27 @@ public final class SessionWorks {
         new WorkspaceSync(scan(entry, config, files), entry.id(), group),
         syncNodes,
         new Launcher(site, plans, clock, group),
+        forwards(session, links, config, files, group),
         configs,
         clock,
         group);
+  }
+
+  private static SessionForwards forwards(
+      LiveSession session, List<Link> links, Optional<Config> config, Path files, Tasks tasks) {
+    var nodes =
+        new SessionForwards.Nodes(session.name().text(), links.size(), isHere(session), links::get);
+    var forwards = new SessionForwards(nodes, files, tasks);
+    forwards.resume(
+        config.stream()
+            .flatMap(read -> Json.object("ports", read.value("ports")).texts("ports").stream())
+            .flatMap(text -> PortTarget.of(text).stream())
+            .toList());
+    return forwards;
+  }
+
+  private static boolean isHere(LiveSession session) {
+    return session.backend().kind().equals("local");
   }
 
   /** A session is recovered even if its configuration cannot be read now. */

@@ -148,7 +148,8 @@ public final class SessionViews {
             nodes,
             generation(nodes),
             session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
-            session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""));
+            session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""),
+            status.items("warm").stream().map(SessionViews::warm).toList());
     return new SessionView(
         identity(entry),
         new SessionView.Status(state, detail(session, state, status), needsLogin(session, state)),
@@ -156,6 +157,11 @@ public final class SessionViews {
         lease,
         work,
         isNew);
+  }
+
+  private static SessionView.WarmInterpreter warm(Json said) {
+    return new SessionView.WarmInterpreter(
+        said.text("program").orElse(""), said.flag("ready"), said.number("bytes").orElse(0L));
   }
 
   /** The newest generation of the nodes; empty while that of one node is not known. */

@@ -43,7 +43,7 @@ public final class RailRule {
       return;
     }
     if (scene.gang().isOneNode()) {
-      draft.leave(HCA, scene.gang().all(), "one node: its GPUs need no network");
+      draft.leave(HCA, scene.gang().all(), "one machine: its GPUs need no network");
       return;
     }
     boolean isUsed = !scene.withRails().isEmpty() && !scene.choosesTcp() && !scene.usesPlugin();

@@ -29,7 +29,7 @@ public final class SocketRule {
 
   public static void write(Scene scene, Draft draft) {
     if (scene.gang().isOneNode()) {
-      draft.leave(NCCL, scene.gang().all(), "one node: its GPUs need no network");
+      draft.leave(NCCL, scene.gang().all(), "one machine: its GPUs need no network");
       return;
     }
     for (NodeFabric node : scene.gang().nodes()) {

@@ -1,6 +1,7 @@
 package dev.gpush.launch.fabric.rule;
 
 import dev.gpush.core.fabric.FabricPlan;
+import dev.gpush.core.fabric.FabricRate;
 import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.Recipe;
 import dev.gpush.launch.fabric.facts.FabricFacts;
@@ -26,7 +27,7 @@ public final class TransportName {
   public static String gang(Scene scene) {
     int count = scene.gang().size();
     var parts = new ArrayList<String>();
-    parts.add(count == 1 ? "1 node" : count + " nodes");
+    parts.add(count == 1 ? "1 machine" : count + " nodes");
     boolean hasNone =
         scene.gang().nodes().stream().allMatch(node -> node.facts().gpus().count() == 0);
     String gpus =
@@ -67,45 +68,79 @@ public final class TransportName {
         .collect(Collectors.joining(" or "));
   }
 
-  /** {@code 8 rails of 400G InfiniBand}. */
-  public static String fabric(Scene scene) {
+  /**
+   * The transport that is expected.
+   *
+   * @param words {@code 8 rails of 400G InfiniBand}
+   * @param rate the same on every node; empty where nodes differ and where it is not known
+   */
+  public record Expected(String words, Optional<FabricRate> rate) {
+    private static Expected unmeasured(String words) {
+      return new Expected(words, Optional.empty());
+    }
+
+    private Expected and(String more) {
+      return new Expected(words + more, rate);
+    }
+
+    /** What all of these are: with " or " between those that differ, and then without a rate. */
+    private static Expected of(List<Expected> each) {
+      List<Expected> distinct = each.stream().distinct().toList();
+      return distinct.size() == 1
+          ? distinct.getFirst()
+          : unmeasured(
+              distinct.stream()
+                  .map(Expected::words)
+                  .distinct()
+                  .collect(Collectors.joining(" or ")));
+    }
+  }
+
+  public static Expected expected(Scene scene) {
     if (scene.gang().isOneNode()) {
-      return oneNode(scene.gang().nodes().getFirst().facts().gpus());
+      return Expected.unmeasured(oneNode(scene.gang().nodes().getFirst().facts().gpus()));
     }
     if (!scene.gang().mayUseNccl()) {
       return over("gloo", scene);
     }
     if (scene.choosesTcp()) {
       return over("TCP", scene)
-          + scene
-              .given()
-              .tcpChoice(scene.gang().nodes().getFirst().index())
-              .map(given -> ", because of " + given.words())
-              .orElse("");
+          .and(
+              scene
+                  .given()
+                  .tcpChoice(scene.gang().nodes().getFirst().index())
+                  .map(given -> ", because of " + given.words())
+                  .orElse(""));
     }
-    String nvlink = spansNvlink(scene) ? "NVLink between the nodes, then " : "";
     Optional<RecipeMatch> named =
         scene.recipes().stream().filter(match -> !match.recipe().fabric().isEmpty()).findFirst();
     if (named.isPresent()) {
-      return nvlink + provider(scene, named.get().recipe());
+      return afterNvlink(scene, provider(scene, named.get().recipe()));
     }
     if (!scene.knowsRails()) {
-      return FabricPlan.UNKNOWN;
+      return Expected.unmeasured(FabricPlan.UNKNOWN);
     }
     NodeSet with = scene.withRails();
     long layers = scene.rails().stream().map(Rails::layer).distinct().count();
     if (with.count() == scene.gang().size() && layers == 1) {
-      return nvlink + rails(scene.rails());
+      return afterNvlink(scene, rails(scene.rails()));
     }
     if (!with.isEmpty()) {
       Map<String, NodeSet> kinds = scene.gang().by(node -> scene.rails(node).kind());
       kinds.remove("");
-      return "none that all nodes have: "
-          + kinds.entrySet().stream()
-              .map(each -> each.getKey() + " on " + each.getValue().words())
-              .collect(Collectors.joining(", "));
+      return Expected.unmeasured(
+          "none that all nodes have: "
+              + kinds.entrySet().stream()
+                  .map(each -> each.getKey() + " on " + each.getValue().words())
+                  .collect(Collectors.joining(", ")));
     }
-    return nvlink + over("TCP", scene) + although(scene);
+    return afterNvlink(scene, over("TCP", scene).and(although(scene)));
+  }
+
+  private static Expected afterNvlink(Scene scene, Expected then) {
+    return spansNvlink(scene)
+        ? Expected.unmeasured("NVLink between the nodes, then " + then.words())
+        : then;
   }
 
   private static String although(Scene scene) {
@@ -117,18 +152,18 @@ public final class TransportName {
 
   private static String oneNode(GpuFacts gpus) {
     if (gpus.gpus().isEmpty()) {
-      return "one node";
+      return "one machine";
     }
     if (gpus.count() < 2) {
-      return gpus.count() == 0 ? "one node, no GPUs" : "one node, one GPU";
+      return gpus.count() == 0 ? "one machine, no GPUs" : "one machine, one GPU";
     }
     if (gpus.links().stream().anyMatch(link -> link.matches("NV[0-9]+"))) {
-      return "one node: NVLink";
+      return "one machine: NVLink";
     }
     if (gpus.links().contains("XGMI")) {
-      return "one node: Infinity Fabric";
+      return "one machine: Infinity Fabric";
     }
-    return gpus.links().isEmpty() ? "one node" : "one node: PCIe";
+    return gpus.links().isEmpty() ? "one machine" : "one machine: PCIe";
   }
 
   private static boolean spansNvlink(Scene scene) {
@@ -141,21 +176,19 @@ public final class TransportName {
     return hasImex && isOneClique;
   }
 
-  private static String provider(Scene scene, Recipe recipe) {
+  private static Expected provider(Scene scene, Recipe recipe) {
     boolean lacksPlugin =
         recipe.plugin()
             && scene.gang().nodes().stream()
                 .allMatch(
                     node -> node.facts().provider().plugins().map(List::isEmpty).orElse(false));
     if (lacksPlugin) {
-      return over("TCP", scene) + ", although " + recipe.fabric() + " is there";
+      return over("TCP", scene).and(", although " + recipe.fabric() + " is there");
     }
-    List<String> each =
-        scene.gang().nodes().stream().map(node -> provider(node, recipe)).distinct().toList();
-    return String.join(" or ", each);
+    return Expected.of(scene.gang().nodes().stream().map(node -> provider(node, recipe)).toList());
   }
 
-  private static String provider(NodeFabric node, Recipe recipe) {
+  private static Expected provider(NodeFabric node, Recipe recipe) {
     List<Optional<Double>> rates =
         recipe.rails().isEmpty()
             ? node.facts().rdma().ports().orElse(List.of()).stream()
@@ -171,36 +204,56 @@ public final class TransportName {
                 .map(each -> each.rate().gbits())
                 .toList();
     if (rates.isEmpty()) {
-      return recipe.fabric();
+      return Expected.unmeasured(recipe.fabric());
     }
     String rate = rates.getFirst().map(gbits -> Rails.gbits(gbits) + " ").orElse("");
-    return count(rates.size()) + " of " + rate + recipe.fabric();
+    return new Expected(count(rates.size()) + " of " + rate + recipe.fabric(), sum(rates));
   }
 
-  private static String rails(List<Rails> rails) {
+  private static Expected rails(List<Rails> rails) {
     int least = rails.stream().mapToInt(each -> each.rails().size()).min().orElse(0);
     int most = rails.stream().mapToInt(each -> each.rails().size()).max().orElse(0);
     String kinds = rails.stream().map(Rails::kind).distinct().collect(Collectors.joining(" or "));
-    return (least == most ? count(most) : least + " to " + most + " rails") + " of " + kinds;
+    List<Optional<FabricRate>> rates =
+        rails.stream()
+            .map(node -> sum(node.rails().stream().map(port -> port.link().gbits()).toList()))
+            .distinct()
+            .toList();
+    return new Expected(
+        (least == most ? count(most) : least + " to " + most + " rails") + " of " + kinds,
+        rates.size() == 1 ? rates.getFirst() : Optional.empty());
+  }
+
+  /** Of all rails of a node; empty when one is not known. */
+  private static Optional<FabricRate> sum(List<Optional<Double>> rates) {
+    return rates.stream().allMatch(Optional::isPresent)
+        ? Optional.of(
+            new FabricRate(rates.stream().mapToDouble(rate -> rate.orElse(0.0)).sum(), true))
+        : Optional.empty();
   }
 
   private static String count(int rails) {
     return rails == 1 ? "1 rail" : rails + " rails";
   }
 
-  private static String over(String what, Scene scene) {
-    String interfaces =
+  private static Expected over(String what, Scene scene) {
+    List<Expected> interfaces =
         scene.sockets().stream()
             .flatMap(socket -> socket.chosen().stream())
             .map(
                 each ->
-                    each.name()
-                        + each.rate()
-                            .gbits()
-                            .map(rate -> " (" + Rails.gbits(rate) + ")")
-                            .orElse(""))
-            .distinct()
-            .collect(Collectors.joining(" or "));
-    return interfaces.isEmpty() ? what : what + " over " + interfaces;
+                    new Expected(
+                        each.name()
+                            + each.rate()
+                                .gbits()
+                                .map(rate -> " (" + Rails.gbits(rate) + ")")
+                                .orElse(""),
+                        each.rate().gbits().map(gbits -> new FabricRate(gbits, false))))
+            .toList();
+    if (interfaces.isEmpty()) {
+      return Expected.unmeasured(what);
+    }
+    Expected over = Expected.of(interfaces);
+    return new Expected(what + " over " + over.words(), over.rate());
   }
 }

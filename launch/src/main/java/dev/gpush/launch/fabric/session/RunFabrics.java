@@ -184,6 +184,7 @@ public final class RunFabrics {
         nodes,
         nodes == 1 ? "1 node" : nodes + " nodes",
         FabricPlan.UNKNOWN,
+        Optional.empty(),
         List.of(),
         List.of(),
         List.of(finding));

@@ -1,16 +1,18 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.LogRequest;
+import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.shell.command.call.Call;
-import dev.gpush.shell.console.OutputPump;
-import dev.gpush.shell.console.PrefixedLines;
+import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.text.FailureText;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -21,29 +23,45 @@ final class FollowedRun {
   /** How long ranks have to end after Ctrl-C: a checkpoint takes a while. */
   private static final Duration GRACE = Duration.ofSeconds(10);
 
+  /** How long the message of Ctrl-C may delay what it announces. */
+  private static final Duration TO_SAY = Duration.ofMillis(200);
+
   private final Call call;
   private final SessionName session;
   private final int run;
+  private final Runnable onStop;
   private final Thread follower = Thread.currentThread();
   private final AtomicInteger asked = new AtomicInteger();
 
   // guarded by this
   private boolean ended;
 
-  private FollowedRun(Call call, SessionName session, int run) {
+  private FollowedRun(Call call, SessionName session, int run, Runnable onStop) {
     this.call = call;
     this.session = session;
     this.run = run;
+    this.onStop = onStop;
   }
 
-  static Optional<Integer> follow(Call call, SessionName session, int run, Set<Integer> ranks)
+  static Optional<Integer> follow(Call call, RunView view, OutputChoice choice)
       throws InterruptedException {
-    var follower = new FollowedRun(call, session, run);
+    return follow(call, view, choice, () -> {});
+  }
+
+  /**
+   * @param onStop called when Ctrl-C stops the run
+   */
+  static Optional<Integer> follow(Call call, RunView view, OutputChoice choice, Runnable onStop)
+      throws InterruptedException {
+    SessionName session = SessionName.parse(view.session());
+    int run = view.number();
+    var asked = new LogRequest(choice.ranks(), true, Optional.empty());
+    var follower = new FollowedRun(call, session, run, onStop);
     try (Tasks tasks = Tasks.named("run-" + run, (_, failed) -> follower.tell(failed));
-        OutputPump pump = new OutputPump(call.console(), new PrefixedLines())) {
+        RunPrinter printer = choice.open(call, view)) {
       call.invocation().onSignal(name -> follower.hear(name, tasks));
       try {
-        return call.services().runs().follow(session, run, ranks, true, pump);
+        return call.services().runs().follow(session, run, asked, printer);
       } finally {
         follower.end();
         call.invocation().onSignal(follower::afterwards);
@@ -54,7 +72,7 @@ final class FollowedRun {
   /** On the control server's thread: only passes it on. */
   private synchronized void hear(String name, Tasks tasks) {
     if (!ended) {
-      tasks.start("signal-" + name, () -> signal(name));
+      tasks.start("signal-" + name, () -> signal(name, tasks));
     }
   }
 
@@ -62,9 +80,9 @@ final class FollowedRun {
     ended = true;
   }
 
-  private void signal(String name) {
+  private void signal(String name, Tasks tasks) throws InterruptedException {
     switch (name) {
-      case "INT", "TERM", "QUIT" -> stop(name);
+      case "INT", "TERM", "QUIT" -> stop(name, tasks);
       case "HUP" -> follower.interrupt();
       default -> {}
     }
@@ -77,23 +95,32 @@ final class FollowedRun {
     }
   }
 
-  private void stop(String name) {
-    call.console().freshLine();
-    try {
-      switch (asked.incrementAndGet()) {
-        case 1 -> {
-          call.say("stopping run " + run + "; press Ctrl-C again to kill it");
-          call.services().runs().stop(session, run, name, GRACE, call.talk());
-        }
-        case 2 -> {
-          call.say("killing run " + run);
-          call.services().runs().stop(session, run, "KILL", Duration.ZERO, call.talk());
-        }
-        default -> follower.interrupt();
+  private void stop(String name, Tasks tasks) throws InterruptedException {
+    onStop.run();
+    switch (asked.incrementAndGet()) {
+      case 1 -> {
+        say("stopping run " + run + "; press Ctrl-C again to kill it", tasks);
+        call.services().runs().stop(session, run, name, GRACE, call.talk());
       }
-    } catch (InterruptedException over) {
-      Thread.currentThread().interrupt();
+      case 2 -> {
+        say("killing run " + run, tasks);
+        call.services().runs().stop(session, run, "KILL", Duration.ZERO, call.talk());
+      }
+      default -> follower.interrupt();
     }
+  }
+
+  /** Returns also when the terminal is still busy with output: the run is stopped all the same. */
+  private void say(String line, Tasks tasks) throws InterruptedException {
+    var isSaid = new CountDownLatch(1);
+    tasks.start(
+        "say",
+        () -> {
+          call.console().freshLine();
+          call.say(line);
+          isSaid.countDown();
+        });
+    isSaid.await(TO_SAY.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private void tell(Throwable failed) {

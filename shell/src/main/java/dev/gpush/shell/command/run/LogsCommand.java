@@ -2,18 +2,21 @@ package dev.gpush.shell.command.run;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.run.LogRequest;
+import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
-import dev.gpush.shell.console.JsonLines;
-import dev.gpush.shell.console.LineFormat;
-import dev.gpush.shell.console.OutputPump;
-import dev.gpush.shell.console.PrefixedLines;
+import dev.gpush.shell.console.RunPrinter;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.text.Phrase;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -22,7 +25,8 @@ import picocli.CommandLine.Parameters;
     name = "logs",
     header = "Show the output of a run, from its beginning",
     description = {
-      "Without a number: of the newest run. With -f it continues until the run ends; Ctrl-C then"
+      "Without a number: of the newest run. On a terminal a line that several ranks print alike is"
+          + " shown once, with who printed it. With -f it continues until the run ends; Ctrl-C then"
           + " does not stop the run. The exit status is the run's once it has ended, 0 while it is"
           + " in progress, or 255 if gpush itself fails. Of a run that failed, the first line"
           + " says which rank failed first, where and why. A traceback that several ranks had is"
@@ -48,24 +52,47 @@ public final class LogsCommand implements Action {
       description = "only these: 0,1 or 0-3")
   Optional<String> ranks;
 
+  @Option(names = "--all-ranks", description = "every rank's lines on a terminal, alike or not")
+  boolean allRanks;
+
+  @Option(names = "--since", paramLabel = "TIME", description = "only the last 10m, 90s, 2h")
+  Optional<String> since;
+
+  @Option(
+      names = MatchingLines.OPTION,
+      paramLabel = "PATTERN",
+      description = "only lines that match it")
+  Optional<String> grep;
+
   @Option(names = "--launcher", description = "only what torchrun or accelerate say themselves")
   boolean launcher;
+
+  @Option(names = "--fetch", description = "write all output into files, one for each rank")
+  boolean fetch;
 
   @Option(names = "--json", description = "each line as JSON, then how the run ended")
   boolean json;
 
   @Override
   public int run(Call call) throws InterruptedException {
+    if (fetch && (follow || launcher || ranks.or(() -> since).or(() -> grep).isPresent())) {
+      throw Values.bad("logs", "--fetch brings all output that is there, of all ranks");
+    }
     if (launcher && ranks.isPresent()) {
       throw Values.bad("logs", "--launcher shows what is no rank's, and --rank one rank's");
     }
     Set<Integer> shown = launcher ? Set.of(FROM_LAUNCHER) : Values.numbers("--rank", ranks);
+    var asked = new LogRequest(shown, follow, Values.time("--since", since));
+    Optional<Pattern> pattern = grep.map(MatchingLines::pattern);
     SessionView session = call.session();
     RunView run = RunNumbers.find(call, session.name(), number);
     if (!json) {
       Verdict.write(call, run);
     }
-    Optional<Integer> status = show(call, session, run, shown);
+    if (fetch) {
+      return fetch(call, session, run);
+    }
+    Optional<Integer> status = show(call, run, asked, pattern);
     if (!json && run.failure().isEmpty()) {
       Verdict.write(call, session.name(), run.number());
     }
@@ -79,11 +106,32 @@ public final class LogsCommand implements Action {
     return status.orElse(0);
   }
 
-  private Optional<Integer> show(Call call, SessionView session, RunView run, Set<Integer> shown)
+  private int fetch(Call call, SessionView session, RunView run) throws InterruptedException {
+    Path logs = session.root().resolve(".gpush").resolve("logs");
+    Path folder = logs.resolve(session.name() + "-" + run.number());
+    long bytes = call.services().runs().fetch(session.name(), run.number(), folder, call.talk());
+    if (json) {
+      call.print(Documents.fetched(run, folder, bytes));
+    }
+    call.say(
+        "fetched "
+            + Phrase.size(bytes)
+            + " of output of run "
+            + run.number()
+            + " into "
+            + call.shortened(folder));
+    return 0;
+  }
+
+  private Optional<Integer> show(
+      Call call, RunView run, LogRequest asked, Optional<Pattern> pattern)
       throws InterruptedException {
-    LineFormat format = json ? new JsonLines() : new PrefixedLines();
-    try (OutputPump pump = new OutputPump(call.console(), format)) {
-      return call.services().runs().follow(session.name(), run.number(), shown, follow, pump);
+    SessionName session = SessionName.parse(run.session());
+    var choice = new OutputChoice(launcher ? Set.of() : asked.ranks(), allRanks, json);
+    try (RunPrinter printer = choice.open(call, run)) {
+      RunOutput output =
+          pattern.<RunOutput>map(each -> new MatchingLines(printer, each)).orElse(printer);
+      return call.services().runs().follow(session, run.number(), asked, output);
     }
   }
 }

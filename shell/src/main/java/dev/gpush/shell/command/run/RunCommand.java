@@ -1,13 +1,16 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.time.DurationText;
@@ -16,10 +19,17 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.UnsupportedKeys;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.command.session.DownCommand;
+import dev.gpush.shell.command.session.ScriptHeaders;
+import dev.gpush.shell.console.SaidOnce;
+import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.text.FailureText;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -30,9 +40,12 @@ import picocli.CommandLine.Option;
     description = {
       "Brings the workspace to the nodes, launches all ranks and prints their lines, each with its"
           + " rank in front. Options end at the script's name: every later word goes to the script."
-          + " train.py and -m module become ranks, one per GPU; anything else runs once per node."
+          + " train.py and -m module become ranks, one per GPU; job.sbatch and mpirun run on node 0"
+          + " and start processes on all; task.sky.yaml and anything else run once per node."
           + " Without a script, the last run is repeated. Without a session, gpush makes one, and"
           + " keeps it for the next run; while it waits in a queue you may close the terminal.",
+      "On a terminal a line that several ranks print alike is shown once, with who printed it. A"
+          + " file or a pipe gets every line of every rank.",
       "Ctrl-C interrupts the ranks; a second one kills them. The exit status is that of the"
           + " earliest failing rank, or 255 if gpush itself fails."
     },
@@ -80,16 +93,28 @@ public final class RunCommand implements Action.OfWords {
   List<String> env = List.of();
 
   @Option(
+      names = RunRequest.Command.LAUNCHER,
+      paramLabel = "ray",
+      description = "start Ray on all nodes, then the script on node 0")
+  Optional<String> launcher;
+
+  @Option(
       names = "--restarts",
       paramLabel = "N",
       description = "start all ranks again after a failure, up to N times")
   Optional<String> restarts;
+
+  @Option(names = "--warm", description = "fork ranks from interpreters that have done the imports")
+  boolean warm;
 
   @Option(names = "--backend", paramLabel = "BACKEND", description = "where a new session is made")
   Optional<String> backend;
 
   @Option(names = "--ranks", paramLabel = "RANKS", description = "show only these: 0,1 or 0-3")
   Optional<String> ranks;
+
+  @Option(names = "--all-ranks", description = "every rank's lines on a terminal, alike or not")
+  boolean allRanks;
 
   @Option(names = "--overwrite", description = "replace files that were changed on the nodes")
   boolean overwrite;
@@ -100,8 +125,14 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--nccl-debug", description = "NCCL logs into files; name the network it uses")
   boolean ncclDebug;
 
+  @Option(names = "--watch", description = "start again after each save; Ctrl-C leaves")
+  boolean watch;
+
   @Option(names = "--detach", description = "return when all ranks have started")
   boolean detach;
+
+  @Option(names = "--json", description = "each line as JSON; with --detach, the run")
+  boolean json;
 
   @Option(names = "--down", description = "give the session back when the run has ended")
   boolean down;
@@ -118,34 +149,63 @@ public final class RunCommand implements Action.OfWords {
     if (detach && down) {
       throw Values.bad("run", "--down waits for the end of the run, and --detach does not");
     }
-    if (!words.isEmpty() && words.getFirst().matches(".*\\.(sbatch|sky\\.ya?ml)")) {
-      throw Values.later(
-          "run", "running a " + words.getFirst().replaceFirst("^.*?\\.", "") + " file");
+    if (detach && watch) {
+      throw Values.bad("run", "--watch follows the run, and --detach does not");
     }
     Set<Integer> shown = Values.numbers("--ranks", ranks);
-    Optional<Integer> count = Values.nodes(nodes);
-    Optional<GpuRequest> each = gpus.map(GpuRequest::parse);
+    Optional<BatchHeaders> script =
+        words.stream()
+            .limit(1)
+            .filter(word -> word.endsWith(".sbatch"))
+            .findFirst()
+            .map(file -> ScriptHeaders.read(call, file));
+    Optional<TaskFile> task =
+        words.stream()
+            .limit(1)
+            .filter(word -> word.matches(".*\\.sky\\.ya?ml"))
+            .findFirst()
+            .map(file -> task(call, file));
+    Optional<Integer> count =
+        Values.nodes(nodes)
+            .or(() -> script.flatMap(BatchHeaders::nodes))
+            .or(() -> task.flatMap(TaskFile::nodes));
+    Optional<GpuRequest> each =
+        gpus.map(GpuRequest::parse)
+            .or(() -> script.flatMap(BatchHeaders::gpus))
+            .or(() -> task.flatMap(TaskFile::gpus));
     UnsupportedKeys.say(call);
 
+    RunRequest request =
+        request(call, count, each, script.map(headers -> headers.tasks().orElse(1)), task);
+    var talk = new SaidOnce(call.talk());
     RunView run =
         call.services()
             .runs()
-            .launch(
-                new RunTarget(call.newName(), backend),
-                request(call, count, each),
-                event -> tell(call, event),
-                call.talk());
+            .launch(target(call, script), request, event -> tell(call, event), talk);
     SessionName session = SessionName.parse(run.session());
     call.say(run.header());
     if (detach) {
+      if (json) {
+        call.print(Documents.run(run, call.now()));
+      }
       call.say("follow: gpush logs -f " + run.number() + " · end: gpush stop " + run.number());
       return 0;
     }
-    int status = follow(call, session, run.number(), shown);
+    var choice = new OutputChoice(shown, allRanks, json);
+    int status =
+        watch ? new WatchedRun(call, request, choice, talk).follow(run) : follow(call, run, choice);
     if (down) {
       giveBack(call, session);
     }
     return status;
+  }
+
+  private RunTarget target(Call call, Optional<BatchHeaders> script) {
+    return new RunTarget(
+        call.newName(),
+        backend,
+        script.map(BatchHeaders::natives).orElse(List.of()),
+        script.flatMap(BatchHeaders::time));
   }
 
   private void tell(Call call, LaunchEvent event) {
@@ -183,41 +243,95 @@ public final class RunCommand implements Action.OfWords {
     return idle + "; gpush down gives it back";
   }
 
-  private RunRequest request(Call call, Optional<Integer> count, Optional<GpuRequest> each) {
+  private RunRequest request(
+      Call call,
+      Optional<Integer> count,
+      Optional<GpuRequest> each,
+      Optional<Integer> tasks,
+      Optional<TaskFile> task) {
+    Map<String, String> variables = new TreeMap<>(task.map(TaskFile::variables).orElse(Map.of()));
+    variables.putAll(RunVariables.parse(call, env));
+    task.ifPresent(file -> requireValues(file, variables.keySet()));
     return new RunRequest(
         new RunRequest.Command(
-            words, call.folder(), python, call.environment(), RunVariables.parse(call, env)),
+            task.map(TaskFile::words).orElseGet(this::launched),
+            call.folder(),
+            python,
+            call.environment(),
+            variables),
         new RunRequest.Claim(count, each, on, queue),
-        ranks(),
+        ranks(tasks),
         overwrite,
         ncclDebug ? RunRequest.NcclLog.FILES : RunRequest.NcclLog.UNCHANGED);
   }
 
-  private RunRequest.Ranks ranks() {
-    return new RunRequest.Ranks(
-        nproc.map(text -> Values.number("--nproc", text, 1, RunRequest.Ranks.MOST_PER_NODE)),
-        restarts
-            .map(text -> Values.number("--restarts", text, 0, RunRequest.Ranks.MOST_RESTARTS))
-            .orElse(0));
+  private List<String> launched() {
+    return launcher
+        .map(
+            name ->
+                Stream.concat(Stream.of(RunRequest.Command.LAUNCHER, name), words.stream())
+                    .toList())
+        .orElse(words);
   }
 
-  private static int follow(Call call, SessionName session, int run, Set<Integer> shown)
+  private TaskFile task(Call call, String file) {
+    if (words.size() > 1) {
+      throw Values.bad("run", file + " takes no arguments; --env gives its variables a value");
+    }
+    TaskFile task = call.services().configs().task(file, call.folder().resolve(file));
+    task.unused().forEach(key -> call.say("not used: " + key));
+    return task;
+  }
+
+  private void requireValues(TaskFile task, Set<String> given) {
+    List<UsageFailure.BadLine> missing =
+        task.missing().entrySet().stream()
+            .filter(variable -> !given.contains(variable.getKey()))
+            .map(Map.Entry::getValue)
+            .sorted(Comparator.comparingInt(UsageFailure.BadLine::line))
+            .toList();
+    if (!missing.isEmpty()) {
+      throw new GpushException(new UsageFailure.BadCommands(words.getFirst(), missing));
+    }
+  }
+
+  /**
+   * @param tasks per node, of a batch script
+   */
+  private RunRequest.Ranks ranks(Optional<Integer> tasks) {
+    return new RunRequest.Ranks(
+        nproc
+            .map(text -> Values.number("--nproc", text, 1, RunRequest.Ranks.MOST_PER_NODE))
+            .or(() -> tasks),
+        restarts
+            .map(text -> Values.number("--restarts", text, 0, RunRequest.Ranks.MOST_RESTARTS))
+            .orElse(0),
+        warm);
+  }
+
+  private static int follow(Call call, RunView run, OutputChoice choice)
       throws InterruptedException {
+    SessionName session = SessionName.parse(run.session());
     Optional<Integer> status;
     try {
-      status = FollowedRun.follow(call, session, run, shown);
+      status = FollowedRun.follow(call, run, choice);
     } catch (GpushException lost) {
       if (lost.failure() instanceof LaunchFailure.Lost) {
-        Verdict.write(call, session, run);
+        end(call, session, run.number(), choice);
       }
       throw lost;
     }
-    if (status.isPresent()) {
+    end(call, session, run.number(), choice);
+    return status.orElseThrow(() -> new GpushException(new LaunchFailure.Lost(run.number(), 0)));
+  }
+
+  /** Writes how a run ended. */
+  static void end(Call call, SessionName session, int run, OutputChoice choice) {
+    if (choice.isJson()) {
+      call.printLine(Documents.end(call.services().runs().find(session, Optional.of(run))));
+    } else {
       Verdict.write(call, session, run);
-      return status.get();
     }
-    Verdict.write(call, session, run);
-    throw new GpushException(new LaunchFailure.Lost(run, 0));
   }
 
   /** The run has its exit status already, which a failure here must not hide. */

@@ -2,11 +2,13 @@ package dev.gpush.shell.command.session;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.reach.ForwardCommand;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
@@ -67,6 +69,8 @@ public final class PsCommand implements Action {
       }
     }
     sessions.forEach(session -> sayNetworks(call, session));
+    sessions.forEach(session -> sayWarm(call, session));
+    sessions.forEach(session -> sayForwards(call, session));
     sayEnded(call);
     return 0;
   }
@@ -88,6 +92,26 @@ public final class PsCommand implements Action {
                             + ": "
                             + Clean.line(network.sentence())));
       }
+    }
+  }
+
+  /** They take memory, which is seen nowhere else; nodes have the same ones. */
+  private static void sayWarm(Call call, SessionView session) {
+    for (SessionView.WarmInterpreter interpreter : session.warm()) {
+      call.say(
+          session.name()
+              + ": an interpreter for warm starts of "
+              + Clean.line(interpreter.program())
+              + (interpreter.isReady() ? "" : " is importing")
+              + " on each node, "
+              + (interpreter.bytes() >> 20)
+              + " MiB");
+    }
+  }
+
+  private static void sayForwards(Call call, SessionView session) {
+    for (PortForward forward : call.services().sessions().forwards(session.name())) {
+      call.say(session.name() + ": " + ForwardCommand.line(forward));
     }
   }
 

@@ -2,11 +2,7 @@ package dev.gpush.shell.command.session;
 
 import dev.gpush.core.backend.Plan;
 import dev.gpush.core.fabric.FabricFinding;
-import dev.gpush.core.failure.ConfigFailure;
 import dev.gpush.core.failure.ExitStatus;
-import dev.gpush.core.failure.GpushException;
-import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.file.FileReason;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.BatchHeaders;
@@ -26,10 +22,6 @@ import dev.gpush.shell.render.SessionText;
 import dev.gpush.shell.render.Table;
 import dev.gpush.shell.text.FailureText;
 import dev.gpush.shell.text.Message;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -57,9 +49,6 @@ import picocli.CommandLine.Parameters;
       "next: gpush run train.py"
     })
 public final class UpCommand implements Action {
-  /** Slurm accepts 4 MB, but no script that is written by hand is as long. */
-  private static final long MAX_SCRIPT = 1_000_000;
-
   @Parameters(
       arity = "0..1",
       paramLabel = "SCRIPT",
@@ -134,7 +123,7 @@ public final class UpCommand implements Action {
     if (attach.isPresent() && (nodes.isPresent() || gpus.isPresent())) {
       throw Values.bad("up", "--attach takes all pods as they are, without --nodes and --gpus");
     }
-    Optional<BatchHeaders> headers = script.map(file -> headers(call, file));
+    Optional<BatchHeaders> headers = script.map(file -> ScriptHeaders.read(call, file));
     Optional<Duration> end = Values.time("--for", hardEnd);
     var wanted =
         new UpRequest.Wanted(
@@ -164,44 +153,6 @@ public final class UpCommand implements Action {
       return Existing.MUST_MATCH;
     }
     return discard ? Existing.REPLACE_AND_DISCARD : Existing.REPLACE;
-  }
-
-  /** The request in a script; reports headers that have no effect. */
-  private static BatchHeaders headers(Call call, String file) {
-    BatchHeaders headers = call.services().scripts().read(file, text(call, file));
-    call.say(
-        file
-            + ": "
-            + (headers.words().isEmpty() ? "nothing for gpush" : headers.words())
-            + natives(headers));
-    headers.unused().forEach(option -> call.say("not used: " + option));
-    return headers;
-  }
-
-  private static String natives(BatchHeaders headers) {
-    List<String> others =
-        headers.natives().stream().filter(option -> !option.startsWith("--time=")).toList();
-    return others.isEmpty() ? "" : "; for Slurm: " + String.join(" ", others);
-  }
-
-  private static String text(Call call, String file) {
-    Path path = call.folder().resolve(file);
-    try {
-      if (!Files.isRegularFile(path)) {
-        throw new GpushException(
-            new UsageFailure.BadValue(
-                "SCRIPT", file, "a file with #SBATCH lines; -s names a session"));
-      }
-      if (Files.size(path) > MAX_SCRIPT) {
-        throw new GpushException(
-            new UsageFailure.BadValue("SCRIPT", file, "a batch script of at most 1 MB"));
-      }
-      // The headers must be readable text; the rest may be in any encoding.
-      return new String(Files.readAllBytes(path), StandardCharsets.UTF_8);
-    } catch (IOException unreadable) {
-      throw new GpushException(
-          new ConfigFailure.Unreadable(file, FileReason.of(unreadable)), unreadable);
-    }
   }
 
   private int plan(Call call, UpRequest request) throws InterruptedException {

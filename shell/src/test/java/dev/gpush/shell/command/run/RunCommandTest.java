@@ -3,6 +3,7 @@ package dev.gpush.shell.command.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.config.TaskFile;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
@@ -12,12 +13,14 @@ import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
+import dev.gpush.core.session.BatchHeaders;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.shell.command.Desk;
 import dev.gpush.shell.command.FakeInvocation;
 import dev.gpush.shell.command.ViewChange;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -26,6 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 final class RunCommandTest {
   private final Desk desk = new Desk();
@@ -44,6 +48,32 @@ final class RunCommandTest {
     RunRequest request = desk.runs.launched.getFirst();
     assertEquals(List.of("train.py"), request.command().words());
     assertEquals(Optional.of(2), request.claim().nodes());
+  }
+
+  @Test
+  void detachedAsJsonItGivesTheNumber() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+    FakeInvocation client = desk.client("gpush run --detach --json train.py");
+
+    assertEquals(0, desk.call(client));
+
+    Json run = Json.parse(new String(client.outBytes(), StandardCharsets.UTF_8));
+    assertEquals(Optional.of(7L), run.number("run"));
+    assertEquals(Optional.of("running"), run.text("state"));
+  }
+
+  @Test
+  void asJsonEachLineIsOneAndTheEndIsTheLast() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+
+    desk.expect(
+        """
+        $ gpush run --json train.py
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        {"type":"line","node":0,"rank":0,"stream":"out","text":"hello"}
+        {"type":"line","node":1,"rank":1,"stream":"err","text":"warning"}
+        {"type":"end","run":7,"state":"running","exit":null,"failure":null}
+        """);
   }
 
   @Test
@@ -87,7 +117,7 @@ final class RunCommandTest {
 
     desk.expect(
         """
-        $ gpush run --nproc 4 --restarts 3 --env A=x=y --env B= --env HOME --env NOT_SET train.py
+        $ gpush run --nproc 4 --restarts 3 --warm --env A=x=y --env B= --env HOME --env NOT_SET train.py
         2> NOT_SET is not set here, so the ranks do not get it
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
         [0] hello
@@ -95,8 +125,25 @@ final class RunCommandTest {
         """);
 
     RunRequest request = desk.runs.launched.getFirst();
-    assertEquals(new RunRequest.Ranks(Optional.of(4), 3), request.ranks());
+    assertEquals(new RunRequest.Ranks(Optional.of(4), 3, true), request.ranks());
     assertEquals(Map.of("A", "x=y", "B", "", "HOME", "/home/ann"), request.command().variables());
+  }
+
+  @Test
+  void theLauncherIsOneOfTheWords() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+
+    desk.expect(
+        """
+        $ gpush run --launcher ray job.py --lr 1
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        """);
+
+    assertEquals(
+        List.of("--launcher", "ray", "job.py", "--lr", "1"),
+        desk.runs.launched.getFirst().command().words());
   }
 
   @Test
@@ -378,8 +425,8 @@ final class RunCommandTest {
         2>   try: gpush help run
         ? 255
         $ gpush run job.sbatch
-        2> gpush: gpush run was not run
-        2>   because running a sbatch file is not supported yet
+        2> gpush: SCRIPT cannot be 'job.sbatch'
+        2>   because it must be a file with #SBATCH lines; -s names a session
         2>   try: gpush help run
         ? 255
         """);
@@ -417,6 +464,82 @@ final class RunCommandTest {
         2>   try: gpush down --discard -s devbox
         ? 3
         """);
+  }
+
+  @Test
+  void aBatchScriptSaysWhatTheRunClaims(@TempDir Path folder) throws Exception {
+    Files.writeString(folder.resolve("job.sbatch"), "#!/bin/bash\n");
+    desk.folder = folder;
+    desk.sessions.add("devbox", folder, 4, new GpuRequest(Optional.of("H100"), 8));
+    desk.headers =
+        new BatchHeaders(
+            Optional.of(4),
+            Optional.of(GpuRequest.parse("2")),
+            Optional.of(Duration.ofHours(8)),
+            Optional.of(2),
+            List.of("--partition=gpu", "--time=480"),
+            List.of("--output=x (gpush logs has the output of runs)"));
+
+    desk.expect(
+        """
+        $ gpush run --nodes 2 job.sbatch 7
+        2> job.sbatch: --nodes 4 --gpus 2 --for 8h; for Slurm: --partition=gpu
+        2> not used: --output=x (gpush logs has the output of runs)
+        2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
+        [0] hello
+        2> [1] warning
+        """);
+
+    RunRequest request = desk.runs.launched.getFirst();
+    assertEquals(List.of("job.sbatch", "7"), request.command().words());
+    assertEquals(Optional.of(2), request.claim().nodes());
+    assertEquals(Optional.of(GpuRequest.parse("2")), request.claim().gpus());
+    assertEquals(Optional.of(2), request.ranks().perNode());
+    RunTarget target = desk.runs.targets.getFirst();
+    assertEquals(List.of("--partition=gpu", "--time=480"), target.natives());
+    assertEquals(Optional.of(Duration.ofHours(8)), target.hardEnd());
+  }
+
+  @Test
+  void aTaskOfSkyPilotBecomesARun() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, new GpuRequest(Optional.of("H100"), 8));
+    desk.task =
+        Optional.of(
+            new TaskFile(
+                Optional.of(2),
+                Optional.of(GpuRequest.parse("H100:8")),
+                List.of("bash", "-c", "text"),
+                Map.of("LR", "1", "DATA", "a"),
+                Map.of(
+                    "HF_TOKEN",
+                    new UsageFailure.BadLine(
+                        10, "HF_TOKEN has no value; give it with --env HF_TOKEN")),
+                List.of("resources.infra (sessions come from gpush's backends)")));
+
+    desk.expect(
+        """
+        $ gpush run t.sky.yaml
+        2> not used: resources.infra (sessions come from gpush's backends)
+        2> gpush: t.sky.yaml cannot be run here
+        2>   because t.sky.yaml:10: HF_TOKEN has no value; give it with --env HF_TOKEN
+        2>   try: cat -n t.sky.yaml
+        ? 255
+        $ gpush run t.sky.yaml x
+        2> gpush: gpush run was not run
+        2>   because t.sky.yaml takes no arguments; --env gives its variables a value
+        2>   try: gpush help run
+        ? 255
+        $ gpush run -q --env HF_TOKEN=secret --env LR=2 t.sky.yaml
+        [0] hello
+        2> [1] warning
+        """);
+
+    assertEquals(1, desk.runs.launched.size());
+    RunRequest request = desk.runs.launched.getFirst();
+    assertEquals(List.of("bash", "-c", "text"), request.command().words());
+    assertEquals(
+        Map.of("LR", "2", "DATA", "a", "HF_TOKEN", "secret"), request.command().variables());
+    assertEquals(Optional.of(2), request.claim().nodes());
   }
 
   @Test

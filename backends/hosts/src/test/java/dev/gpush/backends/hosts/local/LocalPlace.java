@@ -21,6 +21,7 @@ import dev.gpush.link.agent.AgentImage;
 import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -236,7 +237,8 @@ final class LocalPlace implements BackendPlace {
   @Override
   public List<String> leftovers() throws Exception {
     var left = new ArrayList<String>();
-    String sockets = Files.readString(Path.of("/proc/net/unix"));
+    // Other programs name their sockets with any bytes.
+    String sockets = Files.readString(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1);
     for (GangRequest request : asked) {
       for (int node = 0; node < request.nodes(); node++) {
         agent(request.gang(), node, sockets, left);

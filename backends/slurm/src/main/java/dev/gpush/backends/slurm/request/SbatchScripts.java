@@ -158,7 +158,8 @@ public final class SbatchScripts implements BatchScripts {
       if (!bad.isEmpty()) {
         throw new GpushException(new UsageFailure.BadScript(file, bad));
       }
-      return new BatchHeaders(nodes, gpus, time, natives, unused);
+      Optional<Integer> tasksPerNode = has.or(() -> tasks.map(_ -> tasksEach));
+      return new BatchHeaders(nodes, gpus, time, tasksPerNode, natives, unused);
     }
 
     private void scan(String text) {

@@ -1,4 +1,4 @@
-package dev.gpush.launch.plan;
+package dev.gpush.launch.words;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
@@ -18,10 +18,10 @@ import java.util.Set;
  * @param hasGpus any node has
  * @param address of node 0
  */
-record LauncherCommand(
+public record LauncherCommand(
     RunWords.Launched launched, List<List<String>> devices, boolean hasGpus, String address) {
   /** Which launcher. */
-  enum Kind {
+  public enum Kind {
     /** Hugging Face's. */
     ACCELERATE("accelerate"),
     /** Its part of one node, which its own front end would start over ssh. */
@@ -35,7 +35,7 @@ record LauncherCommand(
       this.word = word;
     }
 
-    String word() {
+    public String word() {
       return word;
     }
 
@@ -60,16 +60,16 @@ record LauncherCommand(
           "use-xpu",
           "config-file");
 
-  LauncherCommand {
+  public LauncherCommand {
     devices = devices.stream().map(List::copyOf).toList();
   }
 
-  int ranks() {
+  public int ranks() {
     return devices.stream().mapToInt(List::size).sum();
   }
 
   /** Refuses what this launcher would start otherwise than it was asked to. */
-  void check() {
+  public void check() {
     int here = devices.getFirst().size();
     for (int node = 1; node < devices.size(); node++) {
       int there = devices.get(node).size();
@@ -92,7 +92,7 @@ record LauncherCommand(
     return new GpushException(new UsageFailure.BadArguments("run", rule, List.of()));
   }
 
-  List<String> argv(String interpreter, int node, int port) {
+  public List<String> argv(String interpreter, int node, int port) {
     var argv = new ArrayList<String>();
     switch (launched.launcher()) {
       case ACCELERATE -> {

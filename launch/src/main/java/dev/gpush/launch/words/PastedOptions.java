@@ -1,4 +1,4 @@
-package dev.gpush.launch.plan;
+package dev.gpush.launch.words;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
@@ -15,7 +15,7 @@ import java.util.Set;
  * @param kept options that stay, as they were written
  * @param replaced options that the session replaces, as they were written
  */
-record PastedOptions(List<String> program, List<String> kept, List<String> replaced) {
+public record PastedOptions(List<String> program, List<String> kept, List<String> replaced) {
   /** Node and rendezvous options, and those about output, which is kept by rank anyway. */
   static final Syntax TORCHRUN =
       new Syntax(
@@ -152,7 +152,7 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
               "tpu-use-cluster",
               "TPU pods are not nodes of a session"));
 
-  PastedOptions {
+  public PastedOptions {
     program = List.copyOf(program);
     kept = List.copyOf(kept);
     replaced = List.copyOf(replaced);
@@ -223,7 +223,7 @@ record PastedOptions(List<String> program, List<String> kept, List<String> repla
   }
 
   /** {@code --nproc_per_node=8} is {@code nproc-per-node}. */
-  static String name(String word) {
+  public static String name(String word) {
     String bare = word.replaceFirst("^--?", "");
     int equals = bare.indexOf('=');
     return (equals < 0 ? bare : bare.substring(0, equals)).replace('_', '-');

@@ -1,4 +1,4 @@
-"""What gpush is measured against: OpenSSH's own sshd on this machine."""
+"""The two sides of a measurement: a gpush with a home of its own, and OpenSSH's sshd on this machine."""
 import os
 import pwd
 import shutil
@@ -27,6 +27,7 @@ class Sshd:
             out.write("Host rival\n HostName 127.0.0.1\n Port %d\n User %s\n IdentityFile %s/user\n IdentitiesOnly yes\n"
                       " StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n LogLevel ERROR\n Ciphers aes128-gcm@openssh.com\n"
                       % (self.port, self.user, folder))
+        self.ssh = ["ssh", "-F", os.path.join(folder, "ssh_config"), "rival"]
         os.makedirs("/run/sshd", exist_ok=True)
         self.process = subprocess.Popen(["/usr/sbin/sshd", "-D", "-e", "-f", os.path.join(folder, "sshd_config")], stderr=subprocess.DEVNULL)
         deadline = time.time() + 10
@@ -41,3 +42,23 @@ class Sshd:
     def close(self):
         self.process.terminate()
         self.process.wait()
+
+
+class Gpush:
+    """A gateway of its own with a session on this machine, by this build of gpush."""
+
+    def __init__(self, program, folder, *up):
+        self.program, self.folder = program, folder
+        self.project = os.path.join(folder, "proj")
+        os.makedirs(self.project)
+        open(os.path.join(self.project, "gpush.yaml"), "w").close()
+        self.env = dict(os.environ, GPUSH_HOME=os.path.join(folder, "home"))
+        self.run("up", *up, check=True)
+        self.ssh = ["ssh", "-F", os.path.join(folder, "home", "ssh_config"), "devbox"]
+
+    def run(self, *words, check=False):
+        subprocess.run((self.program,) + words, cwd=self.project, env=self.env, check=check, stdin=subprocess.DEVNULL)
+
+    def close(self):
+        self.run("down", "--discard")
+        self.run("gateway", "stop")

@@ -1,4 +1,4 @@
-package dev.gpush.launch.plan;
+package dev.gpush.launch.words;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -127,10 +127,43 @@ final class RunWordsTest {
         "python -m pip install x",
         "accelerate config",
         "bash -lc x",
-        "mpirun -n 2 a"
+        "mpirun --version"
       })
   void anythingElseRunsOncePerNode(String line) {
     assertEquals(new RunWords.Command(List.of(line.split(" "))), parse(line).form());
+  }
+
+  @Test
+  void rayIsALauncherOfAScript() {
+    RunWords words = parse("--launcher ray A=b /opt/x/bin/python -O job.py --lr 1");
+
+    assertEquals(new RunWords.RayProgram(List.of("-O", "job.py", "--lr", "1")), words.form());
+    assertEquals(Map.of("A", "b"), words.variables());
+    assertEquals(Optional.of("/opt/x/bin/python"), words.python());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--launcher horovod t.py, '--launcher must be ray, not horovod'",
+    "--launcher ray, --launcher ray needs a script",
+    "--launcher ray nvidia-smi, '--launcher ray runs a Python script on node 0, and nvidia-smi is"
+        + " none'",
+    "--launcher ray torchrun t.py, '--launcher ray runs a Python script on node 0, and torchrun is"
+        + " none'",
+  })
+  void otherLaunchersAreCommands(String line, String rule) {
+    var failed = assertThrows(GpushException.class, () -> parse(line));
+
+    String said = ((UsageFailure.BadArguments) failed.failure()).rule();
+    assertTrue(said.startsWith(rule), said);
+  }
+
+  @Test
+  void aBatchScriptRunsOnTheFirstNode() {
+    RunWords words = RunWords.parse(List.of("A=b", "jobs/train.sbatch", "--lr", "1"));
+
+    assertEquals(Map.of("A", "b"), words.variables());
+    assertEquals(new RunWords.BatchScript(List.of("jobs/train.sbatch", "--lr", "1")), words.form());
   }
 
   @Test

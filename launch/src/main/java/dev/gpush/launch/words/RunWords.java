@@ -1,7 +1,8 @@
-package dev.gpush.launch.plan;
+package dev.gpush.launch.words;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.run.RunRequest;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +26,7 @@ import java.util.regex.Pattern;
 public record RunWords(
     Map<String, String> variables, Optional<String> python, Form form, List<String> replaced) {
   /** How the words are run. */
-  sealed interface Form {
+  public sealed interface Form {
     /** The words, for messages and records. */
     List<String> words();
   }
@@ -36,7 +37,8 @@ public record RunWords(
    * @param torchrun requested by a pasted launcher; otherwise it is used if torch is installed
    * @param options more options for torchrun
    */
-  record Program(List<String> words, boolean torchrun, List<String> options) implements Form {
+  public record Program(List<String> words, boolean torchrun, List<String> options)
+      implements Form {
     public Program {
       words = List.copyOf(words);
       options = List.copyOf(options);
@@ -48,7 +50,7 @@ public record RunWords(
    *
    * @param options that stay, without those of nodes, ranks and rendezvous
    */
-  record Launched(LauncherCommand.Kind launcher, List<String> options, List<String> words)
+  public record Launched(LauncherCommand.Kind launcher, List<String> options, List<String> words)
       implements Form {
     public Launched {
       options = List.copyOf(options);
@@ -56,19 +58,44 @@ public record RunWords(
     }
   }
 
-  record Command(List<String> words) implements Form {
+  /** A batch script of Slurm with its arguments, which starts processes on all nodes by srun. */
+  public record BatchScript(List<String> words) implements Form {
+    public BatchScript {
+      words = List.copyOf(words);
+    }
+  }
+
+  /** MPI programs, which the mpirun of node 0 starts on all nodes. */
+  public record Mpi(MpiCommand command, List<String> words) implements Form {
+    public Mpi {
+      words = List.copyOf(words);
+    }
+  }
+
+  /** A script on node 0 that uses Ray, which is started on all nodes before. */
+  public record RayProgram(List<String> words) implements Form {
+    public RayProgram {
+      words = List.copyOf(words);
+    }
+  }
+
+  public record Command(List<String> words) implements Form {
     public Command {
       words = List.copyOf(words);
     }
   }
 
   /** One word with spaces, for {@code sh -c}, as ssh would. */
-  record Shell(String text) implements Form {
+  public record Shell(String text) implements Form {
     @Override
     public List<String> words() {
       return List.of(text);
     }
   }
+
+  private static final String LAUNCHER = RunRequest.Command.LAUNCHER;
+
+  public static final String RAY = "ray";
 
   private static final Pattern VARIABLE =
       Pattern.compile("[A-Za-z_][A-Za-z0-9_]*=.*", Pattern.DOTALL);
@@ -91,6 +118,9 @@ public record RunWords(
 
   /** The words must not be empty. */
   public static RunWords parse(List<String> words) {
+    if (words.getFirst().equals(LAUNCHER)) {
+      return ray(words.subList(1, words.size()));
+    }
     var variables = new LinkedHashMap<String, String>();
     int at = 0;
     while (at < words.size() - 1 && VARIABLE.matcher(words.get(at)).matches()) {
@@ -103,11 +133,37 @@ public record RunWords(
   }
 
   /** Whether the form starts ranks itself; a plain command may do anything. */
-  boolean startsRanks() {
+  public boolean startsRanks() {
     return switch (form) {
-      case Program _, Launched _ -> true;
+      case Program _, Launched _, BatchScript _, Mpi _, RayProgram _ -> true;
       case Command _, Shell _ -> false;
     };
+  }
+
+  /** Whether a program of node 0 starts processes on the other nodes. */
+  public boolean startsFromNodeZero() {
+    return switch (form) {
+      case BatchScript _, Mpi _, RayProgram _ -> true;
+      case Program _, Launched _, Command _, Shell _ -> false;
+    };
+  }
+
+  private static RunWords ray(List<String> words) {
+    if (!words.getFirst().equals(RAY)) {
+      return wrong(
+          LAUNCHER
+              + " must be ray, not "
+              + words.getFirst()
+              + "; torchrun, accelerate, deepspeed, fabric and mpirun are written before the"
+              + " script");
+    }
+    if (words.size() == 1) {
+      return wrong(LAUNCHER + " ray needs a script");
+    }
+    RunWords rest = parse(words.subList(1, words.size()));
+    return rest.form() instanceof Program(var program, var torchrun, _) && !torchrun
+        ? new RunWords(rest.variables(), rest.python(), new RayProgram(program), List.of())
+        : wrong(LAUNCHER + " ray runs a Python script on node 0, and " + words.get(1) + " is none");
   }
 
   private static RunWords parseProgram(List<String> words) {
@@ -122,6 +178,17 @@ public record RunWords(
     if (first.endsWith(".py")) {
       return plain(words);
     }
+    if (first.endsWith(".sbatch")) {
+      return of(new BatchScript(words));
+    }
+    if (MpiCommand.isNamed(first)) {
+      return MpiCommand.parse(words)
+          .map(
+              command ->
+                  new RunWords(
+                      Map.of(), Optional.empty(), new Mpi(command, words), command.replaced()))
+          .orElseGet(() -> of(new Command(words)));
+    }
     return switch (first) {
       case "torchrun" -> torchrun(rest, Optional.empty());
       case "deepspeed" -> launched(LauncherCommand.Kind.DEEPSPEED, rest, Optional.empty());
@@ -135,8 +202,12 @@ public record RunWords(
               ? launched(
                   LauncherCommand.Kind.ACCELERATE, rest.subList(1, rest.size()), Optional.empty())
               : of(new Command(words));
-      default -> PYTHON.matcher(first).matches() ? python(words) : of(new Command(words));
+      default -> isPython(first) ? python(words) : of(new Command(words));
     };
+  }
+
+  static boolean isPython(String word) {
+    return PYTHON.matcher(word).matches();
   }
 
   private static RunWords of(Form form) {

@@ -1,0 +1,1 @@
+"""Interpreters that are started ahead: the parents of warm ranks."""

@@ -1,0 +1,106 @@
+package dev.gpush.gateway.session.forward;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.function.Supplier;
+
+/**
+ * A listener on this machine's loopback. Each connection becomes a stream on which the agent
+ * connects inside the node; while the link is cut, connections wait.
+ */
+final class ForwardedPort implements AutoCloseable {
+  /** As OpenSSH's listener has it. */
+  private static final int WAITING_CONNECTIONS = 128;
+
+  private static final int BUFFER = 64 * 1024;
+
+  private final ServerSocket listener;
+  private final int port;
+  private final Supplier<Link> link;
+  private final Tasks tasks;
+
+  /**
+   * Listens, and accepts until it is closed.
+   *
+   * @param local 0: any free port
+   * @throws IOException the port is taken, or may not be used
+   */
+  ForwardedPort(int local, int port, Supplier<Link> link, Tasks tasks) throws IOException {
+    this.listener =
+        new ServerSocket(local, WAITING_CONNECTIONS, InetAddress.ofLiteral("127.0.0.1"));
+    this.port = port;
+    this.link = link;
+    this.tasks = tasks.group("forward-" + listener.getLocalPort());
+    this.tasks.start("accept", this::accept);
+  }
+
+  int local() {
+    return listener.getLocalPort();
+  }
+
+  private void accept() {
+    while (!listener.isClosed()) {
+      try {
+        Socket client = listener.accept();
+        if (!tasks.start("connection", () -> serve(client))) {
+          client.close();
+        }
+      } catch (IOException closed) {
+        // Closed, or a client that left at once; the loop's condition tells which.
+      }
+    }
+  }
+
+  private void serve(Socket client) throws InterruptedException {
+    try (client;
+        Tasks pumps = tasks.group("up");
+        BlockingStream stream =
+            link.get().open(Json.object("type", "tcp", "host", "127.0.0.1", "port", port))) {
+      client.setTcpNoDelay(true);
+      stream.awaitOpened();
+      stream.discard(1);
+      pumps.start("up", () -> up(client, stream));
+      copy(stream.output(0), client.getOutputStream());
+      client.shutdownOutput();
+      stream.awaitClose();
+    } catch (IOException | GpushException ended) {
+      // Nothing listens on the node's port, the node is gone, or one end broke off: the client
+      // reads it from its closed connection, as with ssh -L.
+    }
+  }
+
+  private static void up(Socket client, BlockingStream stream) {
+    try (OutputStream toNode = stream.input()) {
+      copy(client.getInputStream(), toNode);
+    } catch (IOException broken) {
+      stream.close();
+    }
+  }
+
+  private static void copy(InputStream from, OutputStream to) throws IOException {
+    var buffer = new byte[BUFFER];
+    for (int count = from.read(buffer); count >= 0; count = from.read(buffer)) {
+      to.write(buffer, 0, count);
+    }
+  }
+
+  /** Ends the listener and its connections. */
+  @Override
+  public void close() {
+    try {
+      listener.close();
+    } catch (IOException closed) {
+      // It accepts nothing more in any case.
+    }
+    tasks.close();
+  }
+}

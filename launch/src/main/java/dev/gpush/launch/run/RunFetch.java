@@ -1,0 +1,127 @@
+package dev.gpush.launch.run;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.file.FileReason;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.task.Work;
+import dev.gpush.launch.journal.JournalReader;
+import dev.gpush.launch.journal.RunEvent;
+import dev.gpush.launch.journal.RunJournal;
+import dev.gpush.launch.journal.RunTalk;
+import dev.gpush.launch.node.LaunchSite;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Brings what a run printed home: a file for each rank, with the bytes that it wrote. */
+public final class RunFetch {
+  /** So that git does not show the files, nor this one, in a workspace that is a repository. */
+  private static final String IGNORES_ALL = "*\n";
+
+  private final LaunchSite site;
+  private final Tasks tasks;
+
+  public RunFetch(LaunchSite site, Tasks tasks) {
+    this.site = site;
+    this.tasks = tasks;
+  }
+
+  /**
+   * Writes {@code rank-3.log} and the like into the folder, which is made; those of earlier
+   * attempts into {@code attempt-1} below it.
+   *
+   * @return how many bytes there are
+   */
+  public long fetch(RunRecord record, Attempts attempts, Path folder, Talk talk)
+      throws InterruptedException {
+    long bytes = 0;
+    prepare(folder);
+    for (int before = attempts.kept(); before >= 0; before--) {
+      Path to = before == 0 ? folder : folder.resolve("attempt-" + (attempts.number() - before));
+      var fetching = new ArrayList<Work<Long, RuntimeException>>();
+      for (RunRecord.Part part : record.parts()) {
+        Json.Obj selection = before == 0 ? Json.object() : Json.object("before", before);
+        var journal =
+            new JournalReader(
+                site.nodes().get(part.node()).calls(), part.node(), record.number(), selection);
+        fetching.add(() -> fetch(journal, part.node(), to, talk));
+      }
+      bytes += tasks.all("fetch-" + record.number(), fetching).stream().mapToLong(n -> n).sum();
+    }
+    return bytes;
+  }
+
+  private static void prepare(Path folder) {
+    try {
+      Files.createDirectories(folder);
+      Files.writeString(folder.resolve(".gitignore"), IGNORES_ALL);
+    } catch (IOException failed) {
+      throw notWritten(folder, failed);
+    }
+  }
+
+  private static long fetch(JournalReader journal, int node, Path folder, Talk talk)
+      throws InterruptedException {
+    try (var files = new RankFiles(node, folder, talk)) {
+      journal.show(files::take);
+      return files.bytes;
+    } catch (IOException failed) {
+      throw notWritten(folder, failed);
+    }
+  }
+
+  private static GpushException notWritten(Path folder, IOException failed) {
+    return new GpushException(
+        new SyncFailure.NotWritten(folder.toString(), FileReason.of(failed)), failed);
+  }
+
+  /** The files of one node; they stay open, because ranks print by turns. */
+  private static final class RankFiles implements AutoCloseable {
+    private final int node;
+    private final Path folder;
+    private final Talk talk;
+    private final Map<Integer, OutputStream> files = new HashMap<>();
+    private long bytes;
+
+    RankFiles(int node, Path folder, Talk talk) throws IOException {
+      this.node = node;
+      this.folder = folder;
+      this.talk = talk;
+      Files.createDirectories(folder);
+    }
+
+    void take(int rank, int channel, byte[] payload) {
+      try {
+        if (channel == RunJournal.EVENT) {
+          RunTalk.missing(node, RunEvent.parse(payload)).ifPresent(talk::say);
+          return;
+        }
+        if (!files.containsKey(rank)) {
+          String name = rank == RunJournal.LAUNCHER ? "launcher-" + node : "rank-" + rank;
+          Path file = folder.resolve(name + ".log");
+          files.put(rank, new BufferedOutputStream(Files.newOutputStream(file)));
+        }
+        files.get(rank).write(payload);
+        bytes += payload.length;
+      } catch (IOException failed) {
+        throw notWritten(folder, failed);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      for (OutputStream file : List.copyOf(files.values())) {
+        file.close();
+      }
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.launch.words;
+
+import org.jspecify.annotations.NullMarked;

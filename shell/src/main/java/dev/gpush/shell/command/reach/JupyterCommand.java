@@ -1,0 +1,124 @@
+package dev.gpush.shell.command.reach;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.session.PortForward;
+import dev.gpush.core.session.PortTarget;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.shell.command.call.Action;
+import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+@Command(
+    name = "jupyter",
+    header = "Open a notebook on a node",
+    description = {
+      "Finds the Jupyter server of node 0, or starts the one that your Python there has, forwards"
+          + " its port, prints its address and opens it in your browser. Kernels see the session's"
+          + " environment and GPUs. It runs until --stop or the end of the session; an idle kernel"
+          + " does not keep the nodes."
+    },
+    footer = {"$ gpush jupyter --print", "http://localhost:8888/?token=51a0f3"})
+public final class JupyterCommand implements Action {
+  public static final List<String> KINDS = List.of("lab", "notebook", "server");
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "KIND",
+      description = "lab, notebook or server; none: the first that is there")
+  Optional<String> kind;
+
+  @Option(names = "--on", paramLabel = "NODE", description = "this node, not node 0")
+  Optional<String> on;
+
+  @Option(names = "--print", description = "print the address; open nothing")
+  boolean print;
+
+  @Option(names = "--stop", description = "stop the server and its kernels")
+  boolean stop;
+
+  @Option(names = "--json", description = "as JSON; open nothing")
+  boolean json;
+
+  @Override
+  public int run(Call call) throws InterruptedException {
+    if (kind.isPresent() && !KINDS.contains(kind.get())) {
+      throw Values.bad("jupyter", kind.get() + " is none of lab, notebook, server");
+    }
+    SessionView session = call.session();
+    int node = on.map(text -> Values.number("--on", text, 0, Integer.MAX_VALUE)).orElse(0);
+    return stop ? stop(call, session, node) : open(call, session, node);
+  }
+
+  private int open(Call call, SessionView session, int node) throws InterruptedException {
+    JupyterServer server;
+    try (Talk.Step _ = call.talk().step("starting Jupyter on node " + node)) {
+      server = JupyterServer.on(call, session, node, kind.map(List::of).orElse(KINDS));
+    }
+    PortForward forward =
+        call.services()
+            .sessions()
+            .forward(
+                session.name(), new PortTarget(Optional.of(node), server.port()), Optional.empty())
+            .getFirst();
+    String address = address(server, forward.local());
+    if (json) {
+      call.print(
+          Json.object(
+              "url",
+              address,
+              "node",
+              node,
+              "port",
+              server.port(),
+              "local",
+              forward.local(),
+              "token",
+              server.token()));
+      return 0;
+    }
+    call.print(address + "\n");
+    Optional<Path> opener = print ? Optional.empty() : Programs.browser(call);
+    return opener.isEmpty()
+        ? 0
+        : call.invocation().spawn(List.of(opener.get().toString(), address), Map.of());
+  }
+
+  private String address(JupyterServer server, int port) {
+    // Without a page the server itself shows the one that it was started for.
+    String page = kind.map(JupyterCommand::page).orElse("");
+    return "http://localhost:" + port + server.url() + page + "?token=" + server.token();
+  }
+
+  private static String page(String kind) {
+    return switch (kind) {
+      case "lab" -> "lab";
+      case "notebook" -> "tree";
+      default -> "";
+    };
+  }
+
+  private static int stop(Call call, SessionView session, int node) throws InterruptedException {
+    Optional<JupyterServer> stopped = JupyterServer.stop(call, session, node);
+    if (stopped.isEmpty()) {
+      call.say("no Jupyter server that gpush started runs on node " + node);
+      return 0;
+    }
+    Sessions sessions = call.services().sessions();
+    for (PortForward forward : sessions.forwards(session.name())) {
+      if (forward.node() == node && forward.port() == stopped.get().port()) {
+        sessions.unforward(session.name(), forward.local());
+      }
+    }
+    call.say("the Jupyter server of node " + node + " is stopped, with its kernels");
+    return 0;
+  }
+}

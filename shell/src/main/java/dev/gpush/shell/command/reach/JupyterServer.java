@@ -1,0 +1,120 @@
+package dev.gpush.shell.command.reach;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.shell.command.call.Call;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The Jupyter server of one node: it lives until it is stopped or the session ends, and its own
+ * file beside the workspace says its port and token.
+ *
+ * @param url path of its pages, with a slash at both ends
+ */
+record JupyterServer(int node, int port, String url, String token) {
+  /** Of a shell: a command that is not there. */
+  private static final int NOT_FOUND = 127;
+
+  /**
+   * Prints the file that a running server has written. A number of a process may be used again, so
+   * the process must have been started with this folder.
+   */
+  private static final String FIND =
+      """
+      folder=$GPUSH_WORKSPACE.gpush/jupyter
+      found() {
+        for file in "$folder"/jpserver-*.json; do
+          pid=${file##*-}; pid=${pid%.json}
+          tr '\\0' '\\n' <"/proc/$pid/environ" 2>/dev/null |
+            grep -qxF "JUPYTER_RUNTIME_DIR=$folder" || continue
+          case $(cat "$file") in *}) cat "$file"; return 0;; esac
+        done
+        return 1
+      }
+      """;
+
+  private static final String START =
+      FIND
+          + """
+          found && exit 0
+          for kind; do program=$(command -v "jupyter-$kind") && break; done
+          [ -n "$program" ] || exit 127
+          cd "$GPUSH_WORKSPACE" && mkdir -p "$folder" || exit 1
+          rm -f "$folder"/jpserver-*
+          root=; [ "$(id -u)" = 0 ] && root=--allow-root
+          JUPYTER_RUNTIME_DIR=$folder nohup "$program" --no-browser $root \\
+            --ServerApp.ip=127.0.0.1 "--ServerApp.root_dir=$GPUSH_WORKSPACE" \\
+            </dev/null >"$folder/log" 2>&1 &
+          tries=0
+          while [ $tries -lt 600 ]; do
+            found && exit 0
+            kill -0 $! 2>/dev/null || break
+            sleep 0.1; tries=$((tries + 1))
+          done
+          tail -n 3 "$folder/log" >&2
+          exit 1
+          """;
+
+  private static final String STOP = FIND + "found && kill \"$pid\"\n";
+
+  /**
+   * Finds the one that runs there, or starts one and waits for it.
+   *
+   * @param kinds the first that is installed is started
+   */
+  static JupyterServer on(Call call, SessionView session, int node, List<String> kinds)
+      throws InterruptedException {
+    var answer = new NodeAnswer(call.invocation());
+    int status = run(call, session, node, START, kinds, answer);
+    if (status != 0) {
+      String program = "jupyter-" + kinds.getFirst();
+      throw new GpushException(
+          new LaunchFailure.NoJupyter(
+              node, program, status == NOT_FOUND ? "" : answer.complaint()));
+    }
+    return read(node, answer);
+  }
+
+  /** Stops it with its kernels, and returns it as it was; empty: none runs there. */
+  static Optional<JupyterServer> stop(Call call, SessionView session, int node)
+      throws InterruptedException {
+    var answer = new NodeAnswer(call.invocation());
+    int status = run(call, session, node, STOP, List.of(), answer);
+    return status == 0 ? Optional.of(read(node, answer)) : Optional.empty();
+  }
+
+  private static JupyterServer read(int node, NodeAnswer answer) {
+    try {
+      Json said = Json.parse(answer.printed());
+      return new JupyterServer(
+          node,
+          Math.toIntExact(said.number("port").orElse(0L)),
+          said.text("base_url").orElse("/"),
+          said.text("token").orElse(""));
+    } catch (JsonSyntaxException damaged) {
+      throw new GpushException(
+          new LaunchFailure.NoJupyter(node, "jupyter", "its file is damaged"), damaged);
+    }
+  }
+
+  private static int run(
+      Call call,
+      SessionView session,
+      int node,
+      String script,
+      List<String> words,
+      NodeAnswer answer)
+      throws InterruptedException {
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", script, "sh"));
+    command.addAll(words);
+    return call.services()
+        .runs()
+        .exec(session.name(), List.of(node), command, false, Map.of(), answer);
+  }
+}
