@@ -495,6 +495,9 @@ final class LauncherTest {
     launcher.attach();
 
     assertEquals("lost", stateOnceOver(5));
+    assertEquals(
+        new RunReason.NodeLost(RunReason.Loss.START),
+        launcher.find(Optional.of(5)).failure().orElseThrow().reason());
     assertEquals("done", stateOnceOver(1));
   }
 

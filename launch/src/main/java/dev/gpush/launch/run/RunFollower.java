@@ -3,6 +3,7 @@ package dev.gpush.launch.run;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunReason;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
@@ -84,7 +85,7 @@ public final class RunFollower {
               ? Optional.empty()
               : new RunVerdict(
                       site.nodes().stream().map(LaunchNode::info).toList(), record.parts(), ends)
-                  .failure(_ -> false);
+                  .failure(_ -> RunReason.Loss.SUPERVISOR);
       merge.finish(named(failure));
       say(merge, first.node(), failure, attempt - before, most);
     }
