@@ -109,6 +109,9 @@ final class LaunchesKilledIT {
         ProcessHandle process = ProcessHandle.of(gateway).orElseThrow();
         process.destroyForcibly();
         process.onExit().get();
+        // A client that had not asked yet asks the next gateway.
+        World.until("an end or a rank", () -> !client.isAlive() || isRankThere());
+        World.signal("INT", List.of(client.pid()));
       }
       case RANK -> ranks().stream().findAny().ifPresent(ProcessHandle::destroyForcibly);
       case SUPERVISOR ->
@@ -133,6 +136,14 @@ final class LaunchesKilledIT {
         .filter(each -> each.getValue().startsWith("rank"))
         .flatMap(each -> ProcessHandle.of(each.getKey()).stream())
         .toList();
+  }
+
+  private boolean isRankThere() {
+    try {
+      return !ranks().isEmpty();
+    } catch (IOException failed) {
+      throw new AssertionError(failed);
+    }
   }
 
   /** All that has said its number in a file. */
