@@ -104,8 +104,12 @@ class Activation:
     # ---- what the session wants
 
     def use(self, spec, answer):
-        """`answer()` is called when the environment is as the specification says, or is known to fail."""
+        """`answer()` is called when the environment is as the specification says, or is known to fail; with `wait` false, at
+        once."""
         check(spec)
+        if spec.get("wait") is False:
+            answer()
+            answer = nothing
         was = wanted(self.spec)
         self.spec = dict(spec)
         if wanted(spec) is None:
@@ -172,6 +176,10 @@ class Activation:
         if len(candidates) == 1 and pythons.first(candidates, env) is None:
             return "gpush: the Python of this session is not on this node: " + candidates[0]
         return None
+
+
+def nothing():
+    pass
 
 
 def set_python(candidates, env, state, values, ahead):

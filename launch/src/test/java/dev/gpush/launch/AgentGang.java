@@ -32,6 +32,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Real agents in a temporary folder, one for each node, all on this machine; gone at the end. */
 final class AgentGang implements AutoCloseable {
@@ -192,6 +193,13 @@ final class AgentGang implements AutoCloseable {
     public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
         throws IOException, InterruptedException {
       return real.ask(arguments, environment, limit);
+    }
+
+    @Override
+    public int watch(
+        List<String> arguments, Map<String, String> environment, Consumer<String> lines)
+        throws IOException, InterruptedException {
+      return real.watch(arguments, environment, lines);
     }
   }
 

@@ -229,10 +229,20 @@ public final class LaunchMaker {
   }
 
   private PythonChoice choice(ResolvedRun run, LaunchNode node) {
-    Optional<String> asked =
-        run.options().python().or(run.parsed()::python).or(run.input()::python);
+    Optional<String> own = run.options().python().or(run.parsed()::python);
+    return choice(own, run.input(), run.place().folder(), node);
+  }
+
+  /** The project's is relative to the workspace, that of a command to where it was typed. */
+  private PythonChoice choice(
+      Optional<String> own, LaunchInput input, Path folder, LaunchNode node) {
+    boolean isOfProject = own.isEmpty() && input.python().isPresent();
     return PythonChoice.of(
-        asked, site.root(), run.place().folder(), site.onThisMachine(), node.info().workspace());
+        own.or(input::python),
+        site.root(),
+        isOfProject ? site.root() : folder,
+        site.onThisMachine(),
+        node.info().workspace());
   }
 
   /** A command may need no Python at all. */
@@ -334,13 +344,10 @@ public final class LaunchMaker {
       throws InterruptedException {
     Path folder = command.folder();
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
-    Optional<String> asked = command.python().or(input::python);
     List<Pythons.Answer> answers =
         pythons.ask(
             site.nodes(),
-            node ->
-                PythonChoice.of(
-                    asked, site.root(), inside, site.onThisMachine(), node.info().workspace()),
+            node -> choice(command.python(), input, inside, node),
             input.environment());
     var members = new ArrayList<RunFabrics.Member>();
     for (int i = 0; i < answers.size(); i++) {

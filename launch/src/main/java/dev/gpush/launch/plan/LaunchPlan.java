@@ -210,6 +210,7 @@ public record LaunchPlan(
     if (index < findings.activated().size() && !choosesByItself()) {
       fields.put("activate", findings.activated().get(index).candidates());
     }
+    fields.put("own", payload.variables().keySet().stream().sorted().toList());
     fields.put("defaults", defaults(index, node));
     source(node.index()).ifPresent(source -> fields.put("source", source));
     fields.put("nodes", nodes.size());
