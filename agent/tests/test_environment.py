@@ -45,7 +45,8 @@ class EnvironmentTest(NodeTest):
     def everywhere(self, client):
         """Name of a place -> what Python says there."""
         line = "python3 -c \"%s\"" % SHOW.replace('"', '\\"')
-        found = {"command": client.run(line), "login": client.run("bash -lc '%s'" % line.replace("'", "'\\''")),
+        found = {"command": client.run(line), "ssh": client.run(line, env={"SSH_CLIENT": "::1 1 2"}),
+                 "login in ssh": client.run("bash -lc '%s'" % line.replace("'", "'\\''"), env={"SSH_CLIENT": "::1 1 2"}), "login": client.run("bash -lc '%s'" % line.replace("'", "'\\''")),
                  "argv": client.run(None, argv=["python3", "-c", SHOW])}
         for name, options in (("shell", {}), ("terminal", {"pty": PTY})):
             shell = client.exec(**options)
@@ -92,6 +93,14 @@ class EnvironmentTest(NodeTest):
         client = self.bash()
         client.call("environment.use", candidates=[self.venv])
         self.same(client, self.venv + "/bin/python3")
+
+    def test_an_ssh_command_reads_the_rc_file_as_under_sshd(self):
+        self.write(".bashrc", "export PATH=/opt/other:$PATH; RC=1\n")
+        client = self.bash()
+        client.call("environment.use", candidates=[self.venv])
+        said = client.run("echo $RC $SSH_CLIENT $PATH; env | grep -c GPUSH_SSH", env={"SSH_CLIENT": "::1 1 2"})[0].decode().splitlines()
+        self.assertTrue(said[0].startswith("1 ::1 1 2 %s/bin:/opt/other:" % self.venv), said)
+        self.assertEqual(said[1], "0")
 
     def test_what_a_user_chose_in_a_terminal_stays(self):
         other = os.path.join(self.base, "other")

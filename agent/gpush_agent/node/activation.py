@@ -159,14 +159,15 @@ class Activation:
         return self.spec.get("env") or {}
 
     def lay_over(self, env, own=(), candidates=None):
-        """Changes `env` in place. `own`: variables that keep their values; `candidates`: another Python than the session's."""
+        """Changes `env` in place. `own`: variables that keep their values; `candidates`: another Python than the session's.
+        Returns whether shells will find BASH_ENV in it."""
         own = set(own)
         values, ahead = {}, {}
         apply(self.change, env, own | set(self.variables()), values, ahead)
         if "PATH" not in own and "VIRTUAL_ENV" not in own:
             candidates = candidates if candidates is not None else self.spec.get("candidates") or []
             set_python(candidates, env, self.agent.state, values, ahead)
-        profiles.keep(env, values, ahead, self.agent.state)
+        return profiles.keep(env, values, ahead, self.agent.state)
 
     def warning(self, env):
         """One line for a terminal, or None."""

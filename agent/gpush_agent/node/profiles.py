@@ -3,7 +3,10 @@
 The environment of every process names one file, in two variables that bash reads after its profiles: BASH_ENV (shells
 without a user: `bash -lc`) and PROMPT_COMMAND (shells with one). It acts once in each shell, and only if that shell began
 with the session's environment in front: what a profile took away is put back; what a user has chosen in a terminal, and
-passes on to the shells below it, stays."""
+passes on to the shells below it, stays.
+
+The bash of an ssh command reads ~/.bashrc instead (and not BASH_ENV), which it knows from SSH_CLIENT. It gets that variable
+from the file, which reads ~/.bashrc as well, so that the command itself begins with both."""
 import hashlib
 import os
 import re
@@ -31,10 +34,20 @@ if [ "${gpush_shell-}" != "$$" ]; then
         rest=${rest#:}; rest=${rest%%:}
         export "$1=$2${rest:+:$rest}"
     }
-    if { [[ $- == *i* ]] || shopt -q login_shell; } && gpush_has_begun; then
+    gpush_rc=
+    if [ -n "${GPUSH_SSH_CLIENT-}" ]; then
+        export SSH_CLIENT=$GPUSH_SSH_CLIENT
+        unset GPUSH_SSH_CLIENT
+        gpush_rc=1
+        for gpush_path in /etc/bash.bashrc ~/.bashrc; do
+            if [ -r "$gpush_path" ]; then . "$gpush_path"; fi
+        done
+    fi
+    if { [[ $- == *i* || $gpush_rc ]] || shopt -q login_shell; } && gpush_has_begun; then
 %(body)s
     fi
     unset -f gpush_has_begun gpush_ahead
+    unset gpush_rc gpush_path
 %(before)sfi
 return $gpush_status
 """
@@ -45,19 +58,26 @@ def quoted(text):
 
 
 def keep(env, values, ahead, state):
-    """Adds the two variables to `env`. `values`: what was set (None: unset); `ahead`: variable -> folders at its
+    """Adds the two variables to `env`, and says whether it did. `values`: what was set (None: unset); `ahead`: variable -> folders at its
     beginning. A node whose state folder cannot be written does without."""
     values = {name: text for name, text in values.items() if NAME.match(name)}
     ahead = {name: ":".join(folders) for name, folders in ahead.items() if folders and NAME.match(name)}
     if not state or not (values or ahead):
-        return
+        return False
     try:
         path = script(values, ahead, env.get("BASH_ENV"), os.path.join(state, "environment"))
     except OSError:
-        return
+        return False
     prompt = env.get("PROMPT_COMMAND")
     env["BASH_ENV"] = path
     env["PROMPT_COMMAND"] = ". " + quoted(path) + ("; " + prompt if prompt else "")
+    return True
+
+
+def keep_in_command(env):
+    """For the bash that runs an ssh command, after `keep`."""
+    if env.get("SSH_CLIENT"):
+        env["GPUSH_SSH_CLIENT"] = env.pop("SSH_CLIENT")
 
 
 def script(values, ahead, before, folder):

@@ -10,6 +10,7 @@ from ..core import processes
 from ..core.processes import raw
 from ..core.refused import Refused, of_os_error
 from ..link.stream import Owner
+from ..node import profiles
 from . import terminal
 from .pumps import Sink, Source
 
@@ -204,11 +205,14 @@ class Exec(Owner):
                 error_out = -1
                 os._exit(main(args, 0, 1) or 0)
             activation = self.agent.environment.activation
-            activation.lay_over(env)
+            shell = self.agent.account[2]
+            is_kept = activation.lay_over(env)
+            if is_kept and self.value.get("command") is not None and os.path.basename(shell) == "bash" and not self.value.get("login"):
+                profiles.keep_in_command(env)
             warning = activation.warning(env) if has_pty else None
             if warning:
                 os.write(2, (warning + "\n").encode("utf-8", "replace"))
-            file, argv = words(self.value, self.agent.account[2], self.agent.environment.source != "own")
+            file, argv = words(self.value, shell, self.agent.environment.source != "own")
             os.execvpe(raw(file), [raw(word) for word in argv], {raw(name): raw(text) for name, text in env.items()})
         except OSError as error:
             if error_out >= 0:
