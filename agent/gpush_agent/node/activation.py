@@ -165,8 +165,7 @@ class Activation:
         values, ahead = {}, {}
         apply(self.change, env, own | set(self.variables()), values, ahead)
         if "PATH" not in own and "VIRTUAL_ENV" not in own:
-            candidates = candidates if candidates is not None else self.spec.get("candidates") or []
-            set_python(candidates, env, self.agent.state, values, ahead)
+            set_python(candidates or self.spec.get("candidates") or [], env, self.agent.state, values, ahead)
         return profiles.keep(env, values, ahead, self.agent.state)
 
     def warning(self, env):

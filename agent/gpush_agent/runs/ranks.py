@@ -174,9 +174,7 @@ def environment(spec, base, run, mark, activation):
         "MASTER_ADDR": spec["master"]["addr"], "MASTER_PORT": str(spec["master"]["port"])})
     if spec.get("visible") is not None:
         env["CUDA_VISIBLE_DEVICES"] = spec["visible"]
-    # A command may name another Python than the session's; of a program of Python the gateway has asked the Python itself.
-    python = spec.get("activate") or ([spec["python"]] if spec["mode"] != "command" else None)
-    activation.lay_over(env, spec.get("own") or [], python)
+    activation.lay_over(env, spec.get("own") or [], spec.get("activate"))
     return env
 
 

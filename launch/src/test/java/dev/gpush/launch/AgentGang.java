@@ -148,21 +148,23 @@ final class AgentGang implements AutoCloseable {
   }
 
   Launcher launcher(List<Recipe> recipes) {
+    return new Launcher(site(), new FabricPlanner(() -> recipes), Clock.system(), tasks);
+  }
+
+  LaunchSite site() {
     var reached = new ArrayList<LaunchNode>();
     for (int node = 0; node < nodes; node++) {
       NodeInfo info = info(node);
       reached.add(new LaunchNode(() -> info, calls(node)));
     }
-    var site =
-        new LaunchSite(
-            new SessionName("devbox"),
-            "0123456789",
-            project(),
-            trees.isEmpty(),
-            reached,
-            folder.resolve("history"),
-            Optional.empty());
-    return new Launcher(site, new FabricPlanner(() -> recipes), Clock.system(), tasks);
+    return new LaunchSite(
+        new SessionName("devbox"),
+        "0123456789",
+        project(),
+        trees.isEmpty(),
+        reached,
+        folder.resolve("history"),
+        Optional.empty());
   }
 
   private NodeCalls calls(int node) {

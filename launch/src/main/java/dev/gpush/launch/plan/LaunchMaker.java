@@ -98,15 +98,8 @@ public final class LaunchMaker {
    * How it will run.
    *
    * @param pythons those of all nodes of the session; empty if the nodes were not asked
-   * @param activated the Python whose environment each node finds and activates by itself, in that
-   *     case
    */
-  public record Decided(
-      LaunchPlan.Mode mode, List<PythonFacts> pythons, List<PythonChoice> activated) {
-    Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {
-      this(mode, pythons, List.of());
-    }
-  }
+  public record Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {}
 
   public LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs, RunFabrics fabrics) {
     this.site = site;
@@ -185,10 +178,7 @@ public final class LaunchMaker {
 
   private Decided decidedNow(ResolvedRun run, Talk talk) throws InterruptedException {
     if (isLookedUpThere(run)) {
-      return new Decided(
-          LaunchPlan.Mode.COMMAND,
-          List.of(),
-          site.nodes().stream().map(node -> choice(run, node)).toList());
+      return new Decided(LaunchPlan.Mode.COMMAND, List.of());
     }
     List<Pythons.Answer> answers =
         pythons.ask(site.nodes(), node -> choice(run, node), run.input().environment());
@@ -394,9 +384,7 @@ public final class LaunchMaker {
     var activated = new ArrayList<PythonChoice>();
     for (SlotPlan.Claim claim : slots.claims()) {
       nodes.add(site.nodes().get(claim.node()).info());
-      if (!decided.activated().isEmpty()) {
-        activated.add(decided.activated().get(claim.node()));
-      }
+      activated.add(choice(run, site.nodes().get(claim.node())));
       if (!decided.pythons().isEmpty()) {
         facts.add(decided.pythons().get(claim.node()));
       }
