@@ -76,10 +76,10 @@ final class EnvironmentIT {
       Path first = environment(world, "first");
       Path second = environment(world, "second");
       world.file("show.py", SHOW);
-      world.file("env.sh", "export EXTRA=$EXTRA-two\n");
+      world.file("env.sh", "export EXTRA=$FROM-two\n");
       world.file(
           "gpush.yaml",
-          "nodes: 2%nenv: {EXTRA: one}%npython: {venv: %s, file: env.sh}%n".formatted(first));
+          "nodes: 2%nenv: {FROM: one}%npython: {venv: %s, file: env.sh}%n".formatted(first));
       world.gpush("up").succeeded();
       requireEverywhere(world, first, "one-two");
 
@@ -117,7 +117,7 @@ final class EnvironmentIT {
       assertEquals("once\n", world.gpush("exec", "cat $GPUSH_WORKSPACE.gpush/count").out());
 
       world.file("lock", "bad\n");
-      Result refused = world.gpush("run", "show.py").exits(1);
+      Result refused = world.gpush("run", "show.py").exits(255);
       assertTrue(refused.err().contains("setup failed on node 0"), refused.err());
       assertTrue(refused.err().contains("exit status 4: lock is bad"), refused.err());
       assertEquals("here\n", ssh(world, "", "devbox", "echo here").succeeded().out());
@@ -135,7 +135,7 @@ final class EnvironmentIT {
       world.file("gpush.yaml", "python: {file: gone.sh}\n");
       Result up = world.gpush("up").exits(3);
       assertTrue(up.err().contains("gone.sh cannot be activated on node 0"), up.err());
-      Result run = world.gpush("run", "show.py").exits(3);
+      Result run = world.gpush("run", "show.py").exits(255);
       assertTrue(run.err().contains("does not exist on the node"), run.err());
 
       Result command = ssh(world, "", "devbox", "echo here").succeeded();

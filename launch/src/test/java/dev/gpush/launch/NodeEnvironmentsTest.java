@@ -69,6 +69,7 @@ final class NodeEnvironmentsTest extends TwoAgents {
     assertEquals(Optional.of("/opt/py"), other.python());
     assertEquals(List.of("cuda"), other.modules());
     assertEquals(Optional.of("env.sh"), other.file());
+    assertEquals(Optional.of("./made"), choice(Map.of("python.venv", "made")).python());
   }
 
   @Test
@@ -126,6 +127,20 @@ final class NodeEnvironmentsTest extends TwoAgents {
     assertEquals("x\nx\n", on(1, "cat " + gang.onNode(1, "../count")));
     assertEquals("installing\n", Files.readString(state(1).resolve("setup/setup.log")));
     assertTrue(talk.said().contains("setup: echo installing; echo x >>../count"));
+  }
+
+  @Test
+  void anotherActivationIsSaid() throws Exception {
+    gang.put("one.sh", "");
+    gang.put("two.sh", "");
+    var environments = new NodeEnvironments(gang.site(), gang.tasks());
+    for (String file : List.of("one.sh", "one.sh", "two.sh")) {
+      environments.prepare(choice(Map.of("python.file", file)), talk);
+    }
+
+    assertEquals(
+        List.of("shells and runs on devbox activate two.sh from now on, not one.sh"),
+        talk.said().stream().filter(line -> line.startsWith("shells")).toList());
   }
 
   @Test

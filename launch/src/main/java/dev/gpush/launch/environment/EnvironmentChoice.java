@@ -47,7 +47,7 @@ public record EnvironmentChoice(
    */
   public static EnvironmentChoice of(Config config, Optional<String> asked) {
     Optional<String> named =
-        asked.or(() -> config.text("python")).or(() -> config.text("python.venv"));
+        asked.or(() -> config.text("python")).or(() -> config.text("python.venv").map(EnvironmentChoice::folder));
     Optional<String> conda =
         named.isPresent()
             ? Optional.empty()
@@ -70,6 +70,11 @@ public record EnvironmentChoice(
         steps);
   }
 
+  /** A folder needs no slash where nothing else is meant. */
+  private static String folder(String venv) {
+    return venv.contains("/") || venv.startsWith("~") ? venv : "./" + venv;
+  }
+
   private static boolean is(String text) {
     return !text.isEmpty();
   }
@@ -78,6 +83,17 @@ public record EnvironmentChoice(
   private static List<String> texts(Config config, String key) {
     Optional<String> one = config.text(key).filter(EnvironmentChoice::is);
     return one.map(List::of).orElseGet(() -> Json.object("v", config.value(key)).texts("v"));
+  }
+
+  /** "conda llm, modules cuda/12.4": what needs a shell; "nothing" where nothing does. */
+  String activated() {
+    var parts = new ArrayList<String>();
+    conda.ifPresent(name -> parts.add("conda " + name));
+    if (!modules.isEmpty()) {
+      parts.add("modules " + String.join(" ", modules));
+    }
+    file.ifPresent(parts::add);
+    return parts.isEmpty() ? "nothing" : String.join(", ", parts);
   }
 
   /** As the agent takes it. */

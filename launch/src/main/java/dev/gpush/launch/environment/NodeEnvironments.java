@@ -32,6 +32,10 @@ public final class NodeEnvironments {
 
   private final LaunchSite site;
   private final Tasks tasks;
+
+  /** What this gateway has prepared last, in words; empty before. */
+  private final AtomicReference<String> activated = new AtomicReference<>("");
+
   private final String script = Resources.text(NodeEnvironments.class, "setup.sh");
 
   public NodeEnvironments(LaunchSite site, Tasks tasks) {
@@ -64,6 +68,7 @@ public final class NodeEnvironments {
    * @throws GpushException with the first failure of a node
    */
   public void prepare(EnvironmentChoice choice, Talk talk) throws InterruptedException {
+    sayDifference(choice, talk);
     boolean hasRun = false;
     if (!choice.steps().isEmpty()) {
       // A step may make what is activated, and needs what can be activated already.
@@ -80,6 +85,15 @@ public final class NodeEnvironments {
             failure -> {
               throw new GpushException(failure);
             });
+  }
+
+  private void sayDifference(EnvironmentChoice choice, Talk talk) {
+    String now = choice.activated();
+    String before = activated.getAndSet(now);
+    if (!before.isEmpty() && !before.equals(now)) {
+      talk.say(
+          "shells and runs on " + site.name() + " activate " + now + " from now on, not " + before);
+    }
   }
 
   private List<Optional<LaunchFailure>> use(EnvironmentChoice choice, boolean fresh, Talk talk)

@@ -261,7 +261,7 @@ final class RemoteFailureText {
           Message.of(
               Clean.line(what) + " cannot be activated on node " + node,
               Clean.line(because),
-              "gpush exec --on " + node + ", to see it in a shell there; python: in gpush.yaml");
+              "gpush exec --on " + node + " -- bash -l");
       case LaunchFailure.SetupFailed(var node, var command, var status, var said, var log) ->
           Message.of(
               "setup failed on node " + node + ": " + Clean.line(command),
