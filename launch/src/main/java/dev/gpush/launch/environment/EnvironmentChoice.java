@@ -47,7 +47,9 @@ public record EnvironmentChoice(
    */
   public static EnvironmentChoice of(Config config, Optional<String> asked) {
     Optional<String> named =
-        asked.or(() -> config.text("python")).or(() -> config.text("python.venv").map(EnvironmentChoice::folder));
+        asked
+            .or(() -> config.text("python"))
+            .or(() -> config.text("python.venv").map(EnvironmentChoice::folder));
     Optional<String> conda =
         named.isPresent()
             ? Optional.empty()
