@@ -100,17 +100,17 @@ final class EnvironmentIT {
       world.file(
           "gpush.yaml",
           """
-          python: {venv: .made}
+          python: {venv: .venv}
           setup:
             run: |
               [ "$(cat lock)" != bad ] || { echo "lock is bad"; exit 4; }
               echo once >>$GPUSH_WORKSPACE.gpush/count
-              python3 -m venv --without-pip .made
+              python3 -m venv --without-pip .venv
             when: [lock]
           """);
       world.gpush("up").succeeded();
       world.gpush("run", "show.py").succeeded();
-      String made = ssh(world, "", "devbox", "cd $GPUSH_WORKSPACE; pwd").out().strip() + "/.made";
+      String made = ssh(world, "", "devbox", "cd $GPUSH_WORKSPACE; pwd").out().strip() + "/.venv";
       assertTrue(
           shown(ssh(world, "", "devbox", "python3 $GPUSH_WORKSPACE/show.py").out())
               .startsWith(made));

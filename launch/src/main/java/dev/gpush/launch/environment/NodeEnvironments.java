@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
  * Tells the nodes what the session's environment is, and runs its setup. The nodes make the
@@ -74,7 +75,7 @@ public final class NodeEnvironments {
       // A step may make what is activated, and needs what can be activated already.
       use(choice, false, talk);
       for (SetupStep step : choice.steps()) {
-        hasRun |= setUp(step, talk);
+        hasRun |= setUp(choice, step, talk);
       }
     }
     List<Optional<LaunchFailure>> failures = use(choice, hasRun, talk);
@@ -134,7 +135,8 @@ public final class NodeEnvironments {
   }
 
   /** Whether it ran on any node. */
-  private boolean setUp(SetupStep step, Talk talk) throws InterruptedException {
+  private boolean setUp(EnvironmentChoice choice, SetupStep step, Talk talk)
+      throws InterruptedException {
     var detail = new AtomicReference<String>("");
     try (Talk.Step shown = talk.step("setup: " + step.run().lines().findFirst().orElse(""))) {
       List<Integer> statuses =
@@ -145,6 +147,7 @@ public final class NodeEnvironments {
                     run(
                         node,
                         step,
+                        choice,
                         line -> {
                           last.set(line);
                           String text = "node " + node.info().index() + ": " + line;
@@ -167,7 +170,7 @@ public final class NodeEnvironments {
     return node.info().state() + "/setup/" + step.name() + ".log";
   }
 
-  private int run(LaunchNode node, SetupStep step, java.util.function.Consumer<String> lines)
+  private int run(LaunchNode node, SetupStep step, EnvironmentChoice choice, Consumer<String> lines)
       throws InterruptedException {
     var words =
         new ArrayList<>(
@@ -179,7 +182,8 @@ public final class NodeEnvironments {
                 step.run(),
                 node.info().workspace(),
                 node.info().state() + "/setup",
-                step.name()));
+                step.name(),
+                choice.python().orElse("") + " " + choice.conda().orElse("")));
     words.addAll(step.when());
     var environment =
         Map.of("GPUSH_SESSION", site.name().text(), "GPUSH_WORKSPACE", node.info().workspace());

@@ -1,10 +1,10 @@
-# Runs a command of the project on this node, unless it has run with these files and this Python already (exit status 97).
-# Called as: sh -c '<this text>' sh COMMAND WORKSPACE FOLDER NAME FILE…   What it says is printed, and kept in FOLDER/NAME.log.
-run=$1 workspace=$2 folder=$3 name=$4
-shift 4
+# Runs a command of the project on this node, unless it has run with these files and for this Python already (status 97).
+# PYTHON is what the session wants: the Python itself may be something that the command makes.
+# Called as: sh -c '<this text>' sh COMMAND WORKSPACE FOLDER NAME PYTHON FILE…   What it says is printed, and kept in FOLDER/NAME.log.
+run=$1 workspace=$2 folder=$3 name=$4 python=$5
+shift 5
 cd "$workspace" && mkdir -p "$folder" || exit 96
 if command -v sha256sum >/dev/null 2>&1; then sum=sha256sum; else sum=cksum; fi
-python=$(command -v python3)
 key() {
   {
     printf '%s\n' "$run" "$python"
