@@ -125,6 +125,9 @@ final class EnvironmentIT {
       world.file("lock", "two\n");
       world.gpush("run", "show.py").succeeded();
       assertEquals("once\nonce\n", world.gpush("exec", "cat $GPUSH_WORKSPACE.gpush/count").out());
+
+      // What setup made is the user's: down would keep it, and the world would not be empty.
+      world.gpush("exec", "rm -rf .venv").succeeded();
     }
   }
 
