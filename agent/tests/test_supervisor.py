@@ -16,6 +16,7 @@ from client import DEADLINE, free_port      # puts the agent on the path, too
 from gpush_agent.core import processes
 from gpush_agent.core.refused import Refused
 from gpush_agent.lifetime import ending
+from gpush_agent.node.activation import Activation
 from gpush_agent.runs import follow, journal, ranks, requests, rundir
 
 SECONDS = DEADLINE
@@ -49,6 +50,7 @@ class StubAgent:
         self.state, self.gang, self.node = state, "gang", 0
         self.config, self.forks = {}, 0
         self.environment = StubEnvironment()
+        self.environment.activation = Activation(self)
         self.environment.base = {"PATH": os.environ["PATH"], "HOME": "/tmp", "BASE": "yes"}
         self.origin = processes.Origin()
         os.umask(self.origin.umask)
