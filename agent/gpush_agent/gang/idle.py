@@ -112,10 +112,13 @@ class Decides:
     def status(self):
         value, now = self.lease.own_status(), self.lease.clock()
         last, why, busy = self.newest()
-        value.update(idle_because=why, idle_for_s=round(max(0.0, now - last), 3), busy=busy)
-        value["nodes_idle"] = {str(node): {"idle_for_s": round(max(0.0, now - member.last), 3), "busy": member.busy,
-                                           "why": member.why, "clients": member.clients}
-                               for node, member in sorted(self.members.items()) if member.last is not None}
+        nodes = {"0": {"idle_for_s": value["idle_for_s"], "busy": value["busy"], "why": value["idle_because"]}}
+        for node, member in sorted(self.members.items()):
+            if member.last is not None:
+                since = 0.0 if member.busy and member.there else round(max(0.0, now - member.last), 3)
+                nodes[str(node)] = {"idle_for_s": since, "busy": member.busy and member.there, "why": member.why,
+                                    "clients": member.clients}
+        value.update(idle_because=why, idle_for_s=round(max(0.0, now - last), 3), busy=busy, nodes_idle=nodes)
         if self.lease.idle is not None:
             value["idle_left_s"] = round(max(0.0, last + self.lease.idle - now), 3)
         return value

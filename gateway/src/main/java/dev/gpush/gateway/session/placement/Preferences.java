@@ -105,9 +105,17 @@ public final class Preferences {
             Optional.empty()),
         new LedgerEntry.Lease(
             request.lease().hardEnd().or(() -> seconds(config, "lease.for")),
-            request.lease().idle().orElseGet(() -> idle(config))),
+            request.lease().idle().orElseGet(() -> idle(config)),
+            request.lease().idle().isPresent() || isChosen(config, "lease.idle")
+                ? LedgerEntry.IdleRule.CHOSEN
+                : LedgerEntry.IdleRule.BUILT_IN),
         explicit,
         notes);
+  }
+
+  private static boolean isChosen(Config config, String key) {
+    return config.settings().stream()
+        .anyMatch(setting -> setting.key().equals(key) && !setting.isBuiltIn());
   }
 
   /** The configured idle time of a gang. */
