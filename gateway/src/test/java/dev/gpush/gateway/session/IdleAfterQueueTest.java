@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
-import dev.gpush.testkit.fake.FakeTalk;
+import dev.gpush.gateway.session.FakeTalk;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +24,7 @@ class IdleAfterQueueTest {
   @BeforeEach
   void begin() throws Exception {
     rig = SessionRig.calm();
-    places = new Places(rig, List.of("hpc"));
+    places = new Places(rig);
     places.fill("hpc");
   }
 

@@ -6,6 +6,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.route.Route;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkState;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.link.agent.AgentImage;
@@ -134,7 +135,10 @@ final class AgentNode implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
+    boolean isOver = link.state() instanceof LinkState.Over;
     link.close();
-    control("release");
+    if (!isOver) {
+      control("release");
+    }
   }
 }

@@ -213,6 +213,8 @@ final class TranscriptTest {
         devbox  local    2 cpu nodes  ready     12m  48m idle         -     ~/proj
         big     local    4×8 H100     degraded  12m  5h12m, 48m idle  1     /data/exp
         2> big is degraded: node 1 is cut
+        2> devbox: idle for 12m
+        2> big: idle for 12m
         """);
   }
 
@@ -259,9 +261,9 @@ final class TranscriptTest {
     desk.expect(
         """
         $ gpush nodes
-        NODE  HOST  ADDRESS    SLOTS    CPUS  LINK  CODE  WORKSPACE
-        0     lab1  127.0.0.1  0/4 cpu  8     up    G1    /w/0/proj
-        1     lab1  127.0.0.1  0/4 cpu  8     up    G1    /w/1/proj
+        NODE  HOST  ADDRESS    SLOTS    CPUS  LINK  CODE  ACTIVITY  WORKSPACE
+        0     lab1  127.0.0.1  0/4 cpu  8     up    G1    idle 12m  /w/0/proj
+        1     lab1  127.0.0.1  0/4 cpu  8     up    G1    idle 12m  /w/1/proj
         2> all nodes are one machine and share its ports, home and /tmp
         2> python: /usr/bin/python3
         """);

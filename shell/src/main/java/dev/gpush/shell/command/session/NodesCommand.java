@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
     footer = {
       "$ gpush nodes",
       "NODE  HOST  ADDRESS    SLOTS    CPUS  LINK  CODE  ACTIVITY  WORKSPACE",
-      "0     lab1  127.0.0.1  1/4 cpu  8     up    G42   run 7     ~/.gpush/nodes/1f/0",
-      "1     lab1  127.0.0.1  0/4 cpu  8     up    G42   idle 40m  ~/.gpush/nodes/1f/1"
+      "0     lab1  127.0.0.1  1/4 cpu  8     up    G42   run 7     ~/w/0/proj",
+      "1     lab1  127.0.0.1  0/4 cpu  8     up    G42   idle 40m  ~/w/1/proj"
     })
 public final class NodesCommand implements Action {
   @Option(names = "--json", description = "as JSON")

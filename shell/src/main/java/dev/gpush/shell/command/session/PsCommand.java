@@ -3,6 +3,7 @@ package dev.gpush.shell.command.session;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.PortForward;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.DurationText;
@@ -30,7 +31,7 @@ import picocli.CommandLine.Option;
       "$ gpush ps",
       "NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER",
       "devbox  local    2 cpu nodes  ready  52m  20m idle  -     ~/proj",
-      "devbox: idle for 40m, since keys in a terminal; VS Code is connected and silent"
+      "devbox: idle for 40m, since a command; VS Code is connected and silent"
     })
 public final class PsCommand implements Action {
   @Option(names = "--json", description = "as JSON")
@@ -80,7 +81,9 @@ public final class PsCommand implements Action {
 
   /** Why its nodes are kept, or since when nothing keeps them. */
   private static void sayActivity(Call call, SessionView session) {
-    if (!session.activity().isEmpty()) {
+    boolean hasNodes =
+        session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
+    if (hasNodes && !session.activity().isEmpty()) {
       call.say(session.name() + ": " + Clean.line(session.activity()));
     }
   }
