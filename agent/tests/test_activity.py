@@ -4,6 +4,7 @@ import socket
 import sys
 import unittest
 
+import client as testclient
 from client import until
 from gpush_agent.lifetime import usage
 from gpush_agent.lifetime.usage import Process, Usage
@@ -105,10 +106,11 @@ class UsageTest(unittest.TestCase):
     def setUp(self):
         self.now, self.table, self.ended, self.asked = 0.0, {}, 0.0, []
         self.on_gpu = None
-        self.usage = Usage(lambda: self.now, self.read, lambda process: "process %s" % (process and process.pid), self.gpu)
+        self.usage = Usage(lambda: self.now, self.read, self.gpu)
 
-    def read(self):
-        return [Process(pid, start, own, total) for (pid, start), (own, total) in sorted(self.table.items())], self.ended
+    def read(self, answer):
+        answer([Process(pid, start, own, total, ["process", str(pid)])
+                for (pid, start), (own, total) in sorted(self.table.items())], self.ended)
 
     def gpu(self, processes, answer):
         self.asked.append(answer)
@@ -158,7 +160,7 @@ class UsageTest(unittest.TestCase):
         self.assertEqual(self.sample(), "process 2 uses CPU")
 
     def test_a_gpu_counts_where_the_processor_does_not(self):
-        self.on_gpu = Process(5, 1, 0.0, 0.0)
+        self.on_gpu = Process(5, 1, 0.0, 0.0, ["process", "5"])
         self.assertEqual(self.rounds(2, {5: 0.01}), [None, "process 5 uses a GPU"])
         self.on_gpu = None
         self.assertEqual(self.rounds(1, {5: 0.01}), [None])
@@ -177,6 +179,18 @@ class UsageTest(unittest.TestCase):
         self.assertIsNone(self.sample(quiet=False))
         self.assertEqual(self.rounds(2, {7: 1.0}), [None, "process 7 uses CPU"])    # the first is only to compare with
 
+    def test_a_sample_that_fails_or_comes_late_changes_nothing(self):
+        self.rounds(2, {7: 1.0})
+        good, late = self.usage.read, []
+        self.usage.read = lambda answer: answer(None, 0.0)
+        self.assertEqual(self.sample(), "process 7 uses CPU")
+        self.usage.read = late.append
+        self.sample()
+        self.usage.read = good
+        self.assertIsNone(self.sample())
+        late[0]([], 0.0)
+        self.assertEqual(len(self.usage.processes), 1)
+
     def test_no_more_than_a_sample_each_interval(self):
         self.sample()
         at = self.usage.ahead
@@ -191,7 +205,7 @@ class NamesTest(unittest.TestCase):
                             (["python", "-m", "http.server"], "python -m http.server"),
                             (["/v/bin/python", "-m", "ipykernel_launcher", "-f", "k.json"], "a notebook's kernel"),
                             (["sh", "-c", "while :; do :; done"], "sh"),
-                            (["nginx: worker process"], "nginx:"), ([""], "a process"), (["a\x1b[2Jb"], "a?[2Jb"),
+                            (["nginx: worker process"], "nginx:"), ([""], "a process"), ([], "a process"), (["a\x1b[2Jb"], "a?[2Jb"),
                             (["x" * 100], "x" * usage.LONGEST_NAME)):
             self.assertEqual(usage.short_name(words), name)
 
@@ -314,7 +328,9 @@ class RealTest(LifeTest):
         self.assertFalse(alive(cat))
 
     def test_a_process_that_computes_keeps_the_node_as_long_as_it_does(self):
-        client = self.client(lease=self.LEASE)
+        # A busy machine gives it less than a quarter of a core.
+        modest = testclient.text("lifetime/usage.py").replace("CPU_SHARE = 0.25", "CPU_SHARE = 0.01")
+        client = self.client(lease=self.LEASE, extra={"lifetime/usage": modest})
         go = os.path.join(self.base, "go")
         script = "import os\nwhile not os.path.exists(%r) and os.getppid() > 1:\n    sum(range(10000))\n" % go
         path = os.path.join(self.base, "train.py")

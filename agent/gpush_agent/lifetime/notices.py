@@ -2,7 +2,6 @@
 Notices tells: a line into every terminal of the session, those of editors and tmux too, a signal to the ranks of runs that
 want one. No gateway is needed."""
 from ..runs import rundir, warning
-from ..streams import terminal
 
 LENGTHS = (1800.0, 900.0, 300.0)    # before an end: long enough to save, to extend, to finish a thought
 MOST_LENGTHS = 16
@@ -85,15 +84,9 @@ class Notices:
                 "hard": "%s ends in %s, whatever runs; \"gpush extend --for 2h\" moves that where it can be moved",
                 "taken": "the scheduler takes the nodes of %s back, in %s at the latest"}[what] % (plain(name), words(left))
         self.agent.log("notice: " + text)
-        own = {owner.tty for owner in self.agent.execs}
         for owner in list(self.agent.execs):
             owner.notice("gpush: " + text)
-        for path in self.agent.sampling.terminals():
-            if path not in own:
-                try:
-                    terminal.write_line(path, "gpush: " + text)
-                except OSError:
-                    pass            # closed, or its reader does not read
+        self.agent.sampling.write_line("gpush: " + text, {owner.tty for owner in self.agent.execs})
 
     # ---- runs
 

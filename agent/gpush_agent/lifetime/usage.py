@@ -1,6 +1,6 @@
 """Whether processes of the session use the processor or a GPU; which editors are among them; which terminals they have.
-Taken from /proc every half minute, and only while nothing else keeps the node: who types or runs is not slowed down by it.
-Usage judges two samples, and is pure; the functions below it read them."""
+Taken from /proc every half minute, in a worker, and only while nothing else keeps the node. Usage compares two samples, and is
+pure."""
 import glob
 import os
 import re
@@ -8,6 +8,7 @@ import re
 from ..core import processes
 from ..core.worker import Worker
 from ..runs import rundir
+from ..streams import terminal
 from ..streams.traffic import TERMINAL
 
 SAMPLE_SECONDS = 30.0       # at most a quarter of the idle time
@@ -17,7 +18,11 @@ SHORTEST = 0.25
 CPU_SHARE = 0.25
 GPU_PERCENT = 10            # a display that is drawn by the same GPU stays below it
 GPU_SECONDS = 20.0          # nvidia-smi takes seconds where the driver sleeps
+READ_SECONDS = 20.0
 LONGEST_NAME = 48
+LONGEST_COMMAND = 4096
+LONGEST_WORD = 200
+MOST_WORDS = 6              # of a command line: programs and scripts are among the first
 MOST_GPUS = 64
 MOST_CLIENTS = 4
 PTS_MAJOR = 136
@@ -32,20 +37,20 @@ GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|kfd)\Z")
 class Process:
     """One process at one moment: its own seconds of processor time, and those with its children that have ended."""
 
-    def __init__(self, pid, start, own, total, tty=0):
-        self.pid, self.start, self.own, self.total, self.tty = pid, start, own, total, tty
+    def __init__(self, pid, start, own, total, words=()):
+        self.pid, self.start, self.own, self.total, self.words = pid, start, own, total, words
 
 
 class Usage:
-    def __init__(self, clock, read, name, gpu):
-        """`read()` gives (processes of the session, seconds of those that have ended); `name(process)` its name;
-        `gpu(processes, answer)` calls `answer(process or None)` with one that uses a GPU."""
-        self.clock, self.read, self.name, self.gpu = clock, read, name, gpu
+    def __init__(self, clock, read, gpu):
+        """`read(answer)` calls `answer(processes of the session, seconds of those that have ended)`, or answer(None, 0) if it
+        cannot; `gpu(processes, answer)` calls `answer(process or None)` with one that uses a GPU."""
+        self.clock, self.read, self.gpu = clock, read, gpu
         self.before = None          # (when, {(pid, start): Process}, seconds of all)
-        self.why, self.seen = None, clock()
+        self.why = None
         self.processes = []
         self.ahead = clock()        # when the next sample is due
-        self.rounds = 0             # a late answer about GPUs is of an earlier round
+        self.rounds = 0             # an answer that comes after a newer question does not count
 
     def using(self):
         """What uses the node now, in words, or None."""
@@ -55,32 +60,35 @@ class Usage:
         """Takes a sample if it is time. `quiet`: nothing else keeps the node."""
         now = self.clock()
         if not quiet:
+            self.rounds += 1
             self.before, self.why = None, None
             self.ahead = now + interval
         elif now >= self.ahead:
             self.ahead = now + interval
-            self.sample(now)
+            self.rounds += 1
+            number = self.rounds
+            self.read(lambda found, ended: self.compare(number, now, found, ended))
 
-    def sample(self, now):
-        self.processes, ended = self.read()
-        found = {(process.pid, process.start): process for process in self.processes}
-        seconds = ended + sum(process.total for process in self.processes)
+    def compare(self, number, now, processes, ended):
+        if number != self.rounds or processes is None:
+            return
+        self.processes = processes
+        found = {(process.pid, process.start): process for process in processes}
+        seconds = ended + sum(process.total for process in processes)
         before, self.before = self.before, (now, found, seconds)
         if before is None or now <= before[0]:
             return
-        self.rounds += 1
         if seconds - before[2] >= CPU_SHARE * (now - before[0]):
-            self.why = "%s uses CPU" % self.name(self.busiest(before[1]))
-            return
-        round_of_this = self.rounds
-        self.gpu(self.processes, lambda process: self.judged(round_of_this, process))
+            self.why = "%s uses CPU" % name_of(self.busiest(before[1]))
+        else:
+            self.gpu(processes, lambda process: self.judged(number, process))
 
-    def judged(self, round_of_this, process):
-        if round_of_this == self.rounds and self.before is not None:
-            self.why = None if process is None else "%s uses a GPU" % self.name(process)
+    def judged(self, number, process):
+        if number == self.rounds:
+            self.why = None if process is None else "%s uses a GPU" % name_of(process)
 
     def busiest(self, before):
-        """The process that used most since then; one that has children that ended counts for them, if they did more."""
+        """The process that used most since then; one whose children have ended counts for them, if they did more."""
         def spent(process, of):
             known = before.get((process.pid, process.start))
             return of(process) - (of(known) if known is not None else 0.0)
@@ -88,19 +96,18 @@ class Usage:
             return None
         first = max(self.processes, key=lambda process: spent(process, lambda one: one.own))
         second = max(self.processes, key=lambda process: spent(process, lambda one: one.total))
-        if spent(first, lambda one: one.own) * 2 >= spent(second, lambda one: one.total):
-            return first
-        return second
+        return first if spent(first, lambda one: one.own) * 2 >= spent(second, lambda one: one.total) else second
 
 
 class Sampling:
-    """Usage of a node's agent."""
+    """Usage of a node's agent. What may take long is done in workers."""
 
     def __init__(self, agent):
         self.agent = agent
-        self.usage = Usage(agent.loop.clock, self.read, name_of, self.gpu)
+        self.usage = Usage(agent.loop.clock, self.read, self.gpu)
         self.editors = []
-        self.asking = False         # about the GPUs
+        self.left = None            # processes of an agent of this node that was killed; looked for once
+        self.working = set()        # which workers have not answered
 
     def look(self):
         lease = self.agent.lease
@@ -111,34 +118,50 @@ class Sampling:
         self.usage.look(interval, quiet)
 
     def next(self):
+        lease = self.agent.lease
+        if not lease.claimed or lease.idle is None:
+            return None
         return max(0.0, self.usage.ahead - self.agent.loop.clock())
 
-    def pids(self):
-        """Of the session: below this agent, and what an agent of this node that was killed has left."""
-        pids = processes.descendants(os.getpid())
-        known = set(pids)
-        return pids + [pid for pid in rundir.marked(self.agent.mark)
-                       if pid not in known and processes.agent_mark(pid) is None]
+    def work(self, what, function, answer, seconds):
+        """One worker at a time for each purpose; `answer(None)` when it fails."""
+        if what in self.working:
+            answer(None)
+            return
 
-    def read(self):
-        found = [process for process in map(read_process, self.pids()) if process is not None]
-        self.editors = editors_among(found)
-        own = read_process(os.getpid())
-        return found, own.total - own.own if own is not None else 0.0
+        def answered(result, refused):
+            self.working.discard(what)
+            answer(None if refused is not None else result)
+        self.working.add(what)
+        Worker(self.agent.loop, self.agent.origin, function, answered, seconds)
+
+    def roots(self):
+        return [os.getpid()] + (self.left or [])
+
+    def read(self, answer):
+        root, mark, left = os.getpid(), self.agent.mark, self.left
+
+        def answered(value):
+            if value is None:
+                answer(None, 0.0)
+                return
+            self.left = value["left"]
+            found = [Process(*fields) for fields in value["processes"]]
+            self.editors = editors_among(found)
+            answer(found, value["ended"])
+            self.agent.watch_lease()
+        self.work("processes", lambda: sample(root, mark, left), answered, READ_SECONDS)
 
     def gpu(self, found, answer):
-        users = [process for process in found if opens_gpu(process.pid)]
-        if not users:
-            answer(None)
-        elif not self.asking:
-            self.asking = True
+        pids, devices = [process.pid for process in found], own_gpus(self.agent)
 
-            def answered(percent, refused):
-                self.asking = False
-                known = refused is None and percent is not None and percent >= GPU_PERCENT
-                answer(max(users, key=lambda process: process.own) if known else None)
-            devices = own_gpus(self.agent)
-            Worker(self.agent.loop, self.agent.origin, lambda: gpu_percent(devices), answered, GPU_SECONDS)
+        def answered(users):
+            answer(max((process for process in found if process.pid in (users or ())), key=lambda process: process.own,
+                       default=None))
+        if os.path.exists("/dev/nvidiactl") or os.path.exists("/dev/kfd"):
+            self.work("gpu", lambda: gpu_users(pids, devices), answered, GPU_SECONDS)
+        else:
+            answer(None)
 
     def clients(self):
         """Who is connected: editors by their servers on this node, others by what their stream says."""
@@ -148,18 +171,97 @@ class Sampling:
             names = (names & {TERMINAL}) | set(self.editors)
         return sorted(names)[:MOST_CLIENTS]
 
-    def terminals(self):
-        """The paths of all terminals in which a process of the session runs: also those that editors and tmux have made."""
-        found = []
-        for pid in self.pids():
-            process = read_process(pid)
-            path = terminal_path(process.tty) if process is not None else None
-            if path is not None and path not in found:
-                found.append(path)
-        return found
+    def write_line(self, text, apart_from):
+        """Into all terminals in which processes of the session run: also those that editors and tmux have made."""
+        roots = self.roots()
+        self.work("terminals", lambda: write_lines(roots, text, apart_from), lambda result: None, READ_SECONDS)
 
 
-# ---- reading
+# ---- in workers
+
+def sample(root, mark, left):
+    if left is None:
+        below = set(descendants([root]))
+        left = [pid for pid in rundir.marked(mark) if pid not in below and pid != os.getpid() and processes.agent_mark(pid) is None]
+    own = read_stat(root)
+    found = []
+    for pid in descendants([root] + left):
+        stat = read_stat(pid)
+        if stat is not None and pid != os.getpid():
+            found.append([pid, stat["start"], stat["own"], stat["total"], words_of(pid)])
+    return {"processes": found, "ended": own["total"] - own["own"] if own is not None else 0.0, "left": left}
+
+
+def descendants(roots):
+    """As processes.descendants, for several roots, which are in it but for the first. Where the kernel lists the children of a
+    process, only those of ours are read: a large machine has thousands of processes."""
+    if not os.path.exists("/proc/self/task/%d/children" % os.getpid()):
+        return [pid for root in roots for pid in processes.descendants(root)] + roots[1:]
+    own, found, todo = processes.agent_mark(roots[0]), list(roots[1:]), list(roots)
+    while todo:
+        for pid in children(todo.pop()):
+            if pid not in found and processes.agent_mark(pid) in (None, own):
+                found.append(pid)
+                todo.append(pid)
+    return found
+
+
+def children(pid):
+    found = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as file:
+                found += [int(word) for word in file.read().split()]
+    except (OSError, ValueError):       # it has ended
+        pass
+    return found
+
+
+def read_stat(pid):
+    """None for one that is gone."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as file:
+            fields = file.read().rpartition(b")")[2].split()
+        ticks = float(os.sysconf("SC_CLK_TCK"))
+        own = (int(fields[11]) + int(fields[12])) / ticks
+        return {"start": int(fields[19]), "own": own, "total": own + (int(fields[13]) + int(fields[14])) / ticks,
+                "tty": int(fields[4])}
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def words_of(pid):
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            words = file.read(LONGEST_COMMAND).decode("utf-8", "replace").rstrip("\0").split("\0")
+    except OSError:
+        return []
+    return [word[:LONGEST_WORD] for word in words[:MOST_WORDS]]
+
+
+def write_lines(roots, text, apart_from):
+    paths = []
+    for pid in descendants(roots):
+        stat = read_stat(pid)
+        path = terminal_path(stat["tty"]) if stat is not None else None
+        if path is not None and path not in paths and path not in apart_from:
+            paths.append(path)
+    for path in paths:
+        try:
+            terminal.write_line(path, text)
+        except OSError:
+            pass            # closed, or its reader does not read
+    return len(paths)
+
+
+def gpu_users(pids, devices):
+    """Those that have a GPU open, if our GPUs are at work."""
+    users = [pid for pid in pids if opens_gpu(pid)]
+    percent = gpu_percent(devices) if users else None
+    return users if percent is not None and percent >= GPU_PERCENT else []
+
+
+# ---- names
 
 def own_gpus(agent):
     """By number or UUID, from the scheduler's variable or from the locks that are held; None where neither names GPUs."""
@@ -169,37 +271,13 @@ def own_gpus(agent):
     return [label[4:] for label in labels if label.startswith("gpu ")] or None
 
 
-def read_process(pid):
-    """None for one that is gone."""
-    try:
-        with open("/proc/%d/stat" % pid, "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-        ticks = float(os.sysconf("SC_CLK_TCK"))
-        own = (int(fields[11]) + int(fields[12])) / ticks
-        return Process(pid, int(fields[19]), own, own + (int(fields[13]) + int(fields[14])) / ticks, int(fields[4]))
-    except (OSError, IndexError, ValueError):
-        return None
-
-
-def words_of(pid):
-    try:
-        with open("/proc/%d/cmdline" % pid, "rb") as file:
-            return file.read(4096).decode("utf-8", "replace").rstrip("\0").split("\0")
-    except OSError:
-        return [""]
-
-
 def name_of(process):
-    """"python train.py"."""
-    if process is None:
-        return "a process"
-    words = words_of(process.pid)
-    return short_name(words)
+    return short_name(process.words) if process is not None else "a process"
 
 
 def short_name(words):
-    """The program, and the script or module that it was given."""
-    program = os.path.basename(words[0].split(" ")[0]) or "a process"
+    """"python train.py": the program, and the script or module that it was given."""
+    program = os.path.basename(words[0].split(" ")[0]) if words else ""
     if any("ipykernel" in word for word in words[1:4]):
         return "a notebook's kernel"
     script = ""
@@ -212,14 +290,14 @@ def short_name(words):
         if not word.startswith("-"):
             script = os.path.basename(word.rstrip("/"))
             break
-    text = (program + " " + script).strip()
+    text = ((program or "a process") + " " + script).strip()
     return "".join(sign if sign.isprintable() else "?" for sign in text)[:LONGEST_NAME]
 
 
 def editors_among(found):
     names = []
     for process in found:
-        line = " ".join(words_of(process.pid)[:6])
+        line = " ".join(process.words)
         names += [name for sign, name in EDITORS if sign in line and name not in names]
     return names
 
@@ -252,7 +330,7 @@ def terminal_path(number):
 
 
 def gpu_percent(devices):
-    """In a worker. The busiest of this node's GPUs, or None where no tool knows."""
+    """The busiest of this node's GPUs, or None where no tool knows."""
     found = [int(text) for text in map(read_number, glob.glob("/sys/class/drm/card*/device/gpu_busy_percent")) if text]
     if os.path.exists("/dev/nvidiactl"):
         import subprocess           # late: most nodes need none of this
