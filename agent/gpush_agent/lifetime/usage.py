@@ -13,8 +13,8 @@ from ..streams.traffic import TERMINAL
 
 SAMPLE_SECONDS = 30.0       # at most a quarter of the idle time
 SHORTEST = 0.25
-# Of one core, by all processes of the session together. Measured or known: servers of editors, language servers and kernels that
-# wait use 0.02 to 0.1; what computes uses 1, and what only feeds a GPU more than 0.5.
+# Of one core, by all processes of the session together (decision 0062): servers and kernels that wait use a few hundredths, what
+# computes uses 1.
 CPU_SHARE = 0.25
 GPU_PERCENT = 10            # a display that is drawn by the same GPU stays below it
 GPU_SECONDS = 20.0          # nvidia-smi takes seconds where the driver sleeps

@@ -15,6 +15,7 @@ final class ActivityText {
   /** Until then the last keystroke is called activity, and not its end. */
   private static final Duration JUST_NOW = Duration.ofMinutes(1);
 
+  private static final String USES = " uses ";
   private static final int LONGEST = 100;
   private static final int MOST_CLIENTS = 4;
 
@@ -42,7 +43,7 @@ final class ActivityText {
       return "";
     }
     String why = said.text(isAlone ? "idle_because" : "why").orElse("");
-    boolean isActive = said.flag("busy") || since.get().compareTo(JUST_NOW) < 0;
+    boolean isActive = said.flag("busy") || isJustNow(since.get(), why);
     return isActive ? clean(why) : "idle " + DurationText.coarse(since.get());
   }
 
@@ -54,11 +55,17 @@ final class ActivityText {
     if (said.flag("busy")) {
       return "busy: " + clean(why);
     }
-    if (since.get().compareTo(JUST_NOW) < 0) {
+    if (isJustNow(since.get(), why)) {
       return "active: " + clean(why);
     }
-    String idle = "idle for " + DurationText.coarse(since.get()) + ", since " + clean(why);
+    String idle = "idle for " + DurationText.coarse(since.get()) + ", since " + past(why);
     return clients.isEmpty() ? idle : idle + "; " + connected(List.copyOf(clients));
+  }
+
+  /** What is known to have ended has no moment in which it goes on. */
+  private static boolean isJustNow(Duration since, String why) {
+    boolean hasEnded = why.startsWith("run ") || why.contains(USES);
+    return !hasEnded && since.compareTo(JUST_NOW) < 0;
   }
 
   private static String connected(List<String> clients) {
@@ -72,6 +79,10 @@ final class ActivityText {
 
   private static Optional<Duration> since(Json said) {
     return said.number("idle_for_s").map(Duration::ofSeconds);
+  }
+
+  private static String past(String why) {
+    return clean(why).replaceFirst(USES, " used ");
   }
 
   /** The agents' own words for what is no activity of a user. */

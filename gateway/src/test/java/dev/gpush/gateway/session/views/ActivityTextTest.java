@@ -23,6 +23,8 @@ class ActivityTextTest {
         "3    | false | keys in a terminal | active: keys in a terminal | keys in a terminal",
         "2400 | false | keys in a terminal | idle for 40m, since keys in a terminal | idle 40m",
         "7260 | false | run 7 | idle for 2h1m, since run 7 | idle 2h1m",
+        "5    | false | python train.py uses CPU on node 1 | idle for 5s, since python train.py"
+            + " used CPU on node 1 | idle 5s",
         "90   | false | attached | idle for 2m, since its start | idle 2m",
         "90   | false | renewed | idle for 2m, since gpush extend | idle 2m",
       })
