@@ -293,6 +293,18 @@ class IdleEndTest(LifeTest):
         self.at(6605)
         until(lambda: not alive(pid), what="end of the lease")
 
+    def test_an_editor_is_known_by_its_server(self):
+        client, _ = self.begin()
+        self.editor(client)
+        folder = os.path.join(self.base, ".vscode-server", "bin")
+        os.makedirs(folder)
+        path = os.path.join(folder, "server.py")
+        with open(path, "w") as file:
+            file.write("import sys\nprint('up', flush=True)\nsys.stdin.read()\n")
+        client.exec(argv=[sys.executable, path]).accepted().wait_for(b"up")
+        self.at(60)
+        until(lambda: self.control("status")["clients"] == ["VS Code"], what="the server is seen")
+
     def test_warnings_are_no_activity_and_reach_terminals_that_programs_made(self):
         client, pid = self.begin()
         script = ("import os, pty, sys\n"

@@ -28,7 +28,7 @@ MOST_CLIENTS = 4
 PTS_MAJOR = 136
 # What the servers of editors and notebooks have in their command lines.
 EDITORS = (("/.vscode-server", "VS Code"), ("/.cursor-server", "Cursor"), ("/.windsurf-server", "Windsurf"),
-           ("/.vscodium-server", "VSCodium"), ("code-server", "code-server"), ("zed-remote-server", "Zed"), ("/.zed_server", "Zed"),
+           ("/.vscodium-server", "VSCodium"), ("/code-server", "code-server"), ("zed-remote-server", "Zed"), ("/.zed_server", "Zed"),
            ("remote-dev-server", "JetBrains"), ("/JetBrains/", "JetBrains"), ("jupyter-lab", "Jupyter"), ("jupyterlab", "Jupyter"),
            ("jupyter-notebook", "Jupyter"), ("jupyter_server", "Jupyter"), ("jupyter-server", "Jupyter"))
 GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|kfd)\Z")

@@ -1,4 +1,4 @@
-"""What passes through a stream, and whether it says that somebody works there. An open connection says nothing: clients and
+"""What passes through a stream, and whether it is a sign of work. An open connection says nothing: clients and
 editors send keepalives, and dashboards ask again and again. Pure: the clock is given, and what counts is told by `active(why)`."""
 
 # Bytes of both directions, beyond which a minute of one stream counts. A silent window of VS Code sends less than 1 KiB a minute
@@ -7,7 +7,7 @@ STREAM_BYTES = 8192
 # Of what a terminal shows. A status line that is drawn every 15 s, and our own warnings, stay below it.
 TERMINAL_BYTES = 2048
 TERMINAL_SECONDS = 8 * 3600.0   # after the last key: a forgotten `watch` does not keep the node for ever
-TERMINAL = "a terminal"         # who is connected, where nobody says more
+TERMINAL = "a terminal"         # who is connected, where nothing more is known
 LONGEST_CLIENT = 40
 # How a request begins that asks and changes nothing: pages of Jupyter, TensorBoard and dashboards repeat them by themselves.
 QUESTIONS = (b"GET ", b"HEAD ", b"OPTIONS ")
