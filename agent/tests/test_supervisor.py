@@ -213,6 +213,13 @@ class RanksTest(RunTest):
         self.assertEqual(output.events()[-1]["event"], "ended")
         self.assertEqual(self.status(run)["exit"]["exit"], 0)
 
+    def test_memory_that_is_short_costs_a_rank_before_its_supervisor(self):
+        self.script("scores = [int(open('/proc/%s/oom_score_adj' % pid).read()) for pid in ('self', os.getppid())]\n"
+                    "print(scores[0] > scores[1])\n")
+        run = self.start(self.spec())
+        output = self.follow(run).finish()
+        self.assertEqual([output.of(rank) for rank in (0, 1)], [b"True\n"] * 2)
+
     def test_leaves_nothing_but_its_folder(self):
         self.script("print(os.environ['TMPDIR'])\n")
         output = self.follow(self.start(self.spec())).finish()

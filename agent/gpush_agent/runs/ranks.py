@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 
-from ..core.processes import raw
+from ..core.processes import killed_before_parent, raw
 from ..core.refused import Refused
 from ..node import temporary
 from . import journal
@@ -338,6 +338,7 @@ def become(rank, cwd, ends, supervisor):
                     signal.signal(number, signal.SIG_DFL)
                 except (OSError, ValueError, RuntimeError):
                     pass
+        killed_before_parent()
         null = os.open(os.devnull, os.O_RDONLY)
         for target, fd in enumerate((null, ends[0][1], ends[1][1])):
             os.dup2(fd, target)
