@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.UpRequest;
-import dev.gpush.gateway.session.FakeTalk;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;

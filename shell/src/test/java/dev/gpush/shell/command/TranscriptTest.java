@@ -221,7 +221,6 @@ final class TranscriptTest {
   @Test
   void psAsJsonHasItsPromisedFields() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-
     desk.expect(
         """
         $ gpush ps --json
@@ -257,7 +256,6 @@ final class TranscriptTest {
   @Test
   void nodesShowsEachNode() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-
     desk.expect(
         """
         $ gpush nodes
