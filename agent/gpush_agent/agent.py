@@ -30,7 +30,7 @@ from .core.version import MINOR, PYTHON, VERSION
 from .core.worker import Worker
 from .gang import peers, tunnels
 from .host import handover, locks, sweep
-from .lifetime import lease, notices
+from .lifetime import lease, notices, usage
 from .link import frames
 from .link.machine import Link
 from .node import environment, facts, temporary
@@ -84,7 +84,8 @@ class Agent:
         self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of all child processes, which may outlive the agent
         self.troubles = {}          # code -> facts: features that do not work here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
-                                 self.runs_alive, lambda: [owner.pid for owner in self.execs if commands.busy(owner)])
+                                 self.runs_alive, lambda: self.sampling.usage.using())
+        self.sampling = usage.Sampling(self)
         self.lease_timer = None
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
         self.taken = None           # when the scheduler takes the node back, once it has announced that
@@ -418,7 +419,7 @@ class Agent:
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value["warm"] = self.parents.status() if self.parents is not None else []
-        value.update(self.time_left(), peers=self.peers.status(), devices=self.devices)
+        value.update(self.time_left(), clients=self.sampling.clients(), peers=self.peers.status(), devices=self.devices)
         return value
 
     def time_left(self):
@@ -436,6 +437,7 @@ class Agent:
         """Checks the lease now, and again when it may be over."""
         if self.ending:
             return
+        self.sampling.look()
         why = self.lease.over()
         if why is not None:
             self.finish(why)
@@ -445,7 +447,7 @@ class Agent:
         self.notices.look({"hard": left["hard_left_s"], "idle": left["idle_left_s"] if counts else None})
         if self.lease_timer is not None:
             self.lease_timer.cancel()
-        ahead = [seconds for seconds in (self.lease.next(), self.notices.next()) if seconds is not None]
+        ahead = [seconds for seconds in (self.lease.next(), self.notices.next(), self.sampling.next()) if seconds is not None]
         if ahead:
             self.lease_timer = self.loop.after(min(max(min(ahead), 0.01), WATCH_SECONDS), self.watch_lease)
 

@@ -136,16 +136,6 @@ class ExecTest(NodeTest):
             stream.finish()
             until(lambda: not alive(pid), what="end of the background child")
 
-    def test_a_command_that_is_waited_for_keeps_the_node(self):
-        client = self.client(lease={"idle_s": 300, "unclaimed_s": 300})
-        stream = client.exec(command="sleep 1000 & echo $!")
-        client.pump(lambda: stream.messages and b"\n" in stream.out[0])
-        self.assertEqual(client.call("status")["idle_because"], "command")
-        os.kill(int(stream.out[0]), signal.SIGKILL)
-        stream.finish()
-        client.call("renew")
-        self.assertEqual(client.call("status")["idle_because"], "renewed")
-
     def test_yes_is_stopped_by_close(self):
         client = self.client()
         stream = client.exec(command="yes")

@@ -17,7 +17,7 @@ class Place:
 
     def __init__(self, loop):
         self.loop, self.execs, self.environment = loop, set(), self
-        self.origin, self.state = Origin(), ""
+        self.origin, self.state, self.lease = Origin(), "", self
         self.account = ("me", "/", "/bin/sh")
         self.source, self.mark, self.tmp = "given", "mark", None
         self.base = {"PATH": os.environ["PATH"]}
@@ -25,6 +25,9 @@ class Place:
 
     def when_ready(self, call):
         call()
+
+    def active(self, why):
+        pass
 
 
 class EndTest(unittest.TestCase):

@@ -2,12 +2,20 @@
 and what a line says comes in through functions. Only durations cross machines, each counted by its receiver from when it came.
 
 A node lets go when node 0 says so; or at the hard end that node 0 told last; or when node 0 has been silent for longer than the
-idle time and the node's own idle time is over. A run or command on a node keeps that node in any case but the hard end."""
+idle time and the node's own idle time is over. A run, or a process that uses a node, keeps that node in any case but the hard
+end."""
 from .peerline import plain
 
 ASK_SECONDS = 5.0           # before an end the others are asked, and have this time to answer
 MOST = 10 * 365 * 86400.0   # a longer duration counts as none
+MOST_WORDS = 80
+MOST_CLIENTS = 4
 WORDS = ("idle", "unclaimed", "hard")
+
+
+def names(value):
+    """A few short texts."""
+    return [plain(name, MOST_WORDS) for name in value[:MOST_CLIENTS]] if isinstance(value, list) else []
 
 
 def duration(value):
@@ -21,7 +29,8 @@ class Member:
 
     def __init__(self):
         self.last = None
-        self.why, self.there = "", False
+        self.why, self.there, self.busy = "", False, False
+        self.clients = []           # who is connected to it
         self.answered = 0           # the newest question that it answered
 
 
@@ -50,7 +59,9 @@ class Decides:
         since = duration(value.get("idle_for_s"))
         if since is None:
             return
-        member.last, member.why = now - (0.0 if value.get("busy") is True else since), plain(value.get("why"), 60)
+        member.busy = value.get("busy") is True
+        member.last, member.why = now - (0.0 if member.busy else since), plain(value.get("why"), MOST_WORDS)
+        member.clients = names(value.get("clients"))
         if value.get("ask") == self.number:
             member.answered = self.number
         if value.get("claimed") is True:
@@ -58,11 +69,16 @@ class Decides:
 
     def latest(self):
         """(when, why) something happened last in the gang."""
-        last, why = self.lease.last, self.lease.why
+        last, why, _ = self.newest()
+        return last, why
+
+    def newest(self):
+        """With whether it is still in progress."""
+        last, why, busy = self.lease.last, self.lease.why, self.lease.busy
         for node, member in sorted(self.members.items()):
             if member.last is not None and member.last > last:
-                last, why = member.last, "%s on node %d" % (member.why, node)
-        return last, why
+                last, why, busy = member.last, "%s on node %d" % (member.why, node), member.busy and member.there
+        return last, why, busy
 
     def over(self):
         lease, now = self.lease, self.lease.clock()
@@ -95,8 +111,14 @@ class Decides:
 
     def status(self):
         value, now = self.lease.own_status(), self.lease.clock()
-        last, why = self.latest()
-        value["idle_because"] = why
+        last, why, busy = self.newest()
+        nodes = {"0": {"idle_for_s": value["idle_for_s"], "busy": value["busy"], "why": value["idle_because"]}}
+        for node, member in sorted(self.members.items()):
+            if member.last is not None:
+                since = 0.0 if member.busy and member.there else round(max(0.0, now - member.last), 3)
+                nodes[str(node)] = {"idle_for_s": since, "busy": member.busy and member.there, "why": member.why,
+                                    "clients": member.clients}
+        value.update(idle_because=why, idle_for_s=round(max(0.0, now - last), 3), busy=busy, nodes_idle=nodes)
         if self.lease.idle is not None:
             value["idle_left_s"] = round(max(0.0, last + self.lease.idle - now), 3)
         return value
@@ -104,6 +126,7 @@ class Decides:
     def told(self):
         """The message for the others."""
         value = self.status()
+        del value["nodes_idle"]
         value.update(idle_s=self.lease.idle, claimed=self.lease.claimed)
         return value
 
@@ -111,9 +134,9 @@ class Decides:
 class Asks:
     """Every other node."""
 
-    def __init__(self, lease, ask, ask_seconds=ASK_SECONDS):
-        """`ask()` requests a message of node 0; returns whether it can be asked."""
-        self.lease, self.ask, self.ask_seconds = lease, ask, ask_seconds
+    def __init__(self, lease, ask, ask_seconds=ASK_SECONDS, clients=lambda: []):
+        """`ask()` requests a message of node 0; returns whether it can be asked. `clients()` names who is connected."""
+        self.lease, self.ask, self.ask_seconds, self.clients = lease, ask, ask_seconds, clients
         self.heard = lease.clock()      # when node 0 was last heard; initially the time of the start
         self.lines = 0
         self.word = None
@@ -124,7 +147,7 @@ class Asks:
         lease = self.lease
         busy = lease.look() is not None
         return {"busy": busy, "idle_for_s": round(max(0.0, lease.clock() - lease.last), 3), "why": lease.why,
-                "claimed": lease.claimed}
+                "claimed": lease.claimed, "clients": self.clients()}
 
     def tell(self, value):
         """Takes over node 0's numbers."""
@@ -139,7 +162,8 @@ class Asks:
         self.asked = None
         if hard == 0.0:
             self.word = "hard"
-        self.gang = (now, duration(value.get("idle_left_s")), plain(value.get("idle_because"), 100))
+        self.gang = (now, duration(value.get("idle_left_s")), plain(value.get("idle_because"), 100),
+                     duration(value.get("idle_for_s")), value.get("busy") is True)
 
     def let_go(self, word):
         self.heard = self.lease.clock()
@@ -186,8 +210,10 @@ class Asks:
         """The gang's numbers while node 0 is heard, else this node's own."""
         value, now = self.lease.own_status(), self.lease.clock()
         if self.gang is not None and self.lease.idle is not None and now < self.heard + self.lease.idle:
-            at, left, why = self.gang
+            at, left, why, since, busy = self.gang
             left = None if left is None else round(left - (now - at), 3)
             if left is not None and left > value["idle_left_s"]:
-                value.update(idle_left_s=left, idle_because=why)
+                value.update(idle_left_s=left, idle_because=why, busy=busy)
+                if since is not None:
+                    value["idle_for_s"] = since if busy else round(since + (now - at), 3)
         return value

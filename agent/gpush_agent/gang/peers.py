@@ -71,7 +71,8 @@ class Peers:
                 line.close("configured again")
         if self.judge is None:
             lease = self.agent.lease
-            self.judge = idle.Decides(lease, self.ask) if self.agent.node == 0 else idle.Asks(lease, self.report)
+            self.judge = (idle.Decides(lease, self.ask) if self.agent.node == 0
+                          else idle.Asks(lease, self.report, clients=self.agent.sampling.clients))
             lease.judge = self.judge
         self.soon(0.0)
         return {"port": self.listener.getsockname()[1] if self.listener is not None else None}

@@ -5,9 +5,9 @@ LOOK_SECONDS = 5.0      # between two checks while something is in progress: its
 
 
 class Lease:
-    def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], commands=lambda: []):
-        """`runs()` and `commands()` name what is in progress now; either keeps the node."""
-        self.clock, self.runs, self.commands = clock, runs, commands
+    def __init__(self, clock, limits, exit_when_idle=True, runs=lambda: [], using=lambda: None):
+        """`runs()` names the runs in progress, `using()` says in words which process uses the node; either keeps the node."""
+        self.clock, self.runs, self.using = clock, runs, using
         self.exit_when_idle = exit_when_idle
         now = clock()
         self.started = now
@@ -17,10 +17,17 @@ class Lease:
         self.claimed = False
         self.judge = None           # in a gang: the decision of gang.idle for this node; else None
         self.last = now
+        self.touched = now          # when something came or went; not when a process was seen
         self.busy = False           # at the last look
+        self.in_runs = False
         self.why = "started"
 
     def active(self, why):
+        """Something happened."""
+        self.touched = self.clock()
+        self.note(why)
+
+    def note(self, why):
         self.last, self.why = self.clock(), why
 
     def claim(self):
@@ -41,13 +48,13 @@ class Lease:
     def look(self):
         """Notes what is in progress. Returns why it keeps the node, or None."""
         runs = self.runs()
-        commands = [] if runs else self.commands()
-        was_busy, self.busy = self.busy, bool(runs or commands)
+        using = None if runs else self.using()
+        was_busy, self.busy, self.in_runs = self.busy, bool(runs or using), bool(runs)
         if self.busy:
-            self.active("run " + str(runs[0]) if runs else "command")
+            self.note("run " + str(runs[0]) if runs else using)
             return self.why
         if was_busy:
-            self.active(self.why)       # it has ended since the last look: the idle time starts now
+            self.note(self.why)         # it has ended since the last look: the idle time starts now
         return None
 
     def over(self):
@@ -88,4 +95,5 @@ class Lease:
         now = self.clock()
         return {"hard_left_s": None if self.hard_end is None else round(max(0.0, self.hard_end - now), 3),
                 "idle_left_s": None if self.idle is None else round(max(0.0, self.last + self.idle - now), 3),
+                "idle_for_s": round(max(0.0, now - self.last), 3), "busy": because is not None,
                 "idle_because": because or self.why}

@@ -1,5 +1,6 @@
 """Warnings before an end. Ends and Warned are pure: the time left is given in seconds of the agent's own monotonic clock.
-Notices tells: a line into every terminal of this node, a signal to the ranks of runs that want one. No gateway is needed."""
+Notices tells: a line into every terminal of the session, those of editors and tmux too, a signal to the ranks of runs that
+want one. No gateway is needed."""
 from ..runs import rundir, warning
 
 LENGTHS = (1800.0, 900.0, 300.0)    # before an end: long enough to save, to extend, to finish a thought
@@ -85,6 +86,7 @@ class Notices:
         self.agent.log("notice: " + text)
         for owner in list(self.agent.execs):
             owner.notice("gpush: " + text)
+        self.agent.sampling.write_line("gpush: " + text, {owner.tty for owner in self.agent.execs})
 
     # ---- runs
 

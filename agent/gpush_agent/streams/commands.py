@@ -11,7 +11,7 @@ from ..core.processes import raw
 from ..core.refused import Refused, of_os_error
 from ..link.stream import Owner
 from ..node import profiles
-from . import terminal
+from . import terminal, traffic
 from .pumps import Sink, Source
 
 BUILTINS = {"sftp": "gpush_agent.files.sftp", "files": "gpush_agent.files.sync", "follow": "gpush_agent.runs.follow"}
@@ -101,7 +101,7 @@ class Exec(Owner):
         self.early = []             # what came before the process could read it
         self.timer = None
         self.over = False
-        self.is_shell = value.get("argv") is None and value.get("command") is None and value.get("builtin") is None
+        self.traffic, self.client = traffic_of(agent, value), client_of(value)
         environment = agent.environment
         (environment.when_ready if value.get("builtin") is None else environment.when_based)(self.begin)
 
@@ -161,12 +161,12 @@ class Exec(Owner):
         self.agent.execs.add(self)
         if pty is not None:
             self.sink = Sink(self.loop, self.master, self.stream, lambda: None)
-            self.sources = [Source(self.loop, self.master, self.stream, 0, self.check)]
+            self.sources = [Source(self.loop, self.master, self.stream, 0, self.check, self.traffic.went)]
         else:
             if ours[0] >= 0:
                 self.sink = Sink(self.loop, ours[0], self.stream, lambda: self.close_fd(ours[0]))
-            self.sources = [Source(self.loop, ours[1], self.stream, 0, self.check),
-                            Source(self.loop, ours[2], self.stream, 1, self.check)]
+            self.sources = [Source(self.loop, ours[1], self.stream, 0, self.check, self.traffic.went),
+                            Source(self.loop, ours[2], self.stream, 1, self.check, self.traffic.went)]
         self.loop.read(self.error_fd, self.executed)
 
     def pipe(self):
@@ -289,10 +289,7 @@ class Exec(Owner):
     def data(self, channel, payload):
         if self.too_early(lambda: self.data(channel, payload)):
             return
-        if self.value.get("pty") is not None:
-            self.agent.lease.active("typing")
-        elif self.is_shell or self.value.get("builtin") in ("files", "sftp"):
-            self.agent.lease.active("files" if self.value.get("builtin") else "typing")
+        self.traffic.came(payload)
         if self.sink is None:
             self.stream.consumed(len(payload))
         else:
@@ -466,7 +463,22 @@ class Exec(Owner):
         self.master = -1 if self.master not in self.fds else self.master
 
 
-def busy(exec_owner):
-    """Whether this, which is in progress, keeps a node past its idle time: a command does, also when it has ended and what it
-    left behind is still writing to the client; a shell that waits does not."""
-    return not exec_owner.is_shell and exec_owner.value.get("builtin") is None
+def traffic_of(agent, value):
+    """Watches a stream for activity. Its start counts, too, unless gpush itself reads or writes with it."""
+    clock, active, builtin = agent.loop.clock, agent.lease.active, value.get("builtin")
+    if builtin == "files":
+        return traffic.Everything(active, "files")
+    if builtin == "follow":
+        return traffic.Nothing()
+    active("files" if builtin else "a terminal" if value.get("pty") is not None else "a command")
+    if builtin is not None:
+        return traffic.Bytes(clock, active, "files")
+    return traffic.Bytes(clock, active, "data of a command") if value.get("pty") is None else traffic.Terminal(clock, active)
+
+
+def client_of(value):
+    """Who is connected with this stream; None: gpush itself."""
+    builtin = value.get("builtin")
+    if builtin is not None:
+        return traffic.client_of(value, "sftp") if builtin == "sftp" else None
+    return traffic.TERMINAL if value.get("pty") is not None else traffic.client_of(value, "a command")

@@ -5,6 +5,7 @@ import socket
 from ..core.refused import Refused, of_os_error
 from ..core.worker import Worker
 from ..link.stream import Owner
+from . import traffic
 from .pumps import Sink, Source
 
 TIMEOUT = 10.0
@@ -20,6 +21,7 @@ class Connection(Owner):
         self.socket = self.source = self.sink = None
         self.early = []
         self.over = False
+        self.client = None
 
     def attach(self, sock):
         self.socket = sock
@@ -29,7 +31,8 @@ class Connection(Owner):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             except OSError:
                 pass
-        self.source = Source(self.loop, fd, self.stream, 0, self.check)
+        self.traffic = traffic.Forward(self.loop.clock, self.agent.lease.active)
+        self.source = Source(self.loop, fd, self.stream, 0, self.check, self.traffic.went)
         self.sink = Sink(self.loop, fd, self.stream, self.written)
 
     def start(self):
@@ -42,6 +45,7 @@ class Connection(Owner):
         if self.sink is None:
             self.early.append(lambda: self.data(channel, payload))
         else:
+            self.traffic.came(payload)
             self.sink.data(payload)
 
     def end(self, channel):
@@ -91,6 +95,7 @@ class Dial(Connection):
 
     def __init__(self, agent, stream, value):
         super().__init__(agent, stream)
+        self.client = traffic.client_of(value, "a forward")
         self.addresses = []
         self.trying = None
         self.last = Refused("not-found")

@@ -20,6 +20,7 @@ class Accepted(Connection):
         self.socket = self.source = self.sink = None
         self.early = []
         self.over = False
+        self.client = "a forward"
         self.stream = link.open(self, value)
         self.attach(sock)
 

@@ -13,8 +13,10 @@ TINY = 4096     # pieces up to this that wait are joined: each alone would cost 
 
 
 class Source:
-    def __init__(self, loop, fd, stream, channel, on_end):
+    def __init__(self, loop, fd, stream, channel, on_end, went):
+        """`went(count)` is told what was read."""
         self.loop, self.fd, self.stream, self.channel, self.on_end = loop, fd, stream, channel, on_end
+        self.went = went
         self.over = self.widened = False
         self.bytes = 0
 
@@ -38,6 +40,7 @@ class Source:
             self.bytes += len(data)
             if not self.widened and self.bytes > FAST and len(data) == FULL_PIPE:
                 self.widen()
+            self.went(len(data))
             self.stream.send(self.channel, data)
         else:
             self.stop()

@@ -10,6 +10,7 @@ import java.util.Optional;
  * @param generation the generation that it holds, 0 before the first push; empty while it is not
  *     known here
  * @param claimed slots claimed by runs, out of info.slots
+ * @param activity what keeps it, or since when nothing does, in words; empty while it is not known
  */
 public record NodeView(
     NodeInfo info,
@@ -17,4 +18,16 @@ public record NodeView(
     Optional<Long> generation,
     int claimed,
     String python,
-    long agentPid) {}
+    long agentPid,
+    String activity) {
+  /** Of a node that has not said what it does. */
+  public NodeView(
+      NodeInfo info,
+      String link,
+      Optional<Long> generation,
+      int claimed,
+      String python,
+      long agentPid) {
+    this(info, link, generation, claimed, python, agentPid, "");
+  }
+}

@@ -25,6 +25,7 @@ import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.gateway.session.lifecycle.Adoption;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
+import dev.gpush.gateway.session.lifecycle.QueuedIdleTime;
 import dev.gpush.gateway.session.lifecycle.RequestFollowing;
 import dev.gpush.gateway.session.lifecycle.SessionEndings;
 import dev.gpush.gateway.session.lifecycle.UnknownGangs;
@@ -73,6 +74,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private final SessionReuse reuse;
   private final UnreportedFailures ended;
   private final PendingRequests pending;
+  private final QueuedIdleTime idleTime;
   private final RequestFollowing following;
   private final SessionLinks linker;
   private final SessionViews views;
@@ -110,6 +112,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     this.views = views;
     this.preferences = preferences;
     this.ended = new UnreportedFailures(ledger);
+    this.idleTime = new QueuedIdleTime(clock);
     this.pending =
         new PendingRequests(
             placement,
@@ -119,6 +122,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
             ended,
             preferences,
             configs,
+            idleTime,
             timing.observePause(),
             tasks,
             changed);
@@ -421,6 +425,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   }
 
   /** Those that are being made. */
+  QueuedIdleTime idleTime() {
+    return idleTime;
+  }
+
   PendingRequests pending() {
     return pending;
   }

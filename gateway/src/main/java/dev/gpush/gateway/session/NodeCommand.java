@@ -49,6 +49,8 @@ final class NodeCommand {
         Json.object(
             "type",
             "exec",
+            "client",
+            "gpush exec",
             "cwd",
             folder,
             "env",

@@ -17,6 +17,7 @@ import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.lifecycle.PendingReleases;
 import dev.gpush.gateway.session.lifecycle.PendingRequests;
+import dev.gpush.gateway.session.lifecycle.QueuedIdleTime;
 import dev.gpush.gateway.session.lifecycle.SessionEndings;
 import dev.gpush.gateway.session.lifecycle.UnreportedFailures;
 import dev.gpush.gateway.session.links.SessionLinks;
@@ -52,6 +53,7 @@ final class Recovery {
   private final SessionLinks linker;
   private final PendingReleases leftovers;
   private final PendingRequests pending;
+  private final QueuedIdleTime idleTime;
   private final UnreportedFailures ended;
   private final Duration settle;
   private final Duration pause;
@@ -65,6 +67,7 @@ final class Recovery {
       SessionLinks linker,
       PendingReleases leftovers,
       PendingRequests pending,
+      QueuedIdleTime idleTime,
       UnreportedFailures ended,
       SessionTiming timing,
       Tasks tasks,
@@ -75,6 +78,7 @@ final class Recovery {
     this.linker = linker;
     this.leftovers = leftovers;
     this.pending = pending;
+    this.idleTime = idleTime;
     this.ended = ended;
     this.settle = timing.settle();
     this.pause = timing.observePause();
@@ -424,6 +428,7 @@ final class Recovery {
     }
     try {
       linker.connect(session, Optional.empty(), CONNECT_LIMIT);
+      idleTime.apply(session, Talk.silent());
     } catch (GpushException refused) {
       if (!(refused.failure() instanceof AgentFailure.Superseded other)) {
         throw refused;

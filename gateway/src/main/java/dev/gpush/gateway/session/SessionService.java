@@ -73,6 +73,7 @@ public final class SessionService implements AutoCloseable {
             sessions.linker(),
             sessions.leftovers(),
             sessions.pending(),
+            sessions.idleTime(),
             sessions.endedRequests(),
             timing,
             own,

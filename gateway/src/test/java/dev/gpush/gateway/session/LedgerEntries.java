@@ -51,7 +51,8 @@ public final class LedgerEntries {
             random.nextBoolean()
                 ? Optional.of(Duration.ofSeconds(random.nextInt(1, 90_000)))
                 : none(),
-            Duration.ofSeconds(random.nextInt(1, 90_000)));
+            Duration.ofSeconds(random.nextInt(1, 90_000)),
+            LedgerEntry.IdleRule.values()[random.nextInt(3)]);
     var reservation =
         new Reservation(
             new Bid("local", gang, true),

@@ -38,12 +38,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
@@ -69,6 +71,7 @@ public final class SessionRig implements AutoCloseable {
   private final SecureRandom random = new SecureRandom();
   private final AgentImage agent = new AgentImage(tasks, random);
   private final ManualClock siteClock = new ManualClock();
+  private final AtomicReference<Duration> days = new AtomicReference<>(Duration.ZERO);
   private final FakeSite site;
   private final FakeTrouble trouble;
   private final FakeBackend backend;
@@ -193,10 +196,27 @@ public final class SessionRig implements AutoCloseable {
         agent,
         GitPlaces.of(Map.of("HOME", folder.toString(), "GIT_CONFIG_NOSYSTEM", "1")),
         new SessionTiming(SHORT, SHORT, DEADLINE, grace, LinkTiming.usual()),
-        Clock.system(),
+        new Calendar(days),
         random,
         its,
         () -> {});
+  }
+
+  /** As if so much time had gone by for calendars; timers do not notice. */
+  void letPass(Duration time) {
+    days.updateAndGet(time::plus);
+  }
+
+  private record Calendar(AtomicReference<Duration> ahead) implements Clock {
+    @Override
+    public Instant now() {
+      return Clock.system().now().plus(ahead.get());
+    }
+
+    @Override
+    public long nanos() {
+      return Clock.system().nanos();
+    }
   }
 
   /** These backends, whatever the configuration says. */

@@ -6,6 +6,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.route.Route;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkState;
 import dev.gpush.link.LinkTiming;
 import dev.gpush.link.PipeSource;
 import dev.gpush.link.agent.AgentImage;
@@ -25,14 +26,26 @@ final class AgentNode implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentImage image;
+  private final Json.Obj lease;
   private final String gang = hex();
   private final Link link;
   private volatile ChildPipe last;
 
   AgentNode(Path folder, Tasks tasks) throws IOException, InterruptedException {
+    this(
+        folder,
+        tasks,
+        new AgentImage(tasks, new SecureRandom()),
+        Json.object("hard_s", 900, "idle_s", 900, "unclaimed_s", 120));
+  }
+
+  /** With this agent and this lease. */
+  AgentNode(Path folder, Tasks tasks, AgentImage image, Json.Obj lease)
+      throws IOException, InterruptedException {
     this.folder = folder;
     this.tasks = tasks;
-    this.image = new AgentImage(tasks, new SecureRandom());
+    this.image = image;
+    this.lease = lease;
     Files.createDirectories(home());
     Files.createDirectories(workspace());
     Files.createDirectories(folder.resolve("a"));
@@ -64,7 +77,6 @@ final class AgentNode implements AutoCloseable {
   }
 
   private Json.Obj header(String mode, Json.Obj control) {
-    var lease = Json.object("hard_s", 900, "idle_s", 900, "unclaimed_s", 120);
     var environment =
         Json.object("PATH", System.getenv("PATH"), "HOME", home().toString(), "LANG", "C.UTF-8");
     var start =
@@ -123,7 +135,10 @@ final class AgentNode implements AutoCloseable {
 
   @Override
   public void close() throws IOException {
+    boolean isOver = link.state() instanceof LinkState.Over;
     link.close();
-    control("release");
+    if (!isOver) {
+      control("release");
+    }
   }
 }

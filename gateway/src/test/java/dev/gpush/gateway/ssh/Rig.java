@@ -32,10 +32,20 @@ final class Rig implements AutoCloseable {
   private final SshGateway gateway;
 
   Rig() throws IOException, InterruptedException {
+    this(AgentNode::new);
+  }
+
+  /** Makes node 0. */
+  @FunctionalInterface
+  interface NodeMaker {
+    AgentNode make(Path folder, Tasks tasks) throws IOException, InterruptedException;
+  }
+
+  Rig(NodeMaker maker) throws IOException, InterruptedException {
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
-    this.node = new AgentNode(folder.resolve("n"), tasks);
+    this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
     this.gateway = SshGateway.start(settings(), this::route, tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));

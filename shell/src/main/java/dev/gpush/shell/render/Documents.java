@@ -78,6 +78,7 @@ public final class Documents {
         "cpus", node.info().cpus(),
         "workspace", node.info().workspace(),
         "link", node.link(),
+        "activity", text(node.activity()),
         "generation", node.generation(),
         "python", text(node.python()),
         "agent_pid", node.agentPid() > 0 ? Optional.of(node.agentPid()) : Optional.empty());

@@ -125,6 +125,11 @@ public final class FakeInvocation implements Invocation {
   }
 
   /** The programs that it was to start, each with its words. */
+  /** The exit status of programs that it starts. */
+  public void spawnStatus(int status) {
+    spawnStatus = status;
+  }
+
   public List<List<String>> spawned() {
     return List.copyOf(spawned);
   }

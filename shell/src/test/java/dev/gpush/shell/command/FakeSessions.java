@@ -94,7 +94,8 @@ public final class FakeSessions implements Sessions {
         Optional.of(1L),
         0,
         "/usr/bin/python3",
-        4000 + index);
+        4000 + index,
+        "idle 12m");
   }
 
   /** Whether this session is there, or one of this folder. */

@@ -30,7 +30,7 @@ final class JsonTest {
       textBlock =
           """
           ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm
-          nodes > node host address gpu_model slots claimed cpus workspace link generation python agent_pid
+          nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
           runs > run session state exit words mode ranks slots generation python started ended duration_s failure network
           up --dry-run > backend when detail estimate_s holders would_fit price chosen why
           config > root root_reason backends settings unsupported

@@ -39,6 +39,7 @@ final class PsTest {
         big     local    4×8 GPU      queued     12m  48m idle  -     /data/exp
         2> devbox is degraded: node 0 needs you: gpush login rack
         2> big is queued for 12m: 4 of 19
+        2> devbox: idle for 12m
         """);
   }
 
@@ -57,6 +58,7 @@ final class PsTest {
         $ gpush ps
         NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER
         devbox  local    2 cpu nodes  ready  12m  48m idle  -     ~/proj
+        2> devbox: idle for 12m
         2> devbox: an interpreter for warm starts of train.py on each node, 562 MiB
         2> devbox: an interpreter for warm starts of eval.py is importing on each node, 70 MiB
         """);
@@ -84,6 +86,7 @@ final class PsTest {
         $ gpush ps
         NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER
         devbox  local    2 cpu nodes  ready  12m  48m idle  1     ~/proj
+        2> devbox: idle for 12m
         2> devbox, run 7: TCP over eth0, although 400G InfiniBand is there
         $ gpush runs
         RUN  STATE    EXIT  RANKS  STARTED  TOOK   CODE  COMMAND   NETWORK

@@ -213,13 +213,14 @@ final class TranscriptTest {
         devbox  local    2 cpu nodes  ready     12m  48m idle         -     ~/proj
         big     local    4×8 H100     degraded  12m  5h12m, 48m idle  1     /data/exp
         2> big is degraded: node 1 is cut
+        2> devbox: idle for 12m
+        2> big: idle for 12m
         """);
   }
 
   @Test
   void psAsJsonHasItsPromisedFields() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-
     desk.expect(
         """
         $ gpush ps --json
@@ -255,13 +256,12 @@ final class TranscriptTest {
   @Test
   void nodesShowsEachNode() {
     desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-
     desk.expect(
         """
         $ gpush nodes
-        NODE  HOST  ADDRESS    SLOTS    CPUS  LINK  CODE  WORKSPACE
-        0     lab1  127.0.0.1  0/4 cpu  8     up    G1    /w/0/proj
-        1     lab1  127.0.0.1  0/4 cpu  8     up    G1    /w/1/proj
+        NODE  HOST  ADDRESS    SLOTS    CPUS  LINK  CODE  ACTIVITY  WORKSPACE
+        0     lab1  127.0.0.1  0/4 cpu  8     up    G1    idle 12m  /w/0/proj
+        1     lab1  127.0.0.1  0/4 cpu  8     up    G1    idle 12m  /w/1/proj
         2> all nodes are one machine and share its ports, home and /tmp
         2> python: /usr/bin/python3
         """);
@@ -552,44 +552,6 @@ final class TranscriptTest {
 
     assertEquals(List.of("devbox [] [vim] tty"), desk.runs.execs);
     assertEquals(List.of("raw", "restored"), client.raw);
-  }
-
-  @Test
-  void sshIsStartedByTheClient() {
-    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-
-    assertEquals("ssh -F /home/ann/.gpush/ssh_config devbox", spawned("gpush ssh"));
-    assertEquals("ssh -F /home/ann/.gpush/ssh_config devbox-1", spawned("gpush ssh --on 1"));
-    assertEquals(
-        "ssh -F /home/ann/.gpush/ssh_config devbox-1 ls -l", spawned("gpush ssh devbox-1 ls -l"));
-    assertEquals(
-        "ssh -F /home/ann/.gpush/ssh_config devbox nvidia-smi", spawned("gpush ssh nvidia-smi"));
-  }
-
-  @Test
-  void sshReachesOneNodeAtATime() {
-    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
-
-    desk.expect(
-        """
-        $ gpush ssh all nvidia-smi -L
-        2> gpush: gpush ssh was not run
-        2>   because ssh reaches one node at a time
-        2>   try: gpush exec --all nvidia-smi -L
-        ? 255
-        $ gpush ssh --on all
-        2> gpush: gpush ssh was not run
-        2>   because ssh reaches one node at a time
-        2>   try: gpush exec --all hostname
-        ? 255
-        """);
-  }
-
-  private String spawned(String line) {
-    FakeInvocation client = desk.client(line);
-    client.spawnStatus = 9;
-    assertEquals(9, desk.call(client));
-    return String.join(" ", client.spawned.getFirst());
   }
 
   @Test

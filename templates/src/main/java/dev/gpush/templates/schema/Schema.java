@@ -111,7 +111,9 @@ public final class Schema {
                   "lease.idle",
                   new Span(),
                   Json.of(3600),
-                  "the nodes are given back after this time without activity; a run is activity"),
+                  "the nodes are given back after this time without activity (guide/idle.md); where"
+                      + " it is not set, a gang that waited in a queue gets 3h or half of that"
+                      + " time"),
               setting(
                   "lease.warn",
                   new Spans(),

@@ -23,6 +23,9 @@ final class ForwardedPort implements AutoCloseable {
 
   private static final int BUFFER = 64 * 1024;
 
+  /** What ps calls its connections. */
+  private static final String CLIENT = "gpush forward";
+
   private final ServerSocket listener;
   private final int port;
   private final Supplier<Link> link;
@@ -64,7 +67,10 @@ final class ForwardedPort implements AutoCloseable {
     try (client;
         Tasks pumps = tasks.group("up");
         BlockingStream stream =
-            link.get().open(Json.object("type", "tcp", "host", "127.0.0.1", "port", port))) {
+            link.get()
+                .open(
+                    Json.object(
+                        "type", "tcp", "host", "127.0.0.1", "port", port, "client", CLIENT))) {
       client.setTcpNoDelay(true);
       stream.awaitOpened();
       stream.discard(1);

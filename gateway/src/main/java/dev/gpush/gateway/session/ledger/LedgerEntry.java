@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * One session in the ledger: enough to find, adopt or release its gang after this process has
@@ -74,7 +75,38 @@ public record LedgerEntry(
   }
 
   /** When it ends by itself. */
-  public record Lease(Optional<Duration> hardEnd, Duration idle) {}
+  public record Lease(Optional<Duration> hardEnd, Duration idle, IdleRule rule) {
+    /** With an idle time that stays. */
+    public Lease(Optional<Duration> hardEnd, Duration idle) {
+      this(hardEnd, idle, IdleRule.CHOSEN);
+    }
+
+    /** A gang that waits in a queue gets another idle time, unless the user has chosen one. */
+    private Lease queued() {
+      return rule == IdleRule.BUILT_IN ? new Lease(hardEnd, idle, IdleRule.AFTER_QUEUE) : this;
+    }
+  }
+
+  /** Where the idle time comes from. */
+  public enum IdleRule {
+    /** From the user: an option or a configuration file; or it was set after the queue. */
+    CHOSEN,
+    /** Nobody has chosen it. */
+    BUILT_IN,
+    /** Nobody has chosen it, and the request has been in a queue. */
+    AFTER_QUEUE;
+
+    private String word() {
+      return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static IdleRule of(String word) {
+      return Stream.of(values())
+          .filter(rule -> rule.word().equals(word))
+          .findFirst()
+          .orElse(CHOSEN);
+    }
+  }
 
   /**
    * Its state.
@@ -91,7 +123,9 @@ public record LedgerEntry(
   }
 
   public LedgerEntry in(SessionState next, String why) {
-    return with(new Status(next, why, foreign()));
+    Lease then = next == SessionState.QUEUED ? lease.queued() : lease;
+    var at = new Status(next, why, foreign());
+    return new LedgerEntry(identity, keeper, asked, then, reservation, at);
   }
 
   /** The entry under another name, because a newer session has this one. */
@@ -275,6 +309,11 @@ public record LedgerEntry(
   // ---- on disk
 
   public Json.Obj json() {
+    IdleRule rule = lease.rule();
+    return rule == IdleRule.CHOSEN ? fields() : fields().with("idle_rule", rule.word());
+  }
+
+  private Json.Obj fields() {
     return Json.object(
         "id", id(),
         "name", name().text(),
@@ -333,7 +372,8 @@ public record LedgerEntry(
     var lease =
         new Lease(
             json.number("hard_end_s").map(Duration::ofSeconds),
-            Duration.ofSeconds(json.number("idle_s").orElse(3600L)));
+            Duration.ofSeconds(json.number("idle_s").orElse(3600L)),
+            IdleRule.of(json.text("idle_rule").orElse("")));
     var reservation =
         new Reservation(
             new Bid(need(json, "backend"), new GangId(need(json, "gang")), true),

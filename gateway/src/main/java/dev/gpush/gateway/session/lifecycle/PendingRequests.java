@@ -40,6 +40,7 @@ public final class PendingRequests {
   private final UnreportedFailures ended;
   private final Preferences preferences;
   private final Configs configs;
+  private final QueuedIdleTime idleTime;
   private final Duration pause;
   private final Tasks tasks;
   private final Runnable changed;
@@ -55,6 +56,7 @@ public final class PendingRequests {
       UnreportedFailures ended,
       Preferences preferences,
       Configs configs,
+      QueuedIdleTime idleTime,
       Duration pause,
       Tasks tasks,
       Runnable changed) {
@@ -65,6 +67,7 @@ public final class PendingRequests {
     this.ended = ended;
     this.preferences = preferences;
     this.configs = configs;
+    this.idleTime = idleTime;
     this.pause = pause;
     this.tasks = tasks;
     this.changed = changed;
@@ -145,6 +148,7 @@ public final class PendingRequests {
         talk.say("its nodes are " + session.gang().detail() + "; gpush down leaves them running");
       }
       connect(session, config, talk);
+      idleTime.apply(session, talk);
       String unsent = push(session, talk);
       session.move(session.entry().in(SessionState.READY, unsent));
       isReady = true;

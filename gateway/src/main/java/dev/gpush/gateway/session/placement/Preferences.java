@@ -109,7 +109,10 @@ public final class Preferences {
             Optional.empty()),
         new LedgerEntry.Lease(
             request.lease().hardEnd().or(() -> seconds(config, "lease.for")),
-            request.lease().idle().orElseGet(() -> idle(config))),
+            request.lease().idle().orElseGet(() -> idle(config)),
+            request.lease().idle().isPresent() || isChosen(config, "lease.idle")
+                ? LedgerEntry.IdleRule.CHOSEN
+                : LedgerEntry.IdleRule.BUILT_IN),
         explicit,
         notes);
   }
@@ -121,6 +124,11 @@ public final class Preferences {
     }
     Path path = folder.resolve(python).normalize();
     return path.startsWith(root) ? "./" + root.relativize(path) : path.toString();
+  }
+
+  private static boolean isChosen(Config config, String key) {
+    return config.settings().stream()
+        .anyMatch(setting -> setting.key().equals(key) && !setting.isBuiltIn());
   }
 
   /** The configured idle time of a gang. */

@@ -137,12 +137,12 @@ public final class SessionViews {
     LedgerEntry entry = session.entry();
     Json status = status(session);
     SessionState state = session.shownState();
-    List<NodeView> nodes = nodes(session, entry);
+    List<NodeView> nodes = nodes(session, entry, status);
     var lease =
         new SessionView.Lease(
             status.number("hard_left_s").map(Duration::ofSeconds),
             status.number("idle_left_s").map(Duration::ofSeconds),
-            status.text("idle_because").orElse(""));
+            ActivityText.ofSession(status));
     var work =
         new SessionView.Work(
             nodes,
@@ -241,7 +241,7 @@ public final class SessionViews {
     }
   }
 
-  private static List<NodeView> nodes(LiveSession session, LedgerEntry entry) {
+  private static List<NodeView> nodes(LiveSession session, LedgerEntry entry, Json status) {
     List<NodeInfo> infos = entry.grant().map(Gang::nodes).orElse(List.of());
     List<Link> links = session.links();
     var views = new ArrayList<NodeView>();
@@ -256,7 +256,8 @@ public final class SessionViews {
               generation(session, info.index(), welcome),
               session.workIfAny().map(work -> work.claimed(info.index())).orElse(0),
               welcome.text("python").orElse(""),
-              welcome.number("pid").orElse(0L)));
+              welcome.number("pid").orElse(0L),
+              ActivityText.ofNode(status, info.index())));
     }
     return views;
   }

@@ -40,18 +40,19 @@ public final class Connections {
 
   public void open(Session session, Asker asker) {
     String user = String.valueOf(session.getUsername());
-    if (!tasks.start("open", () -> open(user, asker))) {
+    String client = ClientName.of(String.valueOf(session.getClientVersion()));
+    if (!tasks.start("open", () -> open(user, client, asker))) {
       asker.refused(stopping());
     }
   }
 
-  private void open(String user, Asker asker) {
+  private void open(String user, String client, Asker asker) {
     try {
       switch (routes.route(user)) {
         case Route.Node _ when asker.isGone() -> {}
         case Route.Node node -> {
           Function<LinkStream, StreamReceiver> receiver = asker::receiver;
-          node.link().open(asker.request(node), receiver);
+          node.link().open(asker.request(node).with("client", client), receiver);
         }
         case Route.Refused(var failure) -> asker.refused(RefusalText.of(user, failure));
       }

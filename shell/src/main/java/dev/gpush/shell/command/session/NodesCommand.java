@@ -8,6 +8,7 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.Table;
+import dev.gpush.shell.text.Clean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -16,13 +17,14 @@ import picocli.CommandLine.Option;
     header = "Show the hardware, runs and code of each node",
     description = {
       "SLOTS are what runs can claim, GPUs where there are any, and how many are claimed. CODE is"
-          + " the generation of your workspace that the node holds."
+          + " the generation of your workspace that the node holds, ACTIVITY what keeps it, or for"
+          + " how long nothing has."
     },
     footer = {
       "$ gpush nodes",
-      "NODE  HOST  ADDRESS    SLOTS     CPUS  LINK  CODE  WORKSPACE",
-      "0     lab1  127.0.0.1  0/4 cpu   8     up    G42   ~/.gpush/nodes/1f/0/proj",
-      "1     lab1  127.0.0.1  0/4 cpu   8     up    G42   ~/.gpush/nodes/1f/1/proj"
+      "NODE  HOST  ADDRESS    SLOTS    CPUS  LINK  CODE  ACTIVITY  WORKSPACE",
+      "0     lab1  127.0.0.1  1/4 cpu  8     up    G42   run 7     ~/w/0/proj",
+      "1     lab1  127.0.0.1  0/4 cpu  8     up    G42   idle 40m  ~/w/1/proj"
     })
 public final class NodesCommand implements Action {
   @Option(names = "--json", description = "as JSON")
@@ -36,7 +38,8 @@ public final class NodesCommand implements Action {
       return 0;
     }
     Table table =
-        new Table("NODE", "HOST", "ADDRESS", "SLOTS", "CPUS", "LINK", "CODE", "WORKSPACE");
+        new Table(
+            "NODE", "HOST", "ADDRESS", "SLOTS", "CPUS", "LINK", "CODE", "ACTIVITY", "WORKSPACE");
     for (NodeView node : session.nodes()) {
       NodeInfo info = node.info();
       table.row(
@@ -51,6 +54,7 @@ public final class NodesCommand implements Action {
           "" + info.cpus(),
           node.link(),
           code(node),
+          Clean.line(node.activity()),
           info.workspace());
     }
     call.print(table);

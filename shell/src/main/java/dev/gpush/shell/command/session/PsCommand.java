@@ -3,6 +3,7 @@ package dev.gpush.shell.command.session;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.PortForward;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.DurationText;
@@ -23,12 +24,14 @@ import picocli.CommandLine.Option;
     header = "List your sessions",
     description = {
       "LEASE is the time until the nodes are given back: in any case (5h12m), or if nothing uses"
-          + " them (48m idle)."
+          + " them (48m idle). What uses them, or since when nothing does, is below the table; an"
+          + " open connection is no use."
     },
     footer = {
       "$ gpush ps",
       "NAME    BACKEND  SHAPE        STATE  AGE  LEASE     RUNS  FOLDER",
-      "devbox  local    2 cpu nodes  ready  12m  48m idle  -     ~/proj"
+      "devbox  local    2 cpu nodes  ready  52m  20m idle  -     ~/proj",
+      "devbox: idle for 40m, since a command; VS Code is connected and silent"
     })
 public final class PsCommand implements Action {
   @Option(names = "--json", description = "as JSON")
@@ -68,11 +71,21 @@ public final class PsCommand implements Action {
         call.say(session.name() + standing(session, call) + ": " + session.detail());
       }
     }
+    sessions.forEach(session -> sayActivity(call, session));
     sessions.forEach(session -> sayNetworks(call, session));
     sessions.forEach(session -> sayWarm(call, session));
     sessions.forEach(session -> sayForwards(call, session));
     sayEnded(call);
     return 0;
+  }
+
+  /** Why its nodes are kept, or since when nothing keeps them. */
+  private static void sayActivity(Call call, SessionView session) {
+    boolean hasNodes =
+        session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
+    if (hasNodes && !session.activity().isEmpty()) {
+      call.say(session.name() + ": " + Clean.line(session.activity()));
+    }
   }
 
   /** The networks of runs in progress that are known. */

@@ -1,0 +1,65 @@
+package dev.gpush.gateway.session.lifecycle;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gang.LeaseTerms;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.ledger.LedgerEntry.IdleRule;
+import dev.gpush.gateway.session.live.LiveSession;
+import java.time.Duration;
+
+/**
+ * The idle time of a gang that waited in a queue: a user who comes back to it after a while must
+ * not wait as long again. A time that the user has chosen stays.
+ */
+public final class QueuedIdleTime {
+  /** Shorter waits are a scheduler's own pace, and not a queue. */
+  private static final Duration SHORTEST_WAIT = Duration.ofMinutes(1);
+
+  private static final Duration LEAST = Duration.ofHours(3);
+
+  private static final System.Logger LOG = System.getLogger("gpush.session");
+
+  private final Clock clock;
+
+  public QueuedIdleTime(Clock clock) {
+    this.clock = clock;
+  }
+
+  /** Three hours, or half the time queued if that is longer. */
+  static Duration after(Duration waited) {
+    Duration half = waited.dividedBy(2);
+    return half.compareTo(LEAST) > 0 ? half : LEAST;
+  }
+
+  /** Sets it on the nodes and in the ledger, once; called when the nodes can be reached. */
+  public void apply(LiveSession session, Talk talk) {
+    LedgerEntry entry = session.entry();
+    if (entry.lease().rule() != IdleRule.AFTER_QUEUE) {
+      return;
+    }
+    Duration waited = Duration.between(entry.created(), clock.now());
+    Duration idle = after(waited);
+    if (waited.compareTo(SHORTEST_WAIT) < 0 || idle.compareTo(entry.idle()) <= 0) {
+      return;
+    }
+    try {
+      session.backend().renew(session.gang(), LeaseTerms.ofIdleTime(idle));
+    } catch (GpushException failed) {
+      // The nodes keep the idle time that they started with.
+      LOG.log(System.Logger.Level.WARNING, "idle time not set, session=" + entry.name(), failed);
+      return;
+    }
+    session.move(session.entry().leased(new LeaseTerms(entry.hardEnd(), idle)));
+    talk.say(
+        entry.name()
+            + " waited for "
+            + DurationText.coarse(waited)
+            + ", so its idle time is "
+            + DurationText.coarse(idle)
+            + " instead of "
+            + DurationText.coarse(entry.idle()));
+  }
+}
