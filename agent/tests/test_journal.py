@@ -1,4 +1,5 @@
 """The journal of a run: segments, readers at any place, and a disk that takes no more."""
+import fcntl
 import json
 import os
 import random
@@ -117,11 +118,14 @@ class JournalTest(unittest.TestCase):
         written.write(0, 0, b"z" * 60000)
         given.append(b"z" * 60000)
         out = os.open(os.devnull, os.O_WRONLY)
+        supervisor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT)
+        fcntl.flock(supervisor, fcntl.LOCK_EX)
         source = Counted(self.folder, 0)
         try:
             self.assertRaises(Stopped, follow.copy, self.folder, source, out, Waits(), rest)
         finally:
             os.close(out)
+            os.close(supervisor)
             source.tail.close()
         self.assertEqual([payload for _, _, payload in self.records(b"".join(pieces))], given)
         self.assertEqual([len(self.records(piece)) for piece in pieces], [1, 5, 1, 1, 1])

@@ -1,5 +1,8 @@
 package dev.gpush.core.run;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -9,6 +12,13 @@ import java.util.function.Consumer;
  * copied: they must not change, and are read while the block is being given.
  */
 public final class LineBlock {
+  // Line feeds are looked for in eight bytes at a time: much output is little else.
+  private static final VarHandle EIGHT_BYTES =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final long LOW_BITS = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+  private static final long LINE_FEEDS = '\n' * LOW_BITS;
+
   private final byte[] bytes;
   private final int from;
   private final int to;
@@ -46,6 +56,14 @@ public final class LineBlock {
   /** The index behind the line feed of the line that begins at an index. */
   public int endOfLine(int start) {
     int at = start;
+    for (; at + Long.BYTES <= to; at += Long.BYTES) {
+      // Zero where there is a line feed; the lowest bit that is set then belongs to the first one.
+      long differences = (long) EIGHT_BYTES.get(bytes, at) ^ LINE_FEEDS;
+      long found = (differences - LOW_BITS) & ~differences & HIGH_BITS;
+      if (found != 0) {
+        return at + Long.numberOfTrailingZeros(found) / Byte.SIZE + 1;
+      }
+    }
     while (bytes[at] != '\n') {
       at++;
     }
