@@ -20,7 +20,7 @@ class Sshd:
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, name)], check=True)
         shutil.copy(os.path.join(folder, "user.pub"), os.path.join(folder, "authorized"))
         lines = ["Port %d" % self.port, "ListenAddress 127.0.0.1", "HostKey %s/host" % folder, "AuthorizedKeysFile %s/authorized" % folder,
-                 "StrictModes no", "UsePAM no", "PidFile none", "PermitRootLogin yes", "Subsystem sftp internal-sftp"]
+                 "StrictModes no", "UsePAM no", "PidFile none", "PermitRootLogin yes", "Subsystem sftp internal-sftp", "MaxStartups 1000"]
         with open(os.path.join(folder, "sshd_config"), "w") as out:
             out.write("\n".join(lines) + "\n")
         with open(os.path.join(folder, "ssh_config"), "w") as out:
