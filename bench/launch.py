@@ -8,7 +8,8 @@
 
 Each rank writes the time with its first statement. The ranks are the same program with the same variables on both sides: plain Python, or
 with `--torch PYTHON` torchrun with one rank a node, as gpush starts it where torch is installed. All hosts are one sshd on this machine, as
-gpush's nodes are agents on it, so both sides share its processors; a network would add its round trips to both.
+gpush's nodes are agents on it, so both sides share its processors; a network would add its round trips to both. The shells of the logins
+read no startup files: what a ~/.bashrc takes is the machine's, and gpush starts ranks without one.
 
 Usage: bench/launch.py [--nodes 1,8,64] [--rounds 5] [--torch PYTHON]      needs ssh, sshd and a built gpush
 All four take turns; medians are compared, the first round is dropped. Everything runs in a temporary home and is ended when done.
@@ -36,6 +37,8 @@ with open(path + ".new", "w") as file:
     file.write(repr(begun))
 os.rename(path + ".new", path)
 """
+# As many logins at once as there are nodes; and bash takes itself for a shell within another one, which reads no startup files.
+FAIR = ("MaxStartups 1000", "SetEnv SHLVL=1")
 LONGEST = 300       # seconds until all ranks have begun
 
 
@@ -127,8 +130,10 @@ def compare(nodes, asked, base, sshd):
     hands = Hands(sshd, nodes, python, bool(asked.torch), script)
 
     def ours():
-        subprocess.run([GPUSH, "run", "rank.py"], cwd=gpush.project, env=gpush.env, check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        said = subprocess.run([GPUSH, "run", "rank.py"], cwd=gpush.project, env=gpush.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        if said.returncode:
+            raise RuntimeError(said.stdout.decode())
 
     sides = {"gpush run": ours, "ssh, one after another": hands.in_turn, "ssh, side by side": hands.at_once,
              "ssh over open masters": lambda: hands.at_once("m")}
@@ -164,7 +169,7 @@ def main():
     try:
         rival = os.path.join(base, "sshd")
         os.makedirs(rival, mode=0o700)
-        sshd = Sshd(rival)
+        sshd = Sshd(rival, *FAIR)
         try:
             print("machine: %d cores, %s, load %.1f" % (os.cpu_count(), os.uname().release, os.getloadavg()[0]))
             print("%s, %d rounds\n" % ("torchrun, one rank a node" if asked.torch else "plain Python, one rank a node", asked.rounds))
