@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -29,7 +30,8 @@ final class HelpExamplesIT {
 
   @Test
   void everyExampleWorks() throws Exception {
-    try (World world = World.fresh()) {
+    Optional<String> torch = Ranks.torch();
+    try (World world = World.fresh(torch.map(HelpExamplesIT::first).orElse(Map.of()))) {
       Files.createDirectories(world.home());
       Files.writeString(
           world.home().resolve("config.yaml"),
@@ -55,8 +57,16 @@ final class HelpExamplesIT {
       // The user's own ssh configuration is that of whoever tests: it is shown, not written.
       examples.merge("link", " --print", String::concat);
       assertTrue(works(world, examples, typed, "link").out().contains("Host devbox"));
-      for (String verb : List.of("ps", "nodes", "sync", "exec", "ssh", "extend", "run", "runs")) {
+      for (String verb :
+          List.of(
+              "ps", "nodes", "sync", "exec", "ssh", "extend", "run", "runs", "code", "forward")) {
         works(world, examples, typed, verb);
+      }
+      if (torch.isPresent()) {
+        works(world, examples, typed, "jupyter");
+      } else {
+        System.out.println("HelpExamplesIT: no jupyter, because there is no torch rig");
+        examples.remove("jupyter");
       }
       String there = world.json("nodes", "--json").items().get(1).text("workspace").orElseThrow();
       Files.writeString(Path.of(there).resolve("notes.txt"), "1\n");
@@ -102,6 +112,12 @@ final class HelpExamplesIT {
       Result run = world.run(new byte[0], "sh", "-c", path() + lines.getLast());
       assertTrue(run.succeeded().out().contains("trained"), run::toString);
     }
+  }
+
+  /** The programs beside this Python come first, as in a shell that has activated it. */
+  private static Map<String, String> first(String python) {
+    Path folder = Optional.ofNullable(Path.of(python).getParent()).orElseThrow();
+    return Map.of("PATH", folder + ":" + System.getenv("PATH"));
   }
 
   private static Map<String, String> examples(World world) throws Exception {

@@ -32,6 +32,7 @@ public final class FakeNode implements NodeCalls {
   private Optional<Json> facts = Optional.empty();
   private int nextPort = 2000;
   private boolean canAll;
+  private boolean isGone;
   private final EnumMap<Reader, ArrayDeque<Break>> breaks = new EnumMap<>(Reader.class);
 
   /** Who reads a journal: the watch asks for events alone. */
@@ -83,6 +84,27 @@ public final class FakeNode implements NodeCalls {
   public boolean can(String capability) {
     synchronized (lock) {
       return canAll;
+    }
+  }
+
+  /** The node and all that is on it is gone for good. */
+  void goAway() {
+    synchronized (lock) {
+      isGone = true;
+      lock.notifyAll();
+    }
+  }
+
+  @Override
+  public boolean isLost() {
+    synchronized (lock) {
+      return isGone;
+    }
+  }
+
+  private void requireThere() {
+    if (isGone) {
+      throw new GpushException(new AgentFailure.LinkOver(1, "the test took it away"));
     }
   }
 
@@ -160,6 +182,7 @@ public final class FakeNode implements NodeCalls {
   @Override
   public Json call(String method, Json.Obj params) {
     synchronized (lock) {
+      requireThere();
       int run = params.number("run").map(Math::toIntExact).orElse(0);
       lock.notifyAll();
       return switch (method) {
@@ -226,6 +249,7 @@ public final class FakeNode implements NodeCalls {
   public InputStream follow(Json.Obj arguments) {
     int number = arguments.number("run").map(Math::toIntExact).orElse(0);
     synchronized (lock) {
+      requireThere();
       Run run = runs.get(number);
       int offset = arguments.number("offset").map(Math::toIntExact).orElse(0);
       if (run == null) {
@@ -264,12 +288,15 @@ public final class FakeNode implements NodeCalls {
     public int read(byte[] target, int offset, int length) throws IOException {
       synchronized (lock) {
         try {
-          while (at < last && at == run.journal.length && !run.isOver) {
+          while (at < last && at == run.journal.length && !run.isOver && !isGone) {
             lock.wait();
           }
         } catch (InterruptedException stop) {
           Thread.currentThread().interrupt();
           throw new IOException(stop);
+        }
+        if (isGone) {
+          throw new IOException("the link is over");
         }
         if (at == last && !broken.orElseThrow().isQuiet()) {
           throw new IOException("the pipe broke");

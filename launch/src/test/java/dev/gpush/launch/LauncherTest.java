@@ -402,6 +402,28 @@ final class LauncherTest {
   }
 
   @Test
+  void theOutputOfTheOtherNodesIsThereWhenOneIsLost() throws Exception {
+    launch("train.py");
+    Task<Optional<Integer>, RuntimeException> status = follow(1);
+    nodes.get(0).write(1, Journals.out(0, "a\n"));
+    nodes.get(1).goAway();
+    nodes.get(0).awaitCall("stop 1 TERM node 1 failed");
+    nodes.get(0).end(1, "{\"exit\": null, \"signal\": 15, \"stopped\": true}");
+
+    assertEquals(
+        new LaunchFailure.Lost(1, 1), assertThrows(GpushException.class, status::get).failure());
+    assertEquals(List.of("0/0 a"), output.lines());
+    assertEquals(
+        new RunReason.NodeLost(RunReason.Loss.NODE),
+        launcher.find(Optional.of(1)).failure().orElseThrow().reason());
+
+    var shown = new FakeOutput();
+    assertThrows(GpushException.class, () -> launcher.follow(1, Set.of(), false, shown));
+    assertEquals(List.of("0/0 a"), shown.lines());
+    assertEquals(List.of("1: node 1 is lost, and what its ranks printed with it"), shown.events());
+  }
+
+  @Test
   void outputsAreThoseOfTheNodesUserAlsoWithoutAPython() throws Exception {
     launcher.close();
     launcher = launcher(Optional.of(new NodeFolder("~/$USER/runs")));
@@ -495,6 +517,9 @@ final class LauncherTest {
     launcher.attach();
 
     assertEquals("lost", stateOnceOver(5));
+    assertEquals(
+        new RunReason.NodeLost(RunReason.Loss.START),
+        launcher.find(Optional.of(5)).failure().orElseThrow().reason());
     assertEquals("done", stateOnceOver(1));
   }
 

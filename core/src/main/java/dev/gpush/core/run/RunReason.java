@@ -2,7 +2,9 @@ package dev.gpush.core.run;
 
 import dev.gpush.core.json.Json;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Why a rank failed, as its node found out (docs/technical/runs.md). Made from the facts that the
@@ -54,8 +56,28 @@ public sealed interface RunReason {
   /** It ended itself, without a traceback. */
   record Exited(int status) implements RunReason {}
 
-  /** The node, or only the supervisor on it, is gone. */
-  record NodeLost(boolean isWhole) implements RunReason {}
+  /** A node's part of the run has no result, and nothing of it runs there. */
+  record NodeLost(Loss loss) implements RunReason {}
+
+  /** Why a node has no result. */
+  enum Loss {
+    /** The node itself is gone. */
+    NODE,
+    SUPERVISOR,
+    /** The gateway ended while it was starting the run, before it reached this node. */
+    START;
+
+    public String code() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+
+    static Loss of(String code) {
+      return Stream.of(values())
+          .filter(each -> each.code().equals(code))
+          .findFirst()
+          .orElse(SUPERVISOR);
+    }
+  }
 
   /** Of a newer agent. */
   record Other(String code) implements RunReason {}
@@ -106,7 +128,7 @@ public sealed interface RunReason {
       case "signal" ->
           new Signalled(
               facts.number("signal").map(Math::toIntExact).orElse(0), message, xids(facts));
-      case "node-lost" -> new NodeLost(facts.text("what").orElse("").equals("node"));
+      case "node-lost" -> new NodeLost(Loss.of(facts.text("what").orElse("")));
       case "exit", "" ->
           signal
               .<RunReason>map(number -> new Signalled(number, "", List.of()))

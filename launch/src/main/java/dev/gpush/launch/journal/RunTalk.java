@@ -96,6 +96,10 @@ public final class RunTalk {
         + " is not kept";
   }
 
+  public static String lost(int node) {
+    return "node " + node + " is lost, and what its ranks printed with it";
+  }
+
   public static String failedElsewhere(int node) {
     return "node " + node + " failed";
   }

@@ -13,7 +13,7 @@ import dev.gpush.launch.node.NodeCalls;
 public record Attempts(int number, int kept) {
   private static final Attempts ONE = new Attempts(1, 0);
 
-  /** As a node of the run says; one that does not know the run has no earlier output of it. */
+  /** As a node of the run says; one that is lost or does not know the run has no earlier output of it. */
   public static Attempts of(RunRecord record, NodeCalls node) throws InterruptedException {
     if (record.asked().options().restarts() == 0) {
       return ONE;
@@ -22,7 +22,7 @@ public record Attempts(int number, int kept) {
     try {
       status = node.call("run.status", Json.object("run", record.number()));
     } catch (GpushException failed) {
-      if (RunStart.isRefused(failed, "not-found")) {
+      if (node.isLost() || RunStart.isRefused(failed, "not-found")) {
         return ONE;
       }
       throw failed;

@@ -12,6 +12,7 @@ import dev.gpush.launch.journal.RunEvent;
 import dev.gpush.launch.journal.RunJournal;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.node.LaunchSite;
+import dev.gpush.launch.node.NodeCalls;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -50,10 +51,9 @@ public final class RunFetch {
       var fetching = new ArrayList<Work<Long, RuntimeException>>();
       for (RunRecord.Part part : record.parts()) {
         Json.Obj selection = before == 0 ? Json.object() : Json.object("before", before);
-        var journal =
-            new JournalReader(
-                site.nodes().get(part.node()).calls(), part.node(), record.number(), selection);
-        fetching.add(() -> fetch(journal, part.node(), to, talk));
+        NodeCalls calls = site.nodes().get(part.node()).calls();
+        var journal = new JournalReader(calls, part.node(), record.number(), selection);
+        fetching.add(() -> fetch(calls, journal, part.node(), to, talk));
       }
       bytes += tasks.all("fetch-" + record.number(), fetching).stream().mapToLong(n -> n).sum();
     }
@@ -69,10 +69,18 @@ public final class RunFetch {
     }
   }
 
-  private static long fetch(JournalReader journal, int node, Path folder, Talk talk)
+  private static long fetch(
+      NodeCalls calls, JournalReader journal, int node, Path folder, Talk talk)
       throws InterruptedException {
     try (var files = new RankFiles(node, folder, talk)) {
-      journal.show(files::take);
+      try {
+        journal.show(files::take);
+      } catch (GpushException failed) {
+        if (!calls.isLost()) {
+          throw failed;
+        }
+        talk.say(RunTalk.lost(node));
+      }
       return files.bytes;
     } catch (IOException failed) {
       throw notWritten(folder, failed);

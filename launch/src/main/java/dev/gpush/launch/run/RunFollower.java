@@ -1,9 +1,11 @@
 package dev.gpush.launch.run;
 
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
+import dev.gpush.core.run.RunReason;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.launch.journal.JournalReader;
@@ -84,7 +86,7 @@ public final class RunFollower {
               ? Optional.empty()
               : new RunVerdict(
                       site.nodes().stream().map(LaunchNode::info).toList(), record.parts(), ends)
-                  .failure(_ -> false);
+                  .failure(_ -> RunReason.Loss.SUPERVISOR);
       merge.finish(named(failure));
       say(merge, first.node(), failure, attempt - before, most);
     }
@@ -136,12 +138,19 @@ public final class RunFollower {
     }
     var journal = new JournalReader(launched.calls(), part.node(), run, selection);
     RunMerge.Part lines = merge.part(part.node(), launched.info().workspace());
-    Optional<NodeEnd> end =
-        asked.follow() && before == NOW
-            ? Optional.of(journal.follow(lines::take))
-            : journal.show(lines::take);
-    lines.finish();
-    return end;
+    try {
+      return asked.follow() && before == NOW
+          ? Optional.of(journal.follow(lines::take))
+          : journal.show(lines::take);
+    } catch (GpushException failed) {
+      if (!launched.calls().isLost()) {
+        throw failed;
+      }
+      merge.say(part.node(), RunTalk.lost(part.node()));
+      return Optional.of(NodeEnd.lost());
+    } finally {
+      lines.finish();
+    }
   }
 
   private static Json.Obj selection(RunRecord.Part part, LogRequest asked) {

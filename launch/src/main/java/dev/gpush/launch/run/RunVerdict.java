@@ -3,13 +3,14 @@ package dev.gpush.launch.run;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunReason;
 import dev.gpush.launch.journal.NodeEnd;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.function.IntPredicate;
+import java.util.function.IntFunction;
 
 /**
  * What the ends of a run's nodes say together: who failed first, where, and who in the same way.
@@ -35,20 +36,20 @@ final class RunVerdict {
   /**
    * Who failed first; empty when nobody did.
    *
-   * @param isNodeLost whether a node of the session is known to be gone
+   * @param loss why a node of the session has no result, if it has none
    */
-  Optional<RunFailure> failure(IntPredicate isNodeLost) {
+  Optional<RunFailure> failure(IntFunction<RunReason.Loss> loss) {
     for (int i = 0; i < ends.size(); i++) {
       if (ends.get(i).isLost()) {
-        return Optional.of(lost(i, isNodeLost.test(parts.get(i).node())));
+        return Optional.of(lost(i, loss.apply(parts.get(i).node())));
       }
     }
     List<Long> starts = parts.stream().map(RunRecord.Part::startMs).toList();
     return NodeEnd.earliest(ends, starts).map(this::failure);
   }
 
-  private RunFailure lost(int index, boolean isWhole) {
-    Json.Obj facts = Json.object("code", "node-lost", "what", isWhole ? "node" : "supervisor");
+  private RunFailure lost(int index, RunReason.Loss loss) {
+    Json.Obj facts = Json.object("code", "node-lost", "what", loss.code());
     return new RunFailure(
         -1, where(index, -1), Optional.empty(), Optional.empty(), facts, List.of(), left());
   }

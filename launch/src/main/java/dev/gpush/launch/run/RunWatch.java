@@ -3,6 +3,7 @@ package dev.gpush.launch.run;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunReason;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
@@ -38,6 +39,9 @@ public final class RunWatch {
   private final Optional<Relaunch> relaunch;
   private final Clock clock;
   private final Tasks tasks;
+
+  /** The gateway that was starting it ended before all nodes had answered. */
+  private final boolean wasStarting;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -83,6 +87,7 @@ public final class RunWatch {
     this.relaunch = relaunch;
     this.clock = clock;
     this.tasks = tasks;
+    this.wasStarting = record.state() == RunState.STARTING;
   }
 
   /**
@@ -259,7 +264,14 @@ public final class RunWatch {
 
   private Optional<RunFailure> failure(List<NodeEnd> ends, List<RunRecord.Part> parts) {
     return new RunVerdict(site.nodes().stream().map(LaunchNode::info).toList(), parts, ends)
-        .failure(node -> calls(node).isLost());
+        .failure(this::loss);
+  }
+
+  private RunReason.Loss loss(int node) {
+    if (calls(node).isLost()) {
+      return RunReason.Loss.NODE;
+    }
+    return wasStarting ? RunReason.Loss.START : RunReason.Loss.SUPERVISOR;
   }
 
   private List<NodeEnd> watchOnce() throws InterruptedException {

@@ -28,7 +28,7 @@ final class RunVerdictTest {
       parts.add(new RunRecord.Part(i, List.of("0", "1"), i * 2, 2, starts[i]));
       ends.add(NodeEnd.from(Json.parse(exits[i])));
     }
-    return new RunVerdict(nodes, parts, ends).failure(node -> node == 1).orElseThrow();
+    return new RunVerdict(nodes, parts, ends).failure(node -> node == 1 ? RunReason.Loss.NODE : RunReason.Loss.START).orElseThrow();
   }
 
   private static String first(int rank, int exit, long at, boolean asked, String reason) {
@@ -90,8 +90,15 @@ final class RunVerdictTest {
             first(0, 1, 5, false, "{\"code\": \"peer\"}"),
             "{\"lost\": true}");
 
-    assertEquals(new RunReason.NodeLost(true), failure.reason());
+    assertEquals(new RunReason.NodeLost(RunReason.Loss.NODE), failure.reason());
     assertEquals(1, failure.where().node());
+  }
+
+  @Test
+  void aNodeThatTheGatewayDidNotReachIsNamed() {
+    RunFailure failure = of("", new long[] {0}, "{\"lost\": true}");
+
+    assertEquals(new RunReason.NodeLost(RunReason.Loss.START), failure.reason());
   }
 
   @Test

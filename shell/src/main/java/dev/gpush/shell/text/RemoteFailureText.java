@@ -309,7 +309,7 @@ final class RemoteFailureText {
       case LaunchFailure.Lost(var run, var node) ->
           Message.of(
               "run " + run + " was lost on node " + node,
-              "its supervisor ended without a result: it was killed, or the machine restarted",
+              "its part there ended without a result",
               "gpush logs " + run);
     };
   }

@@ -49,10 +49,15 @@ public final class RunFailureText {
 
   /** The verdict. */
   public String line() {
-    if (failure.reason() instanceof RunReason.NodeLost(boolean isWhole)) {
-      return isWhole
-          ? "node " + failure.where().node() + " (" + host() + ") was lost, and the run with it"
-          : "the run's supervisor on " + place() + " was killed, and its ranks with it";
+    if (failure.reason() instanceof RunReason.NodeLost(var loss)) {
+      return switch (loss) {
+        case NODE ->
+            "node " + failure.where().node() + " (" + host() + ") was lost, and the run with it";
+        case SUPERVISOR ->
+            "the run's supervisor on " + place() + " was killed, and its ranks with it";
+        case START ->
+            "the run did not start on " + place() + ": the gateway ended before it got there";
+      };
     }
     return who()
         + " failed first: "

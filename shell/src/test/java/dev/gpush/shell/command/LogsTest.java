@@ -67,7 +67,7 @@ final class LogsTest {
         [0] hello
         2> [1] warning
         2> gpush: run 6 was lost on node 0
-        2>   because its supervisor ended without a result: it was killed, or the machine restarted
+        2>   because its part there ended without a result
         2>   try: gpush logs 6
         ? 255
         """);

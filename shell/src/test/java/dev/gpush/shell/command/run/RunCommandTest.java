@@ -231,7 +231,7 @@ final class RunCommandTest {
         [0] hello
         2> [1] warning
         2> gpush: run 7 was lost on node 0
-        2>   because its supervisor ended without a result: it was killed, or the machine restarted
+        2>   because its part there ended without a result
         2>   try: gpush logs 7
         ? 255
         """);
@@ -357,7 +357,7 @@ final class RunCommandTest {
         2> [1] warning
         2> gpush: node 1 (gpu2) was lost, and the run with it
         2> gpush: run 7 was lost on node 0
-        2>   because its supervisor ended without a result: it was killed, or the machine restarted
+        2>   because its part there ended without a result
         2>   try: gpush logs 7
         ? 255
         """);
