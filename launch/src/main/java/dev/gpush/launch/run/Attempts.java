@@ -13,7 +13,10 @@ import dev.gpush.launch.node.NodeCalls;
 public record Attempts(int number, int kept) {
   private static final Attempts ONE = new Attempts(1, 0);
 
-  /** As a node of the run says; one that is lost or does not know the run has no earlier output of it. */
+  /**
+   * As a node of the run says; one that is lost or does not know the run has no earlier output of
+   * it.
+   */
   public static Attempts of(RunRecord record, NodeCalls node) throws InterruptedException {
     if (record.asked().options().restarts() == 0) {
       return ONE;

@@ -28,7 +28,9 @@ final class RunVerdictTest {
       parts.add(new RunRecord.Part(i, List.of("0", "1"), i * 2, 2, starts[i]));
       ends.add(NodeEnd.from(Json.parse(exits[i])));
     }
-    return new RunVerdict(nodes, parts, ends).failure(node -> node == 1 ? RunReason.Loss.NODE : RunReason.Loss.START).orElseThrow();
+    return new RunVerdict(nodes, parts, ends)
+        .failure(node -> node == 1 ? RunReason.Loss.NODE : RunReason.Loss.START)
+        .orElseThrow();
   }
 
   private static String first(int rank, int exit, long at, boolean asked, String reason) {
