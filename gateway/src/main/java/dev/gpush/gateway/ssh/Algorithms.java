@@ -31,8 +31,9 @@ final class Algorithms {
           BuiltinCiphers.aes128ctr,
           BuiltinCiphers.aes256ctr);
 
+  /** The last one is for Dropbear's client, which has no other that is sound. */
   private static final List<BuiltinMacs> MACS =
-      List.of(BuiltinMacs.hmacsha256etm, BuiltinMacs.hmacsha512etm);
+      List.of(BuiltinMacs.hmacsha256etm, BuiltinMacs.hmacsha512etm, BuiltinMacs.hmacsha256);
 
   private static final List<BuiltinCompressions> COMPRESSIONS =
       List.of(BuiltinCompressions.none, BuiltinCompressions.delayedZlib);

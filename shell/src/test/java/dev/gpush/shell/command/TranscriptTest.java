@@ -566,6 +566,25 @@ final class TranscriptTest {
         "ssh -F /home/ann/.gpush/ssh_config devbox nvidia-smi", spawned("gpush ssh nvidia-smi"));
   }
 
+  @Test
+  void sshReachesOneNodeAtATime() {
+    desk.sessions.add("devbox", Desk.PROJECT, 2, GpuRequest.none());
+
+    desk.expect(
+        """
+        $ gpush ssh all nvidia-smi -L
+        2> gpush: gpush ssh was not run
+        2>   because ssh reaches one node at a time
+        2>   try: gpush exec --all nvidia-smi -L
+        ? 255
+        $ gpush ssh --on all
+        2> gpush: gpush ssh was not run
+        2>   because ssh reaches one node at a time
+        2>   try: gpush exec --all hostname
+        ? 255
+        """);
+  }
+
   private String spawned(String line) {
     FakeInvocation client = desk.client(line);
     client.spawnStatus = 9;

@@ -78,6 +78,8 @@ final class SessionChannel extends AbstractServerChannel {
       case "subsystem" -> subsystem(buffer.getString());
       case "window-change" -> resize(buffer);
       case "signal" -> tell(Json.object("signal", buffer.getString()));
+      // As under sshd: the pseudo-terminals of Linux have no break, and asking is no failure.
+      case "break" -> result(request.hasTerminal());
       case "eow@openssh.com" -> readerIsGone();
       default -> super.handleInternalRequest(name, wantReply, buffer);
     };

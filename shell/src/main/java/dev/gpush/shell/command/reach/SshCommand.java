@@ -2,6 +2,7 @@ package dev.gpush.shell.command.reach;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SessionFailure;
+import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.text.RawText;
 import dev.gpush.core.text.ShellQuote;
@@ -43,6 +44,10 @@ public final class SshCommand implements Action.OfWords {
     if (host.isPresent() && (call.common().session.isPresent() || on.isPresent())) {
       throw Values.bad("ssh", host.get() + " already says which node; leave out -s and --on");
     }
+    boolean isForAll = on.filter("all"::equals).isPresent();
+    if (isForAll || (host.isEmpty() && command.stream().limit(1).anyMatch("all"::equals))) {
+      throw oneNodeOnly(isForAll ? command : command.subList(1, command.size()));
+    }
     String target = host.isPresent() ? host.get() : target(call);
     var line = new ArrayList<String>();
     line.addAll(
@@ -56,6 +61,13 @@ public final class SshCommand implements Action.OfWords {
     return line.stream().allMatch(RawText::isUtf8)
         ? line
         : List.of("/bin/sh", "-c", "exec " + ShellQuote.join(line));
+  }
+
+  private static GpushException oneNodeOnly(List<String> command) {
+    String words = command.isEmpty() ? "hostname" : ShellQuote.join(command);
+    return new GpushException(
+        new UsageFailure.BadArguments(
+            "ssh", "ssh reaches one node at a time", List.of("exec --all " + words)));
   }
 
   private String target(Call call) {
