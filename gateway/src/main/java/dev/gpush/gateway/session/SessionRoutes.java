@@ -42,37 +42,16 @@ final class SessionRoutes implements Routes {
           linker.linked(session, Talk.silent());
         }
       }
-      return node(session, name.get().node());
+      int node = name.get().node();
+      if (session.isLost(node)) {
+        session.requireWhole();
+      }
+      return new Route.Node(
+          session.link(node),
+          SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),
+          session.node(node).workspace());
     } catch (GpushException failed) {
       return new Route.Refused(failed.failure());
     }
-  }
-
-  @Override
-  public Optional<Route.Node> known(String user) {
-    Optional<NodeName> name = NodeName.parse(user);
-    if (name.isEmpty()) {
-      return Optional.empty();
-    }
-    try {
-      LiveSession session = sessions.find(name.get().session());
-      session.requireUsable();
-      session.requireNodes();
-      return session.links().isEmpty()
-          ? Optional.empty()
-          : Optional.of(node(session, name.get().node()));
-    } catch (GpushException refused) {
-      return Optional.empty(); // route() says why
-    }
-  }
-
-  private static Route.Node node(LiveSession session, int node) {
-    if (session.isLost(node)) {
-      session.requireWhole();
-    }
-    return new Route.Node(
-        session.link(node),
-        SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),
-        session.node(node).workspace());
   }
 }

@@ -136,20 +136,6 @@ class ForwardingTest {
     return SocketChannel.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
   }
 
-  @Test
-  void aForwardedConnectionNeedsNoLookupOfItsNode() throws Exception {
-    int port = freePort();
-    Process forwarding = rig.forwarding("-L", port + ":127.0.0.1:" + port());
-    int before = rig.lookups();
-
-    for (int size = 0; size < 5; size++) {
-      assertEquals("hello\ngot " + size + "\n", converse(to(port), size));
-    }
-
-    assertEquals(before, rig.lookups());
-    end(forwarding);
-  }
-
   private static void end(Process forwarding) throws Exception {
     forwarding.getOutputStream().close();
     assertEquals(0, forwarding.waitFor());

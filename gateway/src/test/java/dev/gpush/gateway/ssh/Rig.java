@@ -11,7 +11,6 @@ import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.NodeName;
 import dev.gpush.gateway.ssh.route.PublishedSession;
 import dev.gpush.gateway.ssh.route.Route;
-import dev.gpush.gateway.ssh.route.Routes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
@@ -32,7 +30,6 @@ final class Rig implements AutoCloseable {
   private final Tasks tasks;
   private final AgentNode node;
   private final SshGateway gateway;
-  private final AtomicInteger lookups = new AtomicInteger();
 
   Rig() throws IOException, InterruptedException {
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
@@ -40,28 +37,8 @@ final class Rig implements AutoCloseable {
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = new AgentNode(folder.resolve("n"), tasks);
     Files.createDirectories(home());
-    this.gateway = SshGateway.start(settings(), new Sessions(), tasks, Clock.system());
+    this.gateway = SshGateway.start(settings(), this::route, tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
-  }
-
-  /** How often a node was looked up on a thread of its own. */
-  int lookups() {
-    return lookups.get();
-  }
-
-  private final class Sessions implements Routes {
-    @Override
-    public Route route(String user) {
-      lookups.incrementAndGet();
-      return Rig.this.route(user);
-    }
-
-    @Override
-    public Optional<Route.Node> known(String user) {
-      return Rig.this.route(user) instanceof Route.Node found
-          ? Optional.of(found)
-          : Optional.empty();
-    }
   }
 
   private Route route(String user) {

@@ -53,7 +53,7 @@ final class DialChannel extends AbstractServerChannel {
     return OpenAnswer.refusalOfOneTooMany(this)
         .orElseGet(
             () -> {
-              connections.openAtOnce(getSession(), new Dial(target.read(buffer)));
+              connections.open(getSession(), new Dial(target.read(buffer)));
               return OpenAnswer.pending(this);
             });
   }

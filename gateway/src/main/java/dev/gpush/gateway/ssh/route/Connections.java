@@ -5,12 +5,11 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import java.util.Optional;
 import java.util.function.Function;
 import org.apache.sshd.common.session.Session;
 
 /**
- * Opens streams on the node of a client's user name; on their own threads where it may take a
+ * Opens streams on the node of a client's user name; on their own threads, because it may take a
  * while.
  */
 public final class Connections {
@@ -39,37 +38,16 @@ public final class Connections {
     void refused(RefusalText text);
   }
 
-  /**
-   * As {@link #open}, but on the caller's thread where the node is known already: for what a client
-   * opens by the hundred, such as forwarded connections. Waking another thread would take longer
-   * than all else that is done for one of them.
-   */
-  public void openAtOnce(Session session, Asker asker) {
-    String user = String.valueOf(session.getUsername());
-    Optional<Route.Node> known = routes.known(user);
-    if (known.isPresent()) {
-      open(user, asker, known::orElseThrow);
-    } else {
-      open(session, asker);
-    }
-  }
-
-  /** Opens a stream on a thread of its own. */
   public void open(Session session, Asker asker) {
     String user = String.valueOf(session.getUsername());
-    if (!tasks.start("open", () -> open(user, asker, () -> routes.route(user)))) {
+    if (!tasks.start("open", () -> open(user, asker))) {
       asker.refused(stopping());
     }
   }
 
-  /** Finds the node; may wait. */
-  private interface Lookup {
-    Route route() throws InterruptedException;
-  }
-
-  private void open(String user, Asker asker, Lookup lookup) {
+  private void open(String user, Asker asker) {
     try {
-      switch (lookup.route()) {
+      switch (routes.route(user)) {
         case Route.Node _ when asker.isGone() -> {}
         case Route.Node node -> {
           Function<LinkStream, StreamReceiver> receiver = asker::receiver;

@@ -1,7 +1,5 @@
 package dev.gpush.gateway.ssh.route;
 
-import java.util.Optional;
-
 /** Finds the node of a user name. Implemented by the sessions. */
 @FunctionalInterface
 public interface Routes {
@@ -14,12 +12,4 @@ public interface Routes {
    * ends. A link that is cut is a route too: streams opened on it wait.
    */
   Route route(String user) throws InterruptedException;
-
-  /**
-   * The same node if it is known without waiting; empty where only {@link #route} can tell. Called
-   * on a client's reading thread, so it must not block.
-   */
-  default Optional<Route.Node> known(String user) {
-    return Optional.empty();
-  }
 }
