@@ -3,8 +3,8 @@
 What the packages below may use of it:
     agent.config        the `start` object of the header, with gang and node
     agent.owner, holder, gang, node, nodes, name, workspace, state (None if not given), request
-    agent.environment.base          the base environment (a dict; copy it), ready once a call is dispatched with
-                                    agent.environment.when_ready(function)
+    agent.environment.base          the base environment (a dict; copy it); active() is what the session makes of it. Both are
+                                    ready once a call is dispatched with agent.environment.when_ready(function)
     agent.account                   (user, home, login shell)
     agent.tmp                       the TMPDIR of this node, or None
     agent.loop                      read, write, after, child (see core.loop)
@@ -50,7 +50,7 @@ FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
                 "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
-                "check.pairs", "warm"]
+                "check.pairs", "warm", "environment"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")

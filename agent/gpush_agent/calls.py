@@ -32,7 +32,10 @@ class Call(Owner):
             agent.finish("released", lambda kept: self.answer({"kept": kept}, None))
         elif method == "environment":
             agent.environment.when_ready(lambda: self.answer(
-                {"env": agent.environment.base, "source": agent.environment.source}, None))
+                dict(agent.environment.activation.status(), env=agent.environment.active(), source=agent.environment.source), None))
+        elif method == "environment.use":
+            activation = agent.environment.activation
+            activation.use(params, lambda: self.answer(activation.status(), None))
         elif method in TABLE:
             try:
                 result = TABLE[method](agent, params)
@@ -98,7 +101,7 @@ def alone(agent, params):
 
 def fabric(agent, params):
     gather = importlib.import_module("gpush_agent.fabric.gather")       # in the worker: the agent itself never needs it
-    return gather.answer(params, agent.environment.base, agent.account[1])
+    return gather.answer(params, agent.environment.active(), agent.account[1])
 
 
 def pairs(agent, params):

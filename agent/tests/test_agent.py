@@ -245,6 +245,13 @@ class ExecTest(NodeTest):
             if line.startswith("Sig"):
                 self.assertEqual(int(line.split()[1], 16), 0, line)
 
+    def test_memory_that_is_short_costs_a_command_before_the_agent(self):
+        client = self.client()
+        score = int(client.run("cat /proc/self/oom_score_adj")[0])
+        with open("/proc/%d/oom_score_adj" % client.welcome["pid"]) as file:
+            agent = int(file.read())
+        self.assertGreater(score, agent)
+
 
 class TemporaryTest(NodeTest):
     """Issue 14, line 18: TMPDIR of all that a session starts is short enough for unix sockets, however deep its folder."""

@@ -8,6 +8,7 @@ from gpush_agent.core.loop import Loop
 from gpush_agent.core.processes import Origin
 from gpush_agent.link import frames
 from gpush_agent.link.machine import Link
+from gpush_agent.node.activation import Activation
 from gpush_agent.streams import commands
 
 
@@ -20,6 +21,7 @@ class Place:
         self.account = ("me", "/", "/bin/sh")
         self.source, self.mark, self.tmp = "given", "mark", None
         self.base = {"PATH": os.environ["PATH"]}
+        self.activation = Activation(self)
 
     def when_ready(self, call):
         call()

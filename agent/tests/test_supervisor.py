@@ -16,6 +16,7 @@ from client import DEADLINE, free_port      # puts the agent on the path, too
 from gpush_agent.core import processes
 from gpush_agent.core.refused import Refused
 from gpush_agent.lifetime import ending
+from gpush_agent.node.activation import Activation
 from gpush_agent.runs import follow, journal, ranks, requests, rundir
 
 SECONDS = DEADLINE
@@ -49,6 +50,7 @@ class StubAgent:
         self.state, self.gang, self.node = state, "gang", 0
         self.config, self.forks = {}, 0
         self.environment = StubEnvironment()
+        self.environment.activation = Activation(self)
         self.environment.base = {"PATH": os.environ["PATH"], "HOME": "/tmp", "BASE": "yes"}
         self.origin = processes.Origin()
         os.umask(self.origin.umask)
@@ -212,6 +214,13 @@ class RanksTest(RunTest):
         self.assertEqual(sorted(value["rank"] for value in output.events("rank-exit")), [0, 1])
         self.assertEqual(output.events()[-1]["event"], "ended")
         self.assertEqual(self.status(run)["exit"]["exit"], 0)
+
+    def test_memory_that_is_short_costs_a_rank_before_its_supervisor(self):
+        self.script("scores = [int(open('/proc/%s/oom_score_adj' % pid).read()) for pid in ('self', os.getppid())]\n"
+                    "print(scores[0] > scores[1])\n")
+        run = self.start(self.spec())
+        output = self.follow(run).finish()
+        self.assertEqual([output.of(rank) for rank in (0, 1)], [b"True\n"] * 2)
 
     def test_leaves_nothing_but_its_folder(self):
         self.script("print(os.environ['TMPDIR'])\n")

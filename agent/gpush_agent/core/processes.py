@@ -11,6 +11,8 @@ PR_SET_CHILD_SUBREAPER = 36
 LIBRARY_SIGNALS = (32, 33)
 RT_SIGACTION = {"x86_64": 13, "aarch64": 134, "riscv64": 134, "ppc64le": 173, "s390x": 174}
 KERNEL_SIGSET_BYTES = 8
+KILL_SCORE_STEP = 100       # in thousandths of all memory, as the kernel counts
+MOST_KILL_SCORE = 1000
 
 
 class Origin:
@@ -117,6 +119,19 @@ def plain_child(origin):
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, origin.files)
     except (ValueError, OSError):
+        pass
+    killed_before_parent()
+
+
+def killed_before_parent():
+    """A kernel that is short of memory kills this process before the one that started it. Any
+    process may raise its score."""
+    try:
+        with open("/proc/self/oom_score_adj", "r+") as file:
+            score = int(file.read())
+            file.seek(0)
+            file.write(str(min(score + KILL_SCORE_STEP, MOST_KILL_SCORE)))
+    except (OSError, ValueError):
         pass
 
 

@@ -5,6 +5,7 @@ import sys
 
 from ..core.refused import Refused
 from ..core.worker import Worker
+from .activation import Activation
 
 SECONDS = 15.0
 LIMIT = 1 << 20
@@ -75,6 +76,7 @@ class Environment:
         self.over = dict(over or {})
         self.source = "given"
         self.waiting = []
+        self.activation = Activation(agent)
         if given:
             self.base = self.whole(given)
         elif own:
@@ -99,8 +101,24 @@ class Environment:
         env.update(self.over)
         return env
 
-    def when_ready(self, call):
+    def when_based(self, call):
+        """When the base is known."""
         if self.base is None:
             self.waiting.append(call)
         else:
             call()
+
+    def when_ready(self, call):
+        """When the base is known, and what the session's activation makes of it."""
+        if self.base is None:
+            self.waiting.append(lambda: self.when_ready(call))
+        elif self.activation.pending:
+            self.activation.waiting.append(call)
+        else:
+            call()
+
+    def active(self):
+        """The base as the session's environment makes it."""
+        env = dict(self.base, **self.activation.variables())
+        self.activation.lay_over(env)
+        return env

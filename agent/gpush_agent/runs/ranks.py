@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 
-from ..core.processes import raw
+from ..core.processes import killed_before_parent, raw
 from ..core.refused import Refused
 from ..node import temporary
 from . import journal
@@ -125,6 +125,7 @@ def check(spec):
     warm = spec.get("warm")
     need("warm", warm is None or (isinstance(warm, dict) and spec["mode"] == "ranks"))
     need("transport", spec.get("transport") in (None, "log", "counters"))
+    need("own", spec.get("own") is None or spec["own"] == [] or words(spec["own"]))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))
 
 
@@ -157,12 +158,13 @@ def find(what, name, cwd, env):
     raise Refused("not-found", {"what": what, "path": name})
 
 
-def environment(spec, base, run, mark):
-    """What all processes of the run on this node have in common."""
+def environment(spec, base, run, mark, activation):
+    """What all processes of the run on this node have in common. `activation`: what the session's environment sets."""
     # A rank that a signal ends says where it was: the only trace of a fault in a C library.
     env = {"PYTHONFAULTHANDLER": "1"}
     env.update(spec.get("defaults") or {})
     env.update(base)
+    env.update(activation.variables())
     env.update(spec.get("env") or {})
     nodes, node = str(spec["nodes"]), str(spec["node_rank"])
     env.update({
@@ -172,43 +174,8 @@ def environment(spec, base, run, mark):
         "MASTER_ADDR": spec["master"]["addr"], "MASTER_PORT": str(spec["master"]["port"])})
     if spec.get("visible") is not None:
         env["CUDA_VISIBLE_DEVICES"] = spec["visible"]
-    env.update(activate(spec.get("activate") or [], env))
+    activation.lay_over(env, spec.get("own") or [], spec.get("activate"))
     return env
-
-
-def activate(candidates, env):
-    """What activating the environment of the first of these Pythons would set, found without starting it: candidates are what
-    PythonChoice of the gateway says. {} where that Python is no environment (venv) of its own."""
-    for candidate in candidates:
-        path = python_of(candidate, env)
-        if path is not None:
-            prefix = os.path.dirname(os.path.dirname(path))
-            if not os.path.isfile(os.path.join(prefix, "pyvenv.cfg")):
-                return {}
-            programs = os.path.join(prefix, "bin")
-            folders = env.get("PATH", "")
-            if folders and folders != programs and not folders.startswith(programs + ":"):
-                folders = programs + ":" + folders
-            return {"VIRTUAL_ENV": prefix, "PATH": folders or programs}
-    return {}
-
-
-def python_of(candidate, env):
-    """The program, or None: a path, a folder with bin/python, a name on PATH, or a word for what is active here."""
-    if candidate in ("@venv", "@conda"):
-        folder = env.get("VIRTUAL_ENV" if candidate == "@venv" else "CONDA_PREFIX")
-        candidate = os.path.join(folder, "bin/python") if folder else ""
-    elif candidate == "~" or candidate.startswith("~/"):
-        candidate = env.get("HOME", "") + candidate[1:]
-    if "/" in candidate:
-        path = os.path.join("/", candidate)
-        paths = [os.path.join(path, "bin/python") if os.path.isdir(path) else path]
-    else:
-        paths = [os.path.join(folder, candidate) for folder in env.get("PATH", os.defpath).split(":")] if candidate else []
-    for path in paths:
-        if os.path.isfile(path) and os.access(path, os.X_OK):
-            return path
-    return None
 
 
 def processes_of(spec, common, tmp):
@@ -338,6 +305,7 @@ def become(rank, cwd, ends, supervisor):
                     signal.signal(number, signal.SIG_DFL)
                 except (OSError, ValueError, RuntimeError):
                     pass
+        killed_before_parent()
         null = os.open(os.devnull, os.O_RDONLY)
         for target, fd in enumerate((null, ends[0][1], ends[1][1])):
             os.dup2(fd, target)

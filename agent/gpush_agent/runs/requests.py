@@ -22,10 +22,10 @@ def start(agent, params):
     folder = rundir.folder_of(agent.state, run)
     if folder is None:
         raise Refused("bad-request", {"field": "run"})
-    if agent.environment.base is None:
+    if agent.environment.base is None or agent.environment.activation.pending:
         raise Refused("starting", {})
     mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
-    common = ranks.environment(spec, agent.environment.base, run, mark)
+    common = ranks.environment(spec, agent.environment.base, run, mark, agent.environment.activation)
     common.update(observer.variables(spec, folder))
     claims = Claims(agent.state, run, folder, spec)
     taken_s = agent.config.get("taken_s")

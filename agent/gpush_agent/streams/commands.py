@@ -10,6 +10,7 @@ from ..core import processes
 from ..core.processes import raw
 from ..core.refused import Refused, of_os_error
 from ..link.stream import Owner
+from ..node import profiles
 from . import terminal
 from .pumps import Sink, Source
 
@@ -68,8 +69,10 @@ def words(value, shell, logs_in=True):
 
 
 def environment_of(agent, value, tty):
-    """The base, then what sshd adds, then the requested variables."""
+    """The base, then what sshd adds, then the requested variables. The session's environment is laid over in the child."""
     env = dict(agent.environment.base, GPUSH_MARK=agent.mark)
+    if value.get("builtin") is None:
+        env.update(agent.environment.activation.variables())
     if agent.tmp is not None:
         env["TMPDIR"] = agent.tmp
     asked = value.get("env") or {}
@@ -99,7 +102,8 @@ class Exec(Owner):
         self.timer = None
         self.over = False
         self.is_shell = value.get("argv") is None and value.get("command") is None and value.get("builtin") is None
-        agent.environment.when_ready(self.begin)
+        environment = agent.environment
+        (environment.when_ready if value.get("builtin") is None else environment.when_based)(self.begin)
 
     # ---- starting
 
@@ -200,7 +204,15 @@ class Exec(Owner):
                 os.close(error_out)
                 error_out = -1
                 os._exit(main(args, 0, 1) or 0)
-            file, argv = words(self.value, self.agent.account[2], self.agent.environment.source != "own")
+            activation = self.agent.environment.activation
+            shell = self.agent.account[2]
+            is_kept = activation.lay_over(env)
+            if is_kept and self.value.get("command") is not None and os.path.basename(shell) == "bash" and not self.value.get("login"):
+                profiles.keep_in_command(env)
+            warning = activation.warning(env) if has_pty else None
+            if warning:
+                os.write(2, (warning + "\n").encode("utf-8", "replace"))
+            file, argv = words(self.value, shell, self.agent.environment.source != "own")
             os.execvpe(raw(file), [raw(word) for word in argv], {raw(name): raw(text) for name, text in env.items()})
         except OSError as error:
             if error_out >= 0:

@@ -427,7 +427,8 @@ def _parent():
     if "" in sys.path[:1]:
         del sys.path[0]
     with open("/proc/self/oom_score_adj") as file:
-        score = file.read().strip()
+        # As processes.killed_before_parent has it for a rank that is not forked from here.
+        score = str(min(int(file.read()) + 100, 1000))
     with os.fdopen(sources, "rb") as file:
         code = {name: (compile(text, "gpush:" + name, "exec", 0, True), is_package)
                 for name, (text, is_package) in json.loads(file.read().decode()).items()}

@@ -32,6 +32,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /** Real agents in a temporary folder, one for each node, all on this machine; gone at the end. */
 final class AgentGang implements AutoCloseable {
@@ -147,21 +148,23 @@ final class AgentGang implements AutoCloseable {
   }
 
   Launcher launcher(List<Recipe> recipes) {
+    return new Launcher(site(), new FabricPlanner(() -> recipes), Clock.system(), tasks);
+  }
+
+  LaunchSite site() {
     var reached = new ArrayList<LaunchNode>();
     for (int node = 0; node < nodes; node++) {
       NodeInfo info = info(node);
       reached.add(new LaunchNode(() -> info, calls(node)));
     }
-    var site =
-        new LaunchSite(
-            new SessionName("devbox"),
-            "0123456789",
-            project(),
-            trees.isEmpty(),
-            reached,
-            folder.resolve("history"),
-            Optional.empty());
-    return new Launcher(site, new FabricPlanner(() -> recipes), Clock.system(), tasks);
+    return new LaunchSite(
+        new SessionName("devbox"),
+        "0123456789",
+        project(),
+        trees.isEmpty(),
+        reached,
+        folder.resolve("history"),
+        Optional.empty());
   }
 
   private NodeCalls calls(int node) {
@@ -192,6 +195,13 @@ final class AgentGang implements AutoCloseable {
     public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
         throws IOException, InterruptedException {
       return real.ask(arguments, environment, limit);
+    }
+
+    @Override
+    public int watch(
+        List<String> arguments, Map<String, String> environment, Consumer<String> lines)
+        throws IOException, InterruptedException {
+      return real.watch(arguments, environment, lines);
     }
   }
 

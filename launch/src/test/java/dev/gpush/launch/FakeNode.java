@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** A node whose runs do what the test says. Thread-safe. */
 public final class FakeNode implements NodeCalls {
@@ -307,6 +308,12 @@ public final class FakeNode implements NodeCalls {
         return count == 0 ? -1 : count;
       }
     }
+  }
+
+  @Override
+  public int watch(
+      List<String> arguments, Map<String, String> environment, Consumer<String> lines) {
+    throw new UnsupportedOperationException("a fake node has no files");
   }
 
   @Override

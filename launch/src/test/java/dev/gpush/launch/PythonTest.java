@@ -48,15 +48,26 @@ final class PythonTest {
     "python3.12, python3.12",
     "/opt/x/bin/python, /opt/x/bin/python",
     "~/envs/llm, ~/envs/llm",
-    "../env, /w/env",
-    "./env, /w/a/env",
-    ".venv, /w/a/.venv"
+    "../../env, /env",
+    "../env, /n/ws/env",
+    "./env, /n/ws/a/env",
+    ".venv, /n/ws/a/.venv"
   })
   void namedOneIsTheOnlyCandidateHere(String asked, String expected) {
     PythonChoice choice =
         PythonChoice.of(Optional.of(asked), Path.of("/w"), Path.of("/w/a"), true, "/n/ws");
 
     assertEquals(List.of(expected), choice.candidates());
+  }
+
+  @Test
+  void oneThatTheClientHasHereGoesBeforeOneThatSetupMakesInTheWorkspace(@TempDir Path root)
+      throws IOException {
+    Files.createDirectory(root.resolve("env"));
+
+    assertEquals(
+        List.of(root.resolve("env").toString()),
+        PythonChoice.of(Optional.of("./env"), root, root, true, "/n/ws").candidates());
   }
 
   @Test

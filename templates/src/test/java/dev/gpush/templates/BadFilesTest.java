@@ -69,7 +69,7 @@ final class BadFilesTest {
           outputs: /s/$USERS | 1:10 outputs: $USERS is not known here; only $USER and $HOME are replaced
           shm: 1Gi | 1:1 shm: not supported yet: choosing the size of /dev/shm
           mounts: /x | 1:9 mounts: must be variables with values, such as {OMP_NUM_THREADS: 8}, not /x
-          python: {venv: x} | 1:10 python.venv: not supported yet: activating an environment; write python: PATH
+          python: {venv: [x]} | 1:16 python.venv: must be text, not a list
           setup: pip install . | 1:8 setup: must be keys with values: run, when
           python: [a] | 1:9 python: must be text, not a list
           python: '' | 1:9 python: must be text of 1 to 4096 characters without NUL

@@ -44,14 +44,13 @@ final class ProductSamplesTest {
     assertEquals(List.of("hpc"), config.order());
     assertEquals("A100:4", config.text("gpus").orElseThrow());
     assertEquals(43_200, config.number("lease.for").orElseThrow());
+    assertEquals("llm", config.text("python.conda").orElseThrow());
+    assertEquals("[\"cuda/12.4\"]", config.value("python.modules").orElseThrow().write());
     assertEquals("USR1@600", config.text("run.warn").orElseThrow());
     assertEquals(30L, config.number("run.grace").orElseThrow());
     assertEquals("/scratch/$USER/runs", config.text("outputs").orElseThrow());
     assertEquals(
         List.of(
-            "gpush.yaml:5 python.conda: conda is not activated; python: PATH names the"
-                + " Python of an environment",
-            "gpush.yaml:5 python.modules: no module is loaded; use module load in the script",
             "gpush.yaml:6 mounts: nothing is mounted, and $GPUSH_DATA is not set",
             "gpush.yaml:8 lease.at-end: the session ends with its lease, and no successor is"
                 + " submitted",
@@ -65,12 +64,10 @@ final class ProductSamplesTest {
 
     assertEquals(List.of("hpc", "cw", "rack"), config.order());
     assertEquals("ghcr.io/acme/train:2026-11", config.text("image").orElseThrow());
+    assertEquals("uv pip install -e .", config.text("setup.run").orElseThrow());
     assertEquals("pvc/shared/runs/{user}", config.text("outputs").orElseThrow());
     assertEquals(
         List.of(
-            "gpush.yaml:5 setup.run: nothing is installed on the nodes; use gpush exec --all --"
-                + " COMMAND",
-            "gpush.yaml:5 setup.when: a change of these files does not run setup again",
             "gpush.yaml:6 mounts: nothing is mounted, and $GPUSH_DATA is not set",
             "gpush.yaml:7 home: the home folder of a pod is on the pod's disk and is lost with it",
             "gpush.yaml:9 secrets: no secret reaches the nodes"),

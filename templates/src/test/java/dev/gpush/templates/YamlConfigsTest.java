@@ -77,6 +77,24 @@ final class YamlConfigsTest {
   }
 
   @Test
+  void theFormsOfAnEnvironment() {
+    Folders text = folders().with("gpush.yaml", "python: uv.lock\nsetup: {run: make}\n");
+    assertEquals("\"uv.lock\" gpush.yaml:1", text.setting("python"));
+    assertEquals("\"make\" gpush.yaml:2", text.setting("setup.run"));
+
+    Folders parts =
+        folders()
+            .with(
+                "gpush.yaml",
+                "python: {venv: ../v, modules: [a, b], file: env.sh}\n"
+                    + "setup: {run: make, when: uv.lock}\n");
+    assertEquals("\"../v\" gpush.yaml:1", parts.setting("python.venv"));
+    assertEquals("[\"a\",\"b\"] gpush.yaml:1", parts.setting("python.modules"));
+    assertEquals("\"env.sh\" gpush.yaml:1", parts.setting("python.file"));
+    assertEquals("[\"uv.lock\"] gpush.yaml:2", parts.setting("setup.when"));
+  }
+
+  @Test
   void variablesAddUpAndTheHighestFileWinsEach() {
     Folders folders =
         folders()

@@ -220,6 +220,14 @@ public final class FailureClause {
           "node " + node + " has no Python for this run" + listed(tried);
       case LaunchFailure.BrokenPython(var node, var python, var reason) ->
           python + " on node " + node + " does not work: " + reason;
+      case LaunchFailure.NoEnvironment(var node, var what, var because) ->
+          what + " cannot be activated on node " + node + ": " + because;
+      case LaunchFailure.SetupFailed(var node, _, var status, var said, _) ->
+          "setup failed on node "
+              + node
+              + " with status "
+              + status
+              + (said.isEmpty() ? "" : ": " + said);
       case LaunchFailure.NoTorch(var python, _) ->
           "this run needs torch, and " + python + " does not have it";
       case LaunchFailure.NoPackage(var python, var name) ->

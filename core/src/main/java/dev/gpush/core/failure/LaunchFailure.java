@@ -22,6 +22,18 @@ public sealed interface LaunchFailure extends Failure {
   /** The requested Python exists but does not work. */
   record BrokenPython(int node, String python, String reason) implements LaunchFailure {}
 
+  /** The session's environment cannot be activated on the node: what of it, and why. */
+  record NoEnvironment(int node, String what, String because) implements LaunchFailure {}
+
+  /**
+   * A command of {@code setup:} has failed.
+   *
+   * @param said the last line it printed; empty when it printed nothing
+   * @param log the file on the node with all of it
+   */
+  record SetupFailed(int node, String command, int status, String said, String log)
+      implements LaunchFailure {}
+
   /** Torch is wanted and this Python has none; {@code others} are ones that have. */
   record NoTorch(String python, List<String> others) implements LaunchFailure {}
 
@@ -54,11 +66,12 @@ public sealed interface LaunchFailure extends Failure {
   @Override
   default ExitStatus exit() {
     return switch (this) {
-      case NoPython _, BrokenPython _, NoTorch _, NoPackage _, NoJupyter _ ->
+      case NoPython _, BrokenPython _, NoEnvironment _, NoTorch _, NoPackage _, NoJupyter _ ->
           ExitStatus.ENVIRONMENT;
       case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
           ExitStatus.USAGE;
-      case NoFreeSlots _, NodesDiffer _, Refused _, Lost _, NoFabric _ -> ExitStatus.FAILED;
+      case NoFreeSlots _, NodesDiffer _, SetupFailed _, Refused _, Lost _, NoFabric _ ->
+          ExitStatus.FAILED;
     };
   }
 }

@@ -77,6 +77,7 @@ public final class GatewayRuns implements Runs {
       linker.ensure(session, talk);
       work = session.work();
       generation = work.push(request.overwrite(), talk);
+      work.prepare(talk);
       if (!request.claim().waits()) {
         return work.launch(request, generation, talk);
       }

@@ -345,7 +345,9 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     session.requireNodes();
     try (TurnQueue.Turn _ = session.begin("sync", talk)) {
       linker.ensure(session, talk);
-      return session.work().push(overwrite, talk);
+      long generation = session.work().push(overwrite, talk);
+      session.work().prepare(talk);
+      return generation;
     }
   }
 

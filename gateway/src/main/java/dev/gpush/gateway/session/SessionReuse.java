@@ -143,6 +143,7 @@ final class SessionReuse {
     }
     PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
+    session.work().prepare(talk);
   }
 
   /** Limits that are not given stay as they are. */

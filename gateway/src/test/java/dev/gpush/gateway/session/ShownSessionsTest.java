@@ -194,8 +194,8 @@ final class ShownSessionsTest {
       assertTrue(
           talk.lines()
               .contains(
-                  "runs on devbox use /opt/py/bin/python from now on, not python3; runs in progress"
-                      + " keep theirs"),
+                  "shells and runs on devbox use /opt/py/bin/python from now on, not python3; what"
+                      + " is running keeps its own"),
           talk.lines()::toString);
       var again = FakeTalk.answering(true);
       gateway.sessions().up(withPython(project, "/opt/py/bin/python"), again);

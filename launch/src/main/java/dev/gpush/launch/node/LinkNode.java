@@ -15,8 +15,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /** A node behind a {@link Link}. */
 public final class LinkNode implements NodeCalls {
@@ -93,19 +95,7 @@ public final class LinkNode implements NodeCalls {
   @Override
   public Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
       throws IOException, InterruptedException {
-    BlockingStream stream =
-        link.open(
-            Json.object(
-                "type",
-                "exec",
-                "argv",
-                arguments,
-                "env",
-                environment,
-                "stdin",
-                false,
-                "kill_on_close",
-                true));
+    BlockingStream stream = open(arguments, environment);
     try {
       return tasks.within(limit, "ask", () -> answer(stream));
     } catch (TimeoutException late) {
@@ -115,6 +105,39 @@ public final class LinkNode implements NodeCalls {
               "timeout",
               Json.object("seconds", limit.toSeconds(), "program", arguments.getFirst())),
           late);
+    } finally {
+      stream.close();
+    }
+  }
+
+  private BlockingStream open(List<String> arguments, Map<String, String> environment)
+      throws InterruptedException {
+    return link.open(
+        Json.object(
+            "type",
+            "exec",
+            "argv",
+            arguments,
+            "env",
+            environment,
+            "stdin",
+            false,
+            "kill_on_close",
+            true));
+  }
+
+  @Override
+  public int watch(List<String> arguments, Map<String, String> environment, Consumer<String> lines)
+      throws IOException, InterruptedException {
+    BlockingStream stream = open(arguments, environment);
+    try {
+      stream.awaitOpened();
+      stream.discard(1);
+      var splitter = new LineReader(stream.output(0));
+      for (Optional<String> line = splitter.next(); line.isPresent(); line = splitter.next()) {
+        lines.accept(line.get());
+      }
+      return stream.awaitClose().number("exit").map(Math::toIntExact).orElse(128);
     } finally {
       stream.close();
     }

@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * What launching needs of one node. Every method blocks and throws {@link
@@ -39,6 +40,15 @@ public interface NodeCalls {
    * @param limit after it the command is ended and the answer is a failure
    */
   Answer ask(List<String> arguments, Map<String, String> environment, Duration limit)
+      throws IOException, InterruptedException;
+
+  /**
+   * Runs a command that may take long in the same environment.
+   *
+   * @param lines gets what it prints, line by line, from one thread at a time
+   * @return its status (128 + n for a signal)
+   */
+  int watch(List<String> arguments, Map<String, String> environment, Consumer<String> lines)
       throws IOException, InterruptedException;
 
   /** How a command ended: its status (128 + n for a signal) and the beginning of what it wrote. */

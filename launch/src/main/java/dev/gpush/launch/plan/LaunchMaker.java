@@ -98,15 +98,8 @@ public final class LaunchMaker {
    * How it will run.
    *
    * @param pythons those of all nodes of the session; empty if the nodes were not asked
-   * @param activated the Python whose environment each node finds and activates by itself, in that
-   *     case
    */
-  public record Decided(
-      LaunchPlan.Mode mode, List<PythonFacts> pythons, List<PythonChoice> activated) {
-    Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {
-      this(mode, pythons, List.of());
-    }
-  }
+  public record Decided(LaunchPlan.Mode mode, List<PythonFacts> pythons) {}
 
   public LaunchMaker(LaunchSite site, Pythons pythons, OutputFolders outputs, RunFabrics fabrics) {
     this.site = site;
@@ -185,10 +178,7 @@ public final class LaunchMaker {
 
   private Decided decidedNow(ResolvedRun run, Talk talk) throws InterruptedException {
     if (isLookedUpThere(run)) {
-      return new Decided(
-          LaunchPlan.Mode.COMMAND,
-          List.of(),
-          site.nodes().stream().map(node -> choice(run, node)).toList());
+      return new Decided(LaunchPlan.Mode.COMMAND, List.of());
     }
     List<Pythons.Answer> answers =
         pythons.ask(site.nodes(), node -> choice(run, node), run.input().environment());
@@ -229,10 +219,20 @@ public final class LaunchMaker {
   }
 
   private PythonChoice choice(ResolvedRun run, LaunchNode node) {
-    Optional<String> asked =
-        run.options().python().or(run.parsed()::python).or(run.input()::python);
+    Optional<String> own = run.options().python().or(run.parsed()::python);
+    return choice(own, run.input(), run.place().folder(), node);
+  }
+
+  /** The project's is relative to the workspace, that of a command to where it was typed. */
+  private PythonChoice choice(
+      Optional<String> own, LaunchInput input, Path folder, LaunchNode node) {
+    boolean isOfProject = own.isEmpty() && input.python().isPresent();
     return PythonChoice.of(
-        asked, site.root(), run.place().folder(), site.onThisMachine(), node.info().workspace());
+        own.or(input::python),
+        site.root(),
+        isOfProject ? site.root() : folder,
+        site.onThisMachine(),
+        node.info().workspace());
   }
 
   /** A command may need no Python at all. */
@@ -334,13 +334,10 @@ public final class LaunchMaker {
       throws InterruptedException {
     Path folder = command.folder();
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
-    Optional<String> asked = command.python().or(input::python);
     List<Pythons.Answer> answers =
         pythons.ask(
             site.nodes(),
-            node ->
-                PythonChoice.of(
-                    asked, site.root(), inside, site.onThisMachine(), node.info().workspace()),
+            node -> choice(command.python(), input, inside, node),
             input.environment());
     var members = new ArrayList<RunFabrics.Member>();
     for (int i = 0; i < answers.size(); i++) {
@@ -387,9 +384,7 @@ public final class LaunchMaker {
     var activated = new ArrayList<PythonChoice>();
     for (SlotPlan.Claim claim : slots.claims()) {
       nodes.add(site.nodes().get(claim.node()).info());
-      if (!decided.activated().isEmpty()) {
-        activated.add(decided.activated().get(claim.node()));
-      }
+      activated.add(choice(run, site.nodes().get(claim.node())));
       if (!decided.pythons().isEmpty()) {
         facts.add(decided.pythons().get(claim.node()));
       }

@@ -75,8 +75,7 @@ public record LaunchPlan(
    * What was found out about the nodes, in their order.
    *
    * @param pythons empty where the form does without
-   * @param activated whose environment these nodes activate by themselves; empty where pythons say
-   *     it
+   * @param activated the Pythons to try, of which these nodes activate the first that they have
    * @param outputs the configured folder on each of them; empty: beside the workspace
    * @param fabric empty where the form starts no ranks
    * @param key that only the nodes of this run know; used where a batch script of the first node
@@ -210,6 +209,7 @@ public record LaunchPlan(
     if (index < findings.activated().size() && !choosesByItself()) {
       fields.put("activate", findings.activated().get(index).candidates());
     }
+    fields.put("own", payload.variables().keySet().stream().sorted().toList());
     fields.put("defaults", defaults(index, node));
     source(node.index()).ifPresent(source -> fields.put("source", source));
     fields.put("nodes", nodes.size());

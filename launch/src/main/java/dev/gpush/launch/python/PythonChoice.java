@@ -70,7 +70,8 @@ public record PythonChoice(List<String> candidates) {
           : text;
     }
     Path local = folder.resolve(text).normalize();
-    if (onThisMachine || !local.startsWith(root)) {
+    // On this machine it may be the client's own, or one that setup makes in the node's workspace.
+    if (!local.startsWith(root) || (onThisMachine && Files.exists(local))) {
       return local.toString();
     }
     return workspace + "/" + root.relativize(local);

@@ -136,7 +136,7 @@ final class LaunchPlanTest {
                  "defaults": {},
                  "nodes": 2, "node_rank": 1, "procs": 1, "first_rank": 2, "world": 3,
                  "master": {"addr": "10.0.0.1", "port": 1234}, "slots": ["4"], "visible": "4",
-                 "outputs": "/b/ws.gpush/outputs/run-7", "stop_grace_s": 30,
+                 "outputs": "/b/ws.gpush/outputs/run-7", "own": ["A"], "stop_grace_s": 30,
                  "warn": {"signal": "USR1", "before_s": 600}, "about": {"run": 7}}
                 """)
             .entries()

@@ -257,6 +257,18 @@ final class RemoteFailureText {
               reason,
               Clean.command(
                   List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
+      case LaunchFailure.NoEnvironment(var node, var what, var because) ->
+          Message.of(
+              Clean.line(what) + " cannot be activated on node " + node,
+              Clean.line(because),
+              "gpush exec --on " + node + " -- bash -l");
+      case LaunchFailure.SetupFailed(var node, var command, var status, var said, var log) ->
+          Message.of(
+              "setup failed on node " + node + ": " + Clean.line(command),
+              "exit status "
+                  + status
+                  + (said.isEmpty() ? ", without output" : ": " + Clean.line(said)),
+              Clean.command(List.of("gpush", "exec", "--on", "" + node, "--", "cat", log)));
       case LaunchFailure.NoJupyter(var node, var program, var said) ->
           said.isEmpty()
               ? Message.of(

@@ -82,17 +82,22 @@ public final class Schema {
               setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
               setting("backends", new BackendNames(), NONE, "the backends to ask, in this order"),
               project(
-                  "python", new Text(), "the Python that runs use: a path, or a name on the PATH"),
-              refused(PROJECTS, "python.venv", "activating an environment; write python: PATH"),
-              unsupported(
+                  "python",
+                  new Text(),
+                  "the Python of shells, kernels and runs: a path, a folder with bin/python, a name"
+                      + " on the PATH, a version, or uv.lock: what uv sync makes of it on the"
+                      + " nodes"),
+              project("python.venv", new Text(), "the same, as the folder of a venv"),
+              project(
                   "python.conda",
                   new Text(),
-                  "conda is not activated; python: PATH names the Python of an environment"),
-              unsupported(
-                  "python.modules",
-                  new Texts(),
-                  "no module is loaded; use module load in the script"),
-              refused(PROJECTS, "python.file", "activation files"),
+                  "the name or path of a conda environment that is activated"),
+              project("python.modules", new Texts(), "modules that are loaded, in this order"),
+              project(
+                  "python.file",
+                  new Text(),
+                  "a file that bash reads on the nodes, in the workspace unless it begins with /"
+                      + " or ~"),
               project(
                   "env",
                   new Variables(),
@@ -156,12 +161,15 @@ public final class Schema {
                   new Text(),
                   "the container image that everything runs in, on Kubernetes and on Slurm with"
                       + " pyxis; none: the image of the backend"),
-              unsupported(
+              project(
                   "setup.run",
                   new Text(),
-                  "nothing is installed on the nodes; use gpush exec --all -- COMMAND"),
-              unsupported(
-                  "setup.when", new Texts(), "a change of these files does not run setup again"),
+                  "a command for bash that runs once on each node, in the workspace, before the"
+                      + " first run"),
+              project(
+                  "setup.when",
+                  new Texts(),
+                  "files of the workspace; when one has changed, setup runs again"),
               unsupported(
                   "mounts", new Variables(), "nothing is mounted, and $GPUSH_DATA is not set"),
               unsupported(

@@ -164,6 +164,23 @@ public final class PendingRequests {
     linker.observeSoon(session);
     preferences.remember(config.root(), wish);
     changed.run();
+    prepare(session, talk);
+  }
+
+  /** The nodes stay when their environment cannot be made: that can be repaired from a shell. */
+  private static void prepare(LiveSession session, SharedTalk talk) throws InterruptedException {
+    if (!session.entry().detail().isEmpty()) {
+      return;
+    }
+    try {
+      session.work().prepare(talk);
+    } catch (GpushException failed) {
+      if (talk.isFollowed()) {
+        throw failed;
+      }
+      String why = FailureClause.of(failed.failure()) + "; gpush up tries again";
+      session.move(session.entry().in(SessionState.READY, why));
+    }
   }
 
   /** The gateway ends, and the user has not cancelled the request. */

@@ -28,13 +28,13 @@ public final class PythonChange {
       session.move(session.entry().withPython(wanted));
       session.workIfAny().ifPresent(SessionWork::pythonChanged);
       talk.say(
-          "runs on "
+          "shells and runs on "
               + session.name()
               + " use "
               + wanted
               + " from now on"
               + has.map(before -> ", not " + before).orElse("")
-              + "; runs in progress keep theirs");
+              + "; what is running keeps its own");
     } else if (has.isPresent()) {
       talk.say(
           session.name()

@@ -140,6 +140,7 @@ public final class SessionLinks {
         await(link.getValue(), link.getKey(), limit);
       }
       PeerSetup.start(session, tasks);
+      session.work().tellEnvironment();
       session.work().launcher().attach();
     } finally {
       connecting.values().forEach(Task::cancel);
@@ -219,6 +220,9 @@ public final class SessionLinks {
             .ifPresent(all -> anew(session, node, all, welcome));
         if (!resumed && session.entry().state() == SessionState.READY) {
           PeerSetup.again(session, node, tasks);
+          session
+              .workIfAny()
+              .ifPresent(work -> tasks.start("environment", () -> work.tellEnvironment(node)));
         }
       }
       case LinkState.Idle _ -> {}

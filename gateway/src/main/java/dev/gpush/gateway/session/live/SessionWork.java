@@ -7,6 +7,7 @@ import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
@@ -16,6 +17,8 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.launch.Launcher;
+import dev.gpush.launch.environment.EnvironmentChoice;
+import dev.gpush.launch.environment.NodeEnvironments;
 import dev.gpush.launch.journal.RunTalk;
 import dev.gpush.launch.plan.LaunchInput;
 import dev.gpush.launch.plan.RunEnding;
@@ -40,6 +43,7 @@ public final class SessionWork implements AutoCloseable {
   private final WorkspaceSync sync;
   private final List<SyncNode> nodes;
   private final Launcher launcher;
+  private final NodeEnvironments environments;
   private final SessionForwards forwards;
   private final Configs configs;
   private final Clock clock;
@@ -53,6 +57,7 @@ public final class SessionWork implements AutoCloseable {
       WorkspaceSync sync,
       List<SyncNode> nodes,
       Launcher launcher,
+      NodeEnvironments environments,
       SessionForwards forwards,
       Configs configs,
       Clock clock,
@@ -61,6 +66,7 @@ public final class SessionWork implements AutoCloseable {
     this.sync = sync;
     this.nodes = List.copyOf(nodes);
     this.launcher = launcher;
+    this.environments = environments;
     this.forwards = forwards;
     this.configs = configs;
     this.clock = clock;
@@ -112,6 +118,44 @@ public final class SessionWork implements AutoCloseable {
     return overwrite ? PushOptions.standard().overwriting() : PushOptions.standard();
   }
 
+  /** Tells the nodes what the session's environment is, for shells that open before a push. */
+  public void tellEnvironment() throws InterruptedException {
+    Optional<EnvironmentChoice> choice = readableChoice();
+    if (choice.isPresent()) {
+      environments.tell(choice.get());
+    }
+  }
+
+  /** The same for a node with another agent. */
+  public void tellEnvironment(int node) throws InterruptedException {
+    Optional<EnvironmentChoice> choice = readableChoice();
+    if (choice.isPresent()) {
+      environments.tell(node, choice.get());
+    }
+  }
+
+  /** A configuration that cannot be read is reported by the commands that need it. */
+  private Optional<EnvironmentChoice> readableChoice() {
+    try {
+      return Optional.of(choice(configs.load(session.entry().root())));
+    } catch (GpushException unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  private EnvironmentChoice choice(Config config) {
+    return EnvironmentChoice.of(config, session.entry().python());
+  }
+
+  /**
+   * Makes the session's environment on all nodes, with its setup. The files are there.
+   *
+   * @throws GpushException with what fails; shells and commands work in any case
+   */
+  public void prepare(Talk talk) throws InterruptedException {
+    environments.prepare(choice(configs.load(session.entry().root())), talk);
+  }
+
   public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
     return launcher.launch(request, input(request.command(), synced), talk);
   }
@@ -153,7 +197,7 @@ public final class SessionWork implements AutoCloseable {
     origins.keySet().removeAll(inherited.keySet());
     return new LaunchInput(
         synced,
-        session.entry().python().or(() -> config.text("python")),
+        choice(config).python(),
         environment,
         origins,
         path -> sync.whyIgnored(path.toString()),

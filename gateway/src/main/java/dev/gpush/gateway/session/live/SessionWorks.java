@@ -13,6 +13,7 @@ import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.SessionFiles;
 import dev.gpush.launch.Launcher;
+import dev.gpush.launch.environment.NodeEnvironments;
 import dev.gpush.launch.node.LaunchNode;
 import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.LinkNode;
@@ -81,6 +82,7 @@ public final class SessionWorks {
         new WorkspaceSync(scan(entry, config, files), entry.id(), group),
         syncNodes,
         new Launcher(site, plans, clock, group),
+        new NodeEnvironments(site, group),
         forwards(session, links, config, files, group),
         configs,
         clock,

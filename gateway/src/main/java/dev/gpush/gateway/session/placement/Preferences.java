@@ -100,7 +100,11 @@ public final class Preferences {
         new LedgerEntry.Asked(
             nodes,
             gpus,
-            request.wanted().python().or(() -> config.text("python")),
+            request
+                .wanted()
+                .python()
+                .map(python -> fromRoot(python, request.origin().folder(), config.root()))
+                .or(() -> config.text("python")),
             request.wanted().natives(),
             Optional.empty()),
         new LedgerEntry.Lease(
@@ -108,6 +112,15 @@ public final class Preferences {
             request.lease().idle().orElseGet(() -> idle(config))),
         explicit,
         notes);
+  }
+
+  /** A path that was typed in a folder below the root means the same for the whole session. */
+  private static String fromRoot(String python, Path folder, Path root) {
+    if (!python.contains("/") || python.startsWith("/") || python.startsWith("~")) {
+      return python;
+    }
+    Path path = folder.resolve(python).normalize();
+    return path.startsWith(root) ? "./" + root.relativize(path) : path.toString();
   }
 
   /** The configured idle time of a gang. */
