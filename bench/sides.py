@@ -10,7 +10,8 @@ import time
 class Sshd:
     """A local sshd of its own: key, port, configuration; ended by pid."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, *more):
+        """`more`: lines of its configuration."""
         self.folder = folder
         self.user = pwd.getpwuid(os.getuid()).pw_name
         with socket.socket() as free:
@@ -20,7 +21,7 @@ class Sshd:
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(folder, name)], check=True)
         shutil.copy(os.path.join(folder, "user.pub"), os.path.join(folder, "authorized"))
         lines = ["Port %d" % self.port, "ListenAddress 127.0.0.1", "HostKey %s/host" % folder, "AuthorizedKeysFile %s/authorized" % folder,
-                 "StrictModes no", "UsePAM no", "PidFile none", "PermitRootLogin yes", "Subsystem sftp internal-sftp"]
+                 "StrictModes no", "UsePAM no", "PidFile none", "PermitRootLogin yes", "Subsystem sftp internal-sftp"] + list(more)
         with open(os.path.join(folder, "sshd_config"), "w") as out:
             out.write("\n".join(lines) + "\n")
         with open(os.path.join(folder, "ssh_config"), "w") as out:

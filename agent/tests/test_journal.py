@@ -1,4 +1,5 @@
 """The journal of a run: segments, readers at any place, and a disk that takes no more."""
+import fcntl
 import json
 import os
 import random
@@ -81,6 +82,54 @@ class JournalTest(unittest.TestCase):
         self.assertEqual(len(first), 66)
         self.assertEqual(tail.read(1000), (b"", True))
         self.assertEqual(tail.offset, journal.segments(self.folder)[0][0])
+
+    def test_reader_of_much_output_rests_so_that_more_comes_at_once(self):
+        """Each rest lets the run print more; single lines are passed on without one."""
+        written = self.journal()
+        due = [[b"x" * 60000] * 5, [b"line\n"], [b"line\n"], [b"y" * 60000], []]
+        given, pieces, rests = [], [], []
+
+        class Stopped(Exception):
+            pass
+
+        def more():
+            if not due:
+                raise Stopped
+            for payload in due.pop(0):
+                written.write(0, 0, payload)
+                given.append(payload)
+
+        def rest():
+            rests.append(len(pieces))
+            more()
+
+        class Waits:
+            def wait(self, out):
+                more()
+                return True
+
+        class Counted(follow.Whole):
+            def read(self):
+                data = follow.Whole.read(self)
+                if data:
+                    pieces.append(data)
+                return data
+
+        written.write(0, 0, b"z" * 60000)
+        given.append(b"z" * 60000)
+        out = os.open(os.devnull, os.O_WRONLY)
+        supervisor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT)
+        fcntl.flock(supervisor, fcntl.LOCK_EX)
+        source = Counted(self.folder, 0)
+        try:
+            self.assertRaises(Stopped, follow.copy, self.folder, source, out, Waits(), rest)
+        finally:
+            os.close(out)
+            os.close(supervisor)
+            source.tail.close()
+        self.assertEqual([payload for _, _, payload in self.records(b"".join(pieces))], given)
+        self.assertEqual([len(self.records(piece)) for piece in pieces], [1, 5, 1, 1, 1])
+        self.assertEqual(rests, [1, 2, 5])
 
     def test_large_payload_is_cut_at_64_kib(self):
         self.journal().write(1, 0, b"x" * 150000)

@@ -10,6 +10,8 @@ from . import journal, rundir
 CHUNK = 1 << 20
 LOOK = 0.25         # seconds: a killed supervisor writes nothing, so this checks whether it lives
 POLL = 0.02         # seconds between two checks if the kernel does not report changes
+MUCH = 32768        # a read that finds so much: the run prints a lot, and what follows is gathered
+REST = 0.002        # for so long. Each piece costs the same on its way to the user's terminal, whatever its size
 IN_MODIFY, IN_CLOSE_WRITE, IN_MOVED_TO, IN_CREATE = 0x2, 0x8, 0x80, 0x100
 IN_NONBLOCK_CLOEXEC = os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -41,13 +43,15 @@ def main(args, stdin_fd, stdout_fd):
     return 0
 
 
-def copy(folder, source, out, watch):
+def copy(folder, source, out, watch, rest=lambda: time.sleep(REST)):
     while True:
         # Checked before reading, so that everything written before the end is read.
         over = watch is None or rundir.is_over(folder)
         data = source.read()
         if data:
             write(out, data)
+            if MUCH <= len(data) < CHUNK and not over:
+                rest()
         elif over:
             return
         elif not watch.wait(out):

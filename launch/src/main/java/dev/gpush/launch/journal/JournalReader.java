@@ -15,8 +15,6 @@ import java.util.Optional;
  * last whole record ended. One thread.
  */
 public final class JournalReader {
-  private static final int BUFFER = 64 * 1024;
-
   /** A stream that ended too early is opened again after this. */
   private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -73,11 +71,8 @@ public final class JournalReader {
     Json.Obj arguments =
         selection.with("run", run).with("offset", journal.offset()).with("follow", follow);
     try (InputStream in = node.follow(arguments)) {
-      var buffer = new byte[BUFFER];
-      for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-        journal.feed(
-            buffer, count, (rank, channel, payload) -> take(rank, channel, payload, entries));
-      }
+      RunJournal.Entries taken = (rank, channel, payload) -> take(rank, channel, payload, entries);
+      while (journal.read(in, taken)) {}
       return true;
     } catch (IOException broken) {
       return false;

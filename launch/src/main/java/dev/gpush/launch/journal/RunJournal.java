@@ -2,12 +2,14 @@ package dev.gpush.launch.journal;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * Parses one node's journal (docs/technical/runs.md), fed in pieces of any size. Knows the offset
- * at which to continue. One thread.
+ * Parses one node's journal (docs/technical/runs.md), which comes in pieces of any size. Knows the
+ * offset at which to continue. One thread.
  */
 public final class RunJournal {
   public static final int HEADER = 16;
@@ -23,6 +25,12 @@ public final class RunJournal {
    */
   static final int MOST_PAYLOAD = 1 << 20;
 
+  /** Of a quiet run; there is one for each node of each run that is followed. */
+  private static final int SMALL_BUFFER = 16 * 1024;
+
+  /** More at once is not faster. */
+  private static final int LARGE_BUFFER = 512 * 1024;
+
   /** Takes whole records, one after the other. */
   public interface Entries {
     /**
@@ -35,8 +43,12 @@ public final class RunJournal {
   }
 
   private final int node;
-  private byte[] pending = new byte[0];
   private long offset;
+
+  // What was read and is not given yet: the bytes from start to end.
+  private byte[] buffer = new byte[SMALL_BUFFER];
+  private int start;
+  private int end;
 
   /**
    * @param node for failures
@@ -54,32 +66,61 @@ public final class RunJournal {
 
   /** The next bytes are those at {@link #offset()}: a record that arrived in part is sent again. */
   void reopen() {
-    pending = new byte[0];
+    start = 0;
+    end = 0;
   }
 
-  /** Gives each record that these bytes complete. */
-  void feed(byte[] bytes, int length, Entries entries) {
-    byte[] all = Arrays.copyOf(pending, pending.length + length);
-    System.arraycopy(bytes, 0, all, pending.length, length);
-    int at = 0;
-    while (all.length - at >= HEADER) {
-      var header = ByteBuffer.wrap(all, at, HEADER);
-      int size = header.getInt();
-      int rank = Short.toUnsignedInt(header.getShort());
-      int channel = header.get();
-      int zero = header.get();
-      if (size < 0 || size > MOST_PAYLOAD || channel < 0 || channel > EVENT || zero != 0) {
-        throw new GpushException(
-            new AgentFailure.NotUnderstood("the journal of node " + node + " at " + offset, ""));
-      }
-      if (all.length - at - HEADER < size) {
-        break;
-      }
-      byte[] payload = Arrays.copyOfRange(all, at + HEADER, at + HEADER + size);
-      at += HEADER + size;
-      take(rank, channel, payload, entries);
+  /** Reads once, and gives each record that is complete then; false at the end of the stream. */
+  boolean read(InputStream in, Entries entries) throws IOException {
+    makeRoom();
+    int room = buffer.length - end;
+    int count = in.read(buffer, end, room);
+    if (count < 0) {
+      return false;
     }
-    pending = Arrays.copyOfRange(all, at, all.length);
+    end += count;
+    while (give(entries)) {}
+    if (count == room && buffer.length < LARGE_BUFFER) {
+      resize(2 * buffer.length);
+    }
+    return true;
+  }
+
+  /** After the bytes of an incomplete record there is room for more of it. */
+  private void makeRoom() {
+    System.arraycopy(buffer, start, buffer, 0, end - start);
+    end -= start;
+    start = 0;
+    if (end == buffer.length) {
+      resize(2 * buffer.length);
+    }
+  }
+
+  private void resize(int size) {
+    buffer = Arrays.copyOf(buffer, size);
+  }
+
+  /** Gives the next record; false when it is not complete. */
+  private boolean give(Entries entries) {
+    if (end - start < HEADER) {
+      return false;
+    }
+    var header = ByteBuffer.wrap(buffer, start, HEADER);
+    int size = header.getInt();
+    int rank = Short.toUnsignedInt(header.getShort());
+    int channel = header.get();
+    int zero = header.get();
+    if (size < 0 || size > MOST_PAYLOAD || channel < 0 || channel > EVENT || zero != 0) {
+      throw new GpushException(
+          new AgentFailure.NotUnderstood("the journal of node " + node + " at " + offset, ""));
+    }
+    int from = start + HEADER;
+    if (end - from < size) {
+      return false;
+    }
+    start = from + size;
+    take(rank, channel, Arrays.copyOfRange(buffer, from, start), entries);
+    return true;
   }
 
   private void take(int rank, int channel, byte[] payload, Entries entries) {

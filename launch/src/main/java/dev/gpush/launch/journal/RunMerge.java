@@ -1,5 +1,6 @@
 package dev.gpush.launch.journal;
 
+import dev.gpush.core.run.LineBlock;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunTransport;
@@ -162,6 +163,11 @@ public final class RunMerge {
             }
 
             @Override
+            public void lines(LineBlock lines) {
+              Part.this.lines(rank, isError, lines);
+            }
+
+            @Override
             public void rewriting(byte[] text) {
               output.rewriting(node, rank, isError, text);
             }
@@ -174,6 +180,15 @@ public final class RunMerge {
         filters.computeIfAbsent(rank, _ -> new TracebackFilter(new Shown(rank))).line(line);
       } else if (!isLauncherOnly || rank < 0) {
         output.line(node, rank, isError, line);
+      }
+    }
+
+    /** A traceback is looked for line by line. */
+    private void lines(int rank, boolean isError, LineBlock lines) {
+      if (isError && output.isForPeople()) {
+        lines.forEach(line -> line(rank, true, line));
+      } else if (!isLauncherOnly || rank < 0) {
+        output.lines(node, rank, isError, lines);
       }
     }
 

@@ -7,8 +7,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.LineBlock;
 import dev.gpush.launch.Journals;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,17 +28,25 @@ final class RunJournalTest {
     return new Given(rank, channel, HexFormat.of().formatHex(payload));
   }
 
+  private static void feed(RunJournal journal, byte[] bytes, RunJournal.Entries entries) {
+    var in = new ByteArrayInputStream(bytes);
+    try {
+      while (journal.read(in, entries)) {}
+    } catch (IOException never) {
+      throw new UncheckedIOException(never);
+    }
+  }
+
   @Test
   void readsTheBytesOfTheSpecification() {
     byte[] bytes =
         HexFormat.of().parseHex("00000002" + "0003" + "01" + "00" + "0000000000000005" + "6162");
     var found = new ArrayList<Given>();
 
-    new RunJournal(0, 0)
-        .feed(
-            bytes,
-            bytes.length,
-            (rank, channel, payload) -> found.add(given(rank, channel, payload)));
+    feed(
+        new RunJournal(0, 0),
+        bytes,
+        (rank, channel, payload) -> found.add(given(rank, channel, payload)));
 
     assertEquals(List.of(given(3, 1, "ab".getBytes(StandardCharsets.UTF_8))), found);
   }
@@ -62,10 +74,7 @@ final class RunJournalTest {
     for (int at = 0; at < whole.length; ) {
       byte[] chunk =
           Arrays.copyOfRange(whole, at, Math.min(whole.length, at + 1 + random.nextInt(5_000)));
-      journal.feed(
-          chunk,
-          chunk.length,
-          (rank, channel, payload) -> found.add(given(rank, channel, payload)));
+      feed(journal, chunk, (rank, channel, payload) -> found.add(given(rank, channel, payload)));
       at += chunk.length;
       assertEquals(offsets.get(found.size()), journal.offset(), "seed " + seed);
     }
@@ -77,15 +86,14 @@ final class RunJournalTest {
   void comesBackWhereItWas() {
     byte[] whole = Journals.records(Journals.out(0, "one"), Journals.out(0, "two"));
     var first = new RunJournal(0, 0);
-    first.feed(whole, whole.length - 1, (_, _, _) -> {});
+    feed(first, Arrays.copyOf(whole, whole.length - 1), (_, _, _) -> {});
 
     var found = new ArrayList<String>();
     byte[] rest = Arrays.copyOfRange(whole, (int) first.offset(), whole.length);
-    new RunJournal(0, first.offset())
-        .feed(
-            rest,
-            rest.length,
-            (_, _, payload) -> found.add(new String(payload, StandardCharsets.UTF_8)));
+    feed(
+        new RunJournal(0, first.offset()),
+        rest,
+        (_, _, payload) -> found.add(new String(payload, StandardCharsets.UTF_8)));
 
     assertEquals(List.of("two"), found);
   }
@@ -98,10 +106,7 @@ final class RunJournalTest {
         Journals.records(
             Journals.event("{\"event\": \"at\", \"offset\": 1000}"), Journals.out(0, "x"));
 
-    journal.feed(
-        bytes,
-        bytes.length,
-        (_, _, payload) -> found.add(new String(payload, StandardCharsets.UTF_8)));
+    feed(journal, bytes, (_, _, payload) -> found.add(new String(payload, StandardCharsets.UTF_8)));
 
     assertEquals(List.of("x"), found);
     assertEquals(1000 + RunJournal.HEADER + 1, journal.offset());
@@ -119,8 +124,7 @@ final class RunJournalTest {
 
       var failed =
           assertThrows(
-              GpushException.class,
-              () -> new RunJournal(2, 0).feed(bytes, bytes.length, (_, _, _) -> {}));
+              GpushException.class, () -> feed(new RunJournal(2, 0), bytes, (_, _, _) -> {}));
 
       assertTrue(failed.failure() instanceof AgentFailure.NotUnderstood, failed::toString);
     }
@@ -137,7 +141,7 @@ final class RunJournalTest {
         Arrays.fill(bytes, 0, 3, (byte) 0);
       }
       try {
-        new RunJournal(0, 0).feed(bytes, bytes.length, (_, _, payload) -> RunEvent.parse(payload));
+        feed(new RunJournal(0, 0), bytes, (_, _, payload) -> RunEvent.parse(payload));
       } catch (GpushException refused) {
         assertTrue(refused.failure() instanceof AgentFailure.NotUnderstood, () -> "seed " + seed);
       }
@@ -176,9 +180,9 @@ final class RunJournalTest {
     var journal = new RunJournal(1, 0);
     var said = new ArrayList<String>();
 
-    journal.feed(
+    feed(
+        journal,
         bytes,
-        bytes.length,
         (_, channel, payload) -> {
           if (channel == RunJournal.EVENT) {
             said.add(RunTalk.missing(1, RunEvent.parse(payload)).orElseThrow());
@@ -200,10 +204,66 @@ final class RunJournalTest {
       }
 
       @Override
+      public void lines(LineBlock block) {
+        block.forEach(lines::add);
+      }
+
+      @Override
       public void rewriting(byte[] text) {
         throw new AssertionError("only for a screen");
       }
     };
+  }
+
+  @Test
+  void linesThatComeTogetherAreGivenTogether() {
+    var given = new ArrayList<String>();
+    var splitter =
+        new LineSplitter(
+            new Splitter.Lines() {
+              @Override
+              public void line(byte[] text) {
+                given.add(new String(text, StandardCharsets.UTF_8));
+              }
+
+              @Override
+              public void lines(LineBlock lines) {
+                given.add(
+                    "block "
+                        + new String(
+                            lines.bytes(),
+                            lines.from(),
+                            lines.to() - lines.from(),
+                            StandardCharsets.UTF_8));
+              }
+
+              @Override
+              public void rewriting(byte[] text) {
+                throw new AssertionError("only for a screen");
+              }
+            });
+
+    for (String payload : List.of("a\n\nb\nbeg", "in", "ning\nc\nd", "\n", "e")) {
+      splitter.feed(payload.getBytes(StandardCharsets.UTF_8));
+    }
+    splitter.end();
+
+    assertEquals(List.of("block a\n\nb\n", "beginning", "block c\n", "d", "e"), given);
+  }
+
+  /** An agent keeps records short, but this must not depend on it. */
+  @Test
+  void longLineIsCutAlsoInOneRecord() {
+    var lines = new ArrayList<byte[]>();
+    byte[] payload = new byte[2 * LineSplitter.MOST + 10];
+    payload[1] = '\n';
+    payload[payload.length - 1] = '\n';
+
+    new LineSplitter(given(lines)).feed(payload);
+
+    assertEquals(
+        List.of(1, LineSplitter.MOST, LineSplitter.MOST, 7),
+        lines.stream().map(line -> line.length).toList());
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.gpush.launch.journal;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.gpush.core.run.LineBlock;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,6 +19,11 @@ final class ScreenSplitterTest {
             @Override
             public void line(byte[] text) {
               shown.add("line " + new String(text, StandardCharsets.UTF_8));
+            }
+
+            @Override
+            public void lines(LineBlock lines) {
+              throw new AssertionError("each line may be rewritten");
             }
 
             @Override

@@ -64,9 +64,10 @@ final class TracebacksTest {
 
   private static void feed(RunMerge.Part part, int rank, int channel, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    for (int at = 0; at < bytes.length; at += 7) {
-      part.take(
-          rank, channel, java.util.Arrays.copyOfRange(bytes, at, Math.min(bytes.length, at + 7)));
+    // First less than a line at a time, then several.
+    for (int at = 0, size = 7; at < bytes.length; at += size, size *= 2) {
+      int end = Math.min(bytes.length, at + size);
+      part.take(rank, channel, java.util.Arrays.copyOfRange(bytes, at, end));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.gpush.shell.console;
 
+import dev.gpush.core.run.LineBlock;
 import dev.gpush.core.run.RunFailure;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
@@ -14,7 +15,7 @@ import java.util.Arrays;
  * written: a quiet run is written line by line, a busy one in large pieces, without timers. A
  * reader that is slower than the run makes {@link #line} wait, which delays only this follower.
  */
-public final class OutputPump implements RunPrinter {
+public final class OutputPump implements RunPrinter, LineFormat.Sink {
   /** One batch; two of them exist. Larger ones are no faster on a local socket. */
   private static final int BATCH = 256 * 1024;
 
@@ -47,7 +48,12 @@ public final class OutputPump implements RunPrinter {
 
   @Override
   public void line(int node, int rank, boolean toError, byte[] text) {
-    format.line(node, rank, toError, text, this::add);
+    format.line(node, rank, toError, text, this);
+  }
+
+  @Override
+  public void lines(int node, int rank, boolean toError, LineBlock lines) {
+    format.lines(node, rank, toError, lines, this);
   }
 
   @Override
@@ -61,42 +67,66 @@ public final class OutputPump implements RunPrinter {
       return; // All nodes tell of the same thing.
     }
     lastEvent = text;
-    format.event(node, text, this::add);
+    format.event(node, text, this);
   }
 
   @Override
   public void restarting(int node, RunFailure failure, int restart, int most) {
-    format.restarting(node, failure, restart, most, this::add);
+    format.restarting(node, failure, restart, most, this);
   }
 
-  /** Writes a line as it is. */
-  void add(boolean toError, byte[] prefix, byte[] text) {
-    int more = prefix.length + text.length + 1;
+  @Override
+  public void write(boolean toError, byte[] prefix, byte[] text) {
     synchronized (lock) {
-      // The gathered lines go to one stream; a line for the other one, or one too many, waits for
-      // the writer.
-      while (!broken && length > 0 && (error != toError || length + more > BATCH)) {
-        try {
-          lock.wait();
-        } catch (InterruptedException stop) {
-          Thread.currentThread().interrupt();
-          broken = true;
-        }
-      }
-      if (broken) {
-        throw new ReaderGone(new IOException("found out while writing an earlier line"));
-      }
-      if (length + more > gathered.length) {
-        gathered =
-            Arrays.copyOf(gathered, Math.max(length + more, Math.min(BATCH, 2 * gathered.length)));
-      }
-      System.arraycopy(prefix, 0, gathered, length, prefix.length);
-      System.arraycopy(text, 0, gathered, length + prefix.length, text.length);
-      length += more;
-      gathered[length - 1] = '\n';
-      error = toError;
+      awaitRoom(toError, prefix.length + text.length + 1);
+      put(prefix, 0, prefix.length);
+      put(text, 0, text.length);
+      gathered[length++] = '\n';
       lock.notifyAll();
     }
+  }
+
+  @Override
+  public void writeAll(boolean toError, byte[] prefix, LineBlock lines) {
+    synchronized (lock) {
+      for (int start = lines.from(); start < lines.to(); ) {
+        int end = lines.endOfLine(start);
+        awaitRoom(toError, prefix.length + end - start);
+        put(prefix, 0, prefix.length);
+        put(lines.bytes(), start, end);
+        start = end;
+      }
+      lock.notifyAll();
+    }
+  }
+
+  /**
+   * The gathered lines go to one stream; a line for the other one, or one too many, waits for the
+   * writer.
+   */
+  private void awaitRoom(boolean toError, int more) {
+    while (!broken && length > 0 && (error != toError || length + more > BATCH)) {
+      lock.notifyAll();
+      try {
+        lock.wait();
+      } catch (InterruptedException stop) {
+        Thread.currentThread().interrupt();
+        broken = true;
+      }
+    }
+    if (broken) {
+      throw new ReaderGone(new IOException("found out while writing an earlier line"));
+    }
+    if (length + more > gathered.length) {
+      gathered =
+          Arrays.copyOf(gathered, Math.max(length + more, Math.min(BATCH, 2 * gathered.length)));
+    }
+    error = toError;
+  }
+
+  private void put(byte[] bytes, int from, int to) {
+    System.arraycopy(bytes, from, gathered, length, to - from);
+    length += to - from;
   }
 
   private void writeAll() throws InterruptedException {

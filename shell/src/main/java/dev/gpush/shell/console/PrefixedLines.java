@@ -1,5 +1,6 @@
 package dev.gpush.shell.console;
 
+import dev.gpush.core.run.LineBlock;
 import dev.gpush.shell.text.Clean;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -14,6 +15,11 @@ public final class PrefixedLines implements LineFormat {
   @Override
   public void line(int node, int rank, boolean isError, byte[] text, Sink sink) {
     sink.write(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), text);
+  }
+
+  @Override
+  public void lines(int node, int rank, boolean isError, LineBlock lines, Sink sink) {
+    sink.writeAll(isError, prefixes.computeIfAbsent(rank, PrefixedLines::prefix), lines);
   }
 
   @Override

@@ -168,7 +168,7 @@ public final class ScreenOutput implements RunPrinter {
       draw();
     }
     byte[] label = console.look().dim(labels.of(line.ranks)).getBytes(StandardCharsets.UTF_8);
-    pump.add(line.isError, label, TerminalText.of(line.text));
+    pump.write(line.isError, label, TerminalText.of(line.text));
   }
 
   @Override
