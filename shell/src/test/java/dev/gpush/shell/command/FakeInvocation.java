@@ -124,12 +124,12 @@ public final class FakeInvocation implements Invocation {
     return Optional.of(answers.removeFirst());
   }
 
-  /** The programs that it was to start, each with its words. */
   /** The exit status of programs that it starts. */
   public void spawnStatus(int status) {
     spawnStatus = status;
   }
 
+  /** The programs that it was to start, each with its words. */
   public List<List<String>> spawned() {
     return List.copyOf(spawned);
   }
