@@ -58,9 +58,10 @@ LATER_SECONDS = 1.0         # without a frame; a module that is needed sooner is
 
 
 class Agent:
-    def __init__(self, config, folder, listener, lock_fds, origin, beacon=None):
+    def __init__(self, config, folder, listener, lock_fds, origin, beacon=None, memo=None):
+        """`memo` (host.guard) is what an agent before this one has noted, and where this one does."""
         self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
-        self.beacon = beacon
+        self.beacon, self.memo = beacon, memo
         self.log_bytes = 0
         self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
@@ -87,6 +88,7 @@ class Agent:
                                  self.runs_alive, lambda: self.sampling.usage.using())
         self.sampling = usage.Sampling(self)
         self.lease_timer = None
+        self.recall()
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
         self.taken = None           # when the scheduler takes the node back, once it has announced that
         self.told = None            # when it announced that
@@ -99,6 +101,17 @@ class Agent:
             self.cannot("few-files", {"limit": files})
 
     # ---- life
+
+    def recall(self):
+        """The agent before this one was killed: its terms go on."""
+        noted = self.memo.read() if self.memo is not None else {}
+        if noted:
+            self.term, self.holder = noted["term"], noted["holder"]
+            self.lease.recall(noted["lease"])
+
+    def note(self):
+        if self.memo is not None:
+            self.memo.write({"term": self.term, "holder": self.holder, "lease": self.lease.noted()})
 
     def run(self):
         processes.become_subreaper()
@@ -158,7 +171,7 @@ class Agent:
     def write_json(self):
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
                  "holder": self.holder, "name": self.name, "python": PYTHON, "boot": self.boot,
-                 "request": self.request}
+                 "guard": None if self.memo is None else os.getppid(), "request": self.request}
         path = os.path.join(self.folder.path, "agent.json")
         try:
             with open(path + ".new", "w") as file:
@@ -181,6 +194,7 @@ class Agent:
         self.check_folder()
         if not self.ending:
             self.keeper.look()
+        self.note()
         now = self.loop.clock()
         if self.pipe is not None:
             if now - self.pipe.heard >= PING_SECONDS and not self.link.control:
@@ -328,6 +342,7 @@ class Agent:
         if not self.lease.claimed:
             self.loop.after(LATER_SECONDS, lambda: self.load_later(list(LATER)))
         self.lease.claim()
+        self.note()
         self.watch_lease()
         pipe.greeted = True
         pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({

@@ -195,16 +195,24 @@ class Launch:
                             + ([self.beacon.fileno()] if self.beacon is not None else []))
         if not self.config.get("foreground"):
             self.take_streams()
+        if self.config.get("guard"):
+            from .host import guard
+            os._exit(guard.keep(self.serve))
+        os._exit(self.serve(None))
+
+    def serve(self, memo):
+        """Runs an agent to its end. Returns its exit status."""
         from .agent import Agent
         code = 1
         try:
-            agent = Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon)
+            agent = Agent(self.config, self.folder, self.listener, self.lock_fds, self.origin, self.beacon, memo)
             agent.run()
             code = 143 if agent.ending == "terminated" else 0       # so that a scheduler's script sees the difference
         except BaseException:           # the top of the agent
             import traceback
             traceback.print_exc()
-        os._exit(code)
+            sys.stderr.flush()
+        return code
 
     def connect(self):
         """Closes what the agent has inherited, and connects to it."""

@@ -46,14 +46,14 @@ class NodeTest(unittest.TestCase):
         out, code, _ = after_preamble(spawn(self.header("list")))
         return json.loads(out.decode())
 
-    def agent_pids(self):
-        """From the folders, so that an agent that nobody can reach any more is found too."""
+    def agent_pids(self, key="pid"):
+        """From the folders, so that an agent that nobody can reach any more is found too. Its guard's, with another key."""
         found = []
         for root, _, names in os.walk(self.agents):
             if "agent.json" in names:
                 try:
                     with open(os.path.join(root, "agent.json")) as file:
-                        found.append(json.load(file)["pid"])
+                        found.append(json.load(file)[key])
                 except (OSError, ValueError):
                     pass
         return found
@@ -61,7 +61,8 @@ class NodeTest(unittest.TestCase):
     def tearDown(self):
         for client in self.clients:
             client.end()
-        pids = set(self.agent_pids()) | set(self.foreign)
+        guards = {pid for pid in self.agent_pids("guard") if pid is not None}
+        pids = set(self.agent_pids()) | set(self.foreign) | guards
         for pid in pids:
             tree = processes.descendants(pid) + [pid]
             processes.kill(tree, signal.SIGKILL)

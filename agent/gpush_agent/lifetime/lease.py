@@ -45,6 +45,16 @@ class Lease:
         self.claimed = True
         self.active("renewed")
 
+    def noted(self):
+        """What `recall` needs, as JSON. Its times are of the machine's own clock."""
+        return {"hard_end": self.hard_end, "idle": self.idle, "claimed": self.claimed, "started": self.started,
+                "last": self.last, "why": self.why}
+
+    def recall(self, noted):
+        self.hard_end, self.idle, self.claimed = noted["hard_end"], noted["idle"], noted["claimed"]
+        self.started, self.last, self.why = noted["started"], noted["last"], noted["why"]
+        self.touched = self.last
+
     def look(self):
         """Notes what is in progress. Returns why it keeps the node, or None."""
         runs = self.runs()

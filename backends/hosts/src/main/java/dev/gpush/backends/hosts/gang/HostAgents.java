@@ -73,6 +73,7 @@ public final class HostAgents {
     Json.Obj start =
         within(host, AgentStart.of(request, info), variables(request, info))
             .with("locks", locks)
+            .with("guard", true)
             .with("hold_only", true)
             .with("request", kept);
     if (request.nodes() > 1) {
