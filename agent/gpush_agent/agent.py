@@ -105,6 +105,7 @@ class Agent:
     def recall(self):
         """The agent before this one was killed: its terms go on."""
         noted = self.memo.read() if self.memo is not None else {}
+        self.again = bool(noted)
         if noted:
             self.term, self.holder = noted["term"], noted["holder"]
             self.lease.recall(noted["lease"])
@@ -349,7 +350,7 @@ class Agent:
             "version": VERSION, "minor": MINOR, "agent": self.identity, "resumed": resumed,
             "last": self.link.last_in if resumed else 0, "term": self.term, "capabilities": CAPABILITIES,
             "python": PYTHON, "pid": os.getpid(), "uid": os.getuid(), "host": socket.gethostname(),
-            "boot": self.boot, "bare": self.bare, "generation": self.generation(), "cannot": self.lacks()}))])
+            "boot": self.boot, "bare": self.bare, "again": self.again, "generation": self.generation(), "cannot": self.lacks()}))])
         if resumed:
             self.link.resume(last)
         pipe.flush()

@@ -45,6 +45,7 @@ class GuardTest(NodeTest):
         again = self.client("attach", client=Client(client.incarnation))
         self.assertNotEqual(again.welcome["agent"], client.welcome["agent"])
         self.assertFalse(again.welcome["resumed"])
+        self.assertTrue(again.welcome["again"])
         return again
 
     def test_runs_go_on_and_their_end_is_known(self):

@@ -186,8 +186,10 @@ public final class BlockingStream implements AutoCloseable {
     String code = reason.text("code").orElse("closed");
     return new GpushException(
         switch (code) {
-          case LinkMachine.LINK_OVER, LinkMachine.AGENT_RESTARTED ->
+          case LinkMachine.LINK_OVER ->
               new AgentFailure.LinkOver(node, reason.object("facts").text("reason").orElse(code));
+          case LinkMachine.AGENT_RESTARTED ->
+              new AgentFailure.LinkOver(node, "its agent was replaced by another one");
           default -> new AgentFailure.Refused(what, code, reason.object("facts"));
         });
   }

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The nodes whose agent was replaced, and why. Commands of the former agent are gone; if the disk
- * is empty, the files are missing until the next sync.
+ * The nodes whose agent was replaced, and why. Commands of the former agent are gone, but for runs
+ * where only the agent was killed; if the disk is empty, the files are missing until the next sync.
  */
 public final class RestartedAgents {
   // guarded by this
@@ -19,12 +19,32 @@ public final class RestartedAgents {
    *
    * @param why in the backend's words; empty when it is not known
    */
-  private record Anew(boolean isBare, String why) {
+  private record Anew(Loss loss, String why) {
     String words() {
       String because = why.isEmpty() ? "" : ": " + why;
-      return isBare
-          ? "restarted with an empty disk (gpush sync sends the code again)" + because
-          : "restarted" + because;
+      return switch (loss) {
+        case TERMINALS -> "lost its terminals because its agent was killed; another agent goes on";
+        case PROCESSES -> "restarted" + because;
+        case FILES -> "restarted with an empty disk (gpush sync sends the code again)" + because;
+      };
+    }
+  }
+
+  /** What went with the agent, each with all before it. */
+  private enum Loss {
+    TERMINALS,
+    PROCESSES,
+    FILES;
+
+    static Loss of(Json welcome) {
+      if (welcome.flag("bare")) {
+        return FILES;
+      }
+      return welcome.flag("again") ? TERMINALS : PROCESSES;
+    }
+
+    Loss or(Loss other) {
+      return compareTo(other) > 0 ? this : other;
     }
   }
 
@@ -39,24 +59,24 @@ public final class RestartedAgents {
     agents.put(node, agent);
     boolean isOther = !before.equals(agent);
     if (isOther) {
-      boolean wasBare = has(node);
-      anew.put(node, new Anew(wasBare || welcome.flag("bare"), ""));
+      Loss now = Loss.of(welcome);
+      anew.merge(node, new Anew(now, ""), (was, _) -> new Anew(now.or(was.loss()), ""));
     }
     return isOther;
   }
 
   /** Adds the reason, which is found out later. */
   public synchronized void because(int node, String why) {
-    anew.computeIfPresent(node, (_, each) -> new Anew(each.isBare(), why));
+    anew.computeIfPresent(node, (_, each) -> new Anew(each.loss(), why));
   }
 
   /** Whether the files of a node are gone. */
   synchronized boolean has(int node) {
-    return anew.containsKey(node) && anew.get(node).isBare();
+    return anew.containsKey(node) && anew.get(node).loss() == Loss.FILES;
   }
 
   synchronized boolean hasBare() {
-    return anew.values().stream().anyMatch(Anew::isBare);
+    return anew.values().stream().anyMatch(each -> each.loss() == Loss.FILES);
   }
 
   /** A sentence for each, without the end. */
