@@ -66,7 +66,7 @@ class StreamOwner(Owner):
 
     def start_sources(self, stream):
         loop = self.side.loop
-        self.sources = [Source(loop, loop.descriptor(), stream, channel, lambda: None) for channel in (0, 1)]
+        self.sources = [Source(loop, loop.descriptor(), stream, channel, lambda: None, lambda count: None) for channel in (0, 1)]
         self.room()
 
     def read_source(self, channel, ready, at_end):
