@@ -162,7 +162,7 @@ class Side:
         stream_module.POOL, stream_module.QUEUE, link_module.QUEUE = pool, queue, queue
         self.identity, self.incarnation, self.said_at = identity, "", 0
         self.ending, self.term, self.holder = None, 0, ""
-        self.boot, self.bare, self.lease = "", True, Nothing()
+        self.boot, self.bare, self.again, self.lease = "", True, False, Nothing()
         self.pipe, self.pipes, self.events = None, {}, []
         self.streams = {}
         self.link = self.fresh_link()
@@ -173,6 +173,9 @@ class Side:
         return link
 
     def watch_lease(self):
+        pass
+
+    def note(self):
         pass
 
     def lacks(self):
