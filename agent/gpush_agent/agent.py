@@ -62,6 +62,7 @@ class Agent:
         """`memo` (host.guard) is what an agent before this one has noted, and where this one does."""
         self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
         self.beacon, self.memo = beacon, memo
+        self.guard = None if memo is None else os.getppid()
         self.log_bytes = 0
         self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
@@ -172,7 +173,7 @@ class Agent:
     def write_json(self):
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
                  "holder": self.holder, "name": self.name, "python": PYTHON, "boot": self.boot,
-                 "guard": None if self.memo is None else os.getppid(), "request": self.request}
+                 "guard": self.guard, "request": self.request}
         path = os.path.join(self.folder.path, "agent.json")
         try:
             with open(path + ".new", "w") as file:
@@ -431,7 +432,7 @@ class Agent:
 
     def status(self):
         value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
-                 "name": self.name, "pid": os.getpid(), "python": PYTHON, "agent": self.identity,
+                 "name": self.name, "pid": os.getpid(), "guard": self.guard, "python": PYTHON, "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value["warm"] = self.parents.status() if self.parents is not None else []

@@ -201,11 +201,12 @@ final class LocalPlace implements BackendPlace {
     return node.slots();
   }
 
-  /** Only the agent: what it has started lives on, as after a crash. */
+  /** Only the agent and its guard: what they have started lives on, as after a crash. */
   @Override
   public void kill(Gang gang, int node) throws Exception {
     Json status = ask(gang, node, "status");
     long pid = status.number("pid").orElseThrow();
+    status.number("guard").flatMap(ProcessHandle::of).ifPresent(ProcessHandle::destroyForcibly);
     ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
     long start = System.nanoTime();
     while (isRunning(pid)) {

@@ -151,12 +151,12 @@ final class RigPlace implements BackendPlace {
   public void kill(Gang gang, int node) throws Exception {
     NodeInfo info = gang.nodes().get(node);
     Rack rack = rack(List.of(info.host()));
-    long pid =
+    Json status =
         new HostAgents(new AgentImage(tasks, random), rack, tasks)
-            .control(gang.id(), info, Json.object("do", "status"))
-            .number("pid")
-            .orElseThrow();
-    rig.in(info.host(), "kill", "-9", Long.toString(pid));
+            .control(gang.id(), info, Json.object("do", "status"));
+    long pid = status.number("pid").orElseThrow();
+    String guard = status.number("guard").map(String::valueOf).orElseThrow();
+    rig.in(info.host(), "kill", "-9", guard, Long.toString(pid));
     long start = System.nanoTime();
     while (rig.in(info.host(), "sh", "-c", "kill -0 " + pid + " && echo there").contains("there")) {
       assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), "does not die");
