@@ -29,7 +29,7 @@ from .core.sockets import peer_uid
 from .core.version import MINOR, PYTHON, VERSION
 from .core.worker import Worker
 from .gang import peers, tunnels
-from .host import handover, locks, sweep
+from .host import guard, handover, locks, sweep
 from .lifetime import lease, notices, usage
 from .link import frames
 from .link.machine import Link
@@ -59,10 +59,8 @@ LATER_SECONDS = 1.0         # without a frame; a module that is needed sooner is
 
 class Agent:
     def __init__(self, config, folder, listener, lock_fds, origin, beacon=None, memo=None):
-        """`memo` (host.guard) is what an agent before this one has noted, and where this one does."""
         self.config, self.folder, self.listener, self.lock_fds, self.origin = config, folder, listener, lock_fds, origin
-        self.beacon, self.memo = beacon, memo
-        self.guard = None if memo is None else os.getppid()
+        self.beacon, self.memo = beacon, memo or guard.NoMemo()
         self.log_bytes = 0
         self.owner, self.holder = config.get("owner", ""), config.get("holder", "")
         self.gang, self.node, self.nodes = config["gang"], config["node"], config.get("nodes", 1)
@@ -88,8 +86,7 @@ class Agent:
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: self.sampling.usage.using())
         self.sampling = usage.Sampling(self)
-        self.lease_timer = None
-        self.recall()
+        self.lease_timer, self.again = None, self.memo.recall(self)     # again: an agent before this one was killed
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
         self.taken = None           # when the scheduler takes the node back, once it has announced that
         self.told = None            # when it announced that
@@ -102,18 +99,6 @@ class Agent:
             self.cannot("few-files", {"limit": files})
 
     # ---- life
-
-    def recall(self):
-        """The agent before this one was killed: its terms go on."""
-        noted = self.memo.read() if self.memo is not None else {}
-        self.again = bool(noted)
-        if noted:
-            self.term, self.holder = noted["term"], noted["holder"]
-            self.lease.recall(noted["lease"])
-
-    def note(self):
-        if self.memo is not None:
-            self.memo.write({"term": self.term, "holder": self.holder, "lease": self.lease.noted()})
 
     def run(self):
         processes.become_subreaper()
@@ -173,7 +158,7 @@ class Agent:
     def write_json(self):
         value = {"pid": os.getpid(), "gang": self.gang, "node": self.node, "agent": self.identity, "owner": self.owner,
                  "holder": self.holder, "name": self.name, "python": PYTHON, "boot": self.boot,
-                 "guard": self.guard, "request": self.request}
+                 "guard": self.memo.guard, "request": self.request}
         path = os.path.join(self.folder.path, "agent.json")
         try:
             with open(path + ".new", "w") as file:
@@ -196,7 +181,7 @@ class Agent:
         self.check_folder()
         if not self.ending:
             self.keeper.look()
-        self.note()
+        self.memo.note(self)
         now = self.loop.clock()
         if self.pipe is not None:
             if now - self.pipe.heard >= PING_SECONDS and not self.link.control:
@@ -344,7 +329,7 @@ class Agent:
         if not self.lease.claimed:
             self.loop.after(LATER_SECONDS, lambda: self.load_later(list(LATER)))
         self.lease.claim()
-        self.note()
+        self.memo.note(self)
         self.watch_lease()
         pipe.greeted = True
         pipe.push([frames.encode(frames.WELCOME, 0, 0, 0, frames.pack_json({
@@ -432,7 +417,7 @@ class Agent:
 
     def status(self):
         value = {"gang": self.gang, "node": self.node, "nodes": self.nodes, "owner": self.owner, "holder": self.holder,
-                 "name": self.name, "pid": os.getpid(), "guard": self.guard, "python": PYTHON, "agent": self.identity,
+                 "name": self.name, "pid": os.getpid(), "guard": self.memo.guard, "python": PYTHON, "agent": self.identity,
                  "term": self.term, "linked": self.pipe is not None, "streams": len(self.link.streams),
                  "runs": self.runs_alive(), "request": self.request, "workspace": self.workspace, "cannot": self.lacks()}
         value["warm"] = self.parents.status() if self.parents is not None else []

@@ -68,7 +68,7 @@ def renew(agent, params):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0):
             raise Refused("bad-request", {"field": name})
     agent.lease.renew(params)
-    agent.note()
+    agent.memo.note(agent)
     agent.peers.renewed()
     agent.watch_lease()
     return agent.status()

@@ -23,12 +23,36 @@ SLOT_BYTES = 4096
 HEAD = struct.Struct("<IIQ")    # length, CRC, number
 
 
+class NoMemo:
+    """Of an agent without a guard."""
+
+    guard = None
+
+    def recall(self, agent):
+        return False
+
+    def note(self, agent):
+        pass
+
+
 class Memo:
     """A JSON value in memory. There are two places for it, written in turns: one that was being written when the writer was
     killed is recognised by its checksum, and the one before is still there."""
 
     def __init__(self):
+        self.guard = os.getpid()
         self.memory = mmap.mmap(-1, 2 * SLOT_BYTES)
+
+    def recall(self, agent):
+        """Gives this agent the terms of one before it. Returns whether there was one."""
+        noted = self.read()
+        if noted:
+            agent.term, agent.holder = noted["term"], noted["holder"]
+            agent.lease.recall(noted["lease"])
+        return bool(noted)
+
+    def note(self, agent):
+        self.write({"term": agent.term, "holder": agent.holder, "lease": agent.lease.noted()})
 
     def read(self):
         """The last value; empty before the first."""

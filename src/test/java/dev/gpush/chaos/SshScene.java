@@ -41,13 +41,16 @@ import java.util.stream.Stream;
 final class SshScene implements Scene {
   private static final List<String> HOSTS = List.of("h1", "h2", "h3");
 
-  /** Which of these agents live on a host: folder name and process, a line each. */
+  /**
+   * Which of these agents live on a host: the processes of the guard and the agent, a line each.
+   */
   private static final String AGENTS =
       """
       for name in "$@"; do
         for file in /tmp/gpush-7001/$name/agent.json; do
           pid=$(sed -n 's/.*"pid": *\\([0-9]*\\).*/\\1/p' "$file" 2>/dev/null)
-          if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then echo "$pid"; fi
+          guard=$(sed -n 's/.*"guard": *\\([0-9]*\\).*/\\1/p' "$file" 2>/dev/null)
+          if [ -n "$pid" ] && kill -0 "$pid" 2>/dev/null; then echo $guard $pid; fi
         done
       done
       """;
@@ -229,7 +232,7 @@ final class SshScene implements Scene {
   private void killFirst(GangRequest request) throws Exception {
     for (String host : HOSTS) {
       for (String pid : agents(host, request.gang(), request.nodes())) {
-        rig.in(host, "kill", "-9", pid);
+        rig.in(host, "sh", "-c", "kill -9 " + pid);
         return;
       }
     }
@@ -286,7 +289,7 @@ final class SshScene implements Scene {
       for (GangRequest request : asked.all()) {
         for (String host : HOSTS) {
           for (String pid : agents(host, request.gang(), request.nodes())) {
-            rig.in(host, "kill", "-9", pid);
+            rig.in(host, "sh", "-c", "kill -9 " + pid);
           }
           rig.in(host, "sh", "-c", "rm -rf /home/ann/gpush/*" + request.gang() + "*");
         }
