@@ -15,7 +15,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -350,48 +349,6 @@ final class BadDaysIT {
       assertEquals(1, world.json("ps", "--json").items().size());
       world.gpush("exec", "true").succeeded();
     }
-  }
-
-  /** As the kernel does where memory is short. */
-  @Test
-  void aKilledAgentHasASuccessorAndItsRunsAndServersGoOn() throws Exception {
-    try (World world = World.fresh()) {
-      world.gpush("up", "--nodes", "2").succeeded();
-      Path go = world.project().resolveSibling("go");
-      world.file("wait.sh", "while [ ! -e '" + go + "' ]; do sleep 0.05; done; echo on\n");
-      Process run = world.startGpush("run", "--nodes", "2", "sh", "wait.sh");
-      CompletableFuture<byte[]> out = World.read(run.getInputStream());
-      CompletableFuture<byte[]> err = World.read(run.getErrorStream());
-      World.until("the run is there", () -> !runs(world).isEmpty());
-      Process terminal =
-          world.start(world.project(), world.ssh("-tt", "devbox", "echo there; sleep 600"));
-      var first = new BufferedReader(new InputStreamReader(terminal.getInputStream()));
-      assertEquals("there", first.readLine());
-
-      for (Json node : world.json("nodes", "--json").items()) {
-        kill(node.number("agent_pid").orElseThrow());
-      }
-      assertEquals(255, terminal.waitFor());
-      Files.createFile(go);
-      assertEquals(0, run.waitFor(), () -> new String(err.join(), StandardCharsets.UTF_8));
-      assertEquals("[0] on\n[1] on\n", sorted(new String(out.join(), StandardCharsets.UTF_8)));
-      world.gpush("exec", "--all", "true").succeeded();
-      Json session = world.json("ps", "--json").items().getFirst();
-      assertEquals("ready", session.text("state").orElse(""), session::write);
-      world.gpush("down").succeeded();
-    }
-  }
-
-  private static List<Json> runs(World world) {
-    try {
-      return world.json("runs", "--json").items();
-    } catch (Exception failed) {
-      throw new AssertionError(failed);
-    }
-  }
-
-  private static String sorted(String text) {
-    return text.lines().sorted().reduce("", (all, line) -> all + line + "\n");
   }
 
   @Test
