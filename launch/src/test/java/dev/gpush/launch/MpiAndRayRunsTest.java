@@ -104,7 +104,11 @@ final class MpiAndRayRunsTest extends TwoAgents {
 
     assertEquals(Optional.of(1), follow(run), output.lines()::toString);
     RunFailure failure = launcher.find(Optional.of(run.number())).failure().orElseThrow();
-    assertEquals(3, failure.shownRank());
+    // On a busy machine MPICH ends its helpers before they have passed on which rank aborted.
+    boolean isTold =
+        output.lines().stream()
+            .anyMatch(line -> line.contains("on rank 3") || line.contains("on node 3"));
+    assertEquals(isTold ? 3 : 0, failure.shownRank(), output.lines()::toString);
     assertTrue(failure.toString().contains("no such shard"), failure::toString);
     assertTrue(!isRunning(mark));
   }
