@@ -126,7 +126,7 @@ class UsageTest(unittest.TestCase):
         self.table[pid, start] = (own + seconds, total + seconds)
 
     def rounds(self, count, shares):
-        """The answers of so many samples while processes use these shares of a core."""
+        """Returns what each sample answers while processes use these shares of a core."""
         found = []
         for _ in range(count):
             for pid, share in shares.items():

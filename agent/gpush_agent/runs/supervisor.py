@@ -270,6 +270,8 @@ class Supervisor:
                     text = self.told.get(number, b"") if reasons.tells(self.told.get(number, b"")) else text
                 rank = ranks.mpi_rank(self.said.get(number, b""))
                 found = reasons.of(ended, text, self.evidence, place, pids if ended[0] == "signal" else (), True)
+                if rank is None and self.spec.get("mpi"):
+                    rank = -1           # which one mpirun has not said
                 return found if rank is None else dict(found, of_rank=rank, mpi=True)
             return reasons.of(ended, text, self.evidence, place, pids, rank=number)
         except Exception:       # whatever a program writes

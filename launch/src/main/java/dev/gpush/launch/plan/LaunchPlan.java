@@ -264,7 +264,10 @@ public record LaunchPlan(
               FirstNodeCommand.batch(interpreter(python), inWorkspace(words, 0), started(0)));
       case RunWords.Mpi(var command, _) ->
           Map.of(
-              "argv", FirstNodeCommand.mpi(interpreter(python), command, ofNodes(this::started)));
+              "argv",
+              FirstNodeCommand.mpi(interpreter(python), command, ofNodes(this::started)),
+              "mpi",
+              true);
       case RunWords.RayProgram(var words) ->
           Map.of(
               "argv",

@@ -69,7 +69,7 @@ public final class RunFailureText {
   private String who() {
     int rank = failure.shownRank();
     if (failure.isOfMpi()) {
-      return "rank " + rank + " of MPI";
+      return rank < 0 ? "mpirun (" + place() + ")" : "rank " + rank + " of MPI";
     }
     String gpu = failure.where().gpu().map(id -> ", GPU " + id).orElse("");
     return (rank < 0 ? "the launcher" : "rank " + rank) + " (" + place() + gpu + ")";
