@@ -26,6 +26,7 @@ import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.apache.sshd.common.SshConstants;
@@ -77,9 +78,13 @@ public final class SshGateway implements AutoCloseable {
     var identity = HomeIdentity.of(host);
     var ports = new PortMemory(settings.home());
     Tasks own = tasks.group("ssh");
+    var hosts = new ArrayList<>(List.of(host));
+    if (settings.compatibility() == SshServerSettings.Compatibility.LEGACY) {
+      hosts.add(keys.olderHostKey());
+    }
     var logins = new LoginKeys(user.getPublic(), access, clock);
     for (int port : ports.candidates()) {
-      SshServer server = server(identity, host, logins, new Connections(own, routes));
+      SshServer server = server(settings, identity, hosts, logins, new Connections(own, routes));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
@@ -95,10 +100,14 @@ public final class SshGateway implements AutoCloseable {
   }
 
   private static SshServer server(
-      HomeIdentity identity, KeyPair host, LoginKeys logins, Connections connections) {
-    SshServer server = Algorithms.server();
+      SshServerSettings settings,
+      HomeIdentity identity,
+      List<KeyPair> hosts,
+      LoginKeys logins,
+      Connections connections) {
+    SshServer server = Algorithms.server(settings.compatibility());
     server.setHost(HOST);
-    server.setKeyPairProvider(KeyPairProvider.wrap(host));
+    server.setKeyPairProvider(KeyPairProvider.wrap(hosts));
     server.setUserAuthFactories(List.of(new PublicKeyLogin()));
     server.setPublickeyAuthenticator(logins);
     server.addSessionListener(logins);
