@@ -49,6 +49,7 @@ final class Wiring implements AutoCloseable {
   private final Transports transports;
   private final SshGateway ssh;
   private final ControlServer server;
+  private final GatewayProcess process;
 
   private Wiring(
       HolderFile holder,
@@ -56,13 +57,15 @@ final class Wiring implements AutoCloseable {
       SessionService sessions,
       Transports transports,
       SshGateway ssh,
-      ControlServer server) {
+      ControlServer server,
+      GatewayProcess process) {
     this.holder = holder;
     this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
     this.ssh = ssh;
     this.server = server;
+    this.process = process;
   }
 
   static Wiring build(
@@ -147,7 +150,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, ssh, server);
+    return new Wiring(holder, machines, sessions, transports, ssh, server, process);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -209,6 +212,7 @@ final class Wiring implements AutoCloseable {
   @Override
   public void close() throws IOException {
     server.close();
+    ssh.drain(process.reason());
     ssh.close();
     sessions.close();
     machines.close();

@@ -10,6 +10,7 @@ import dev.gpush.gateway.ssh.access.LoginKeys;
 import dev.gpush.gateway.ssh.access.LoginReview;
 import dev.gpush.gateway.ssh.access.PublicKeyLogin;
 import dev.gpush.gateway.ssh.channel.ChannelKinds;
+import dev.gpush.gateway.ssh.channel.SessionChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
 import dev.gpush.gateway.ssh.files.JdkEd25519;
@@ -28,9 +29,14 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.session.SessionListener;
+import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.session.helpers.AbstractSession;
 import org.apache.sshd.server.SshServer;
 
@@ -44,6 +50,11 @@ import org.apache.sshd.server.SshServer;
 public final class SshGateway implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
 
+  /** For commands to end; a gateway has five seconds in all before it is halted. */
+  private static final Duration GRACE = Duration.ofSeconds(2);
+
+  private static final Duration POLL = Duration.ofMillis(20);
+
   /** A connection whose key was removed ends after two of them. */
   private static final Duration REVIEW = Duration.ofSeconds(1);
 
@@ -51,6 +62,8 @@ public final class SshGateway implements AutoCloseable {
   private final Tasks tasks;
   private final Tasks reviews;
   private final SshConfigFiles config;
+
+  private volatile Optional<String> stopping = Optional.empty();
 
   private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
     this.server = server;
@@ -90,6 +103,7 @@ public final class SshGateway implements AutoCloseable {
         ports.remember(port);
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, port);
         var gateway = new SshGateway(server, own, config);
+        server.addSessionListener(gateway.new Refusal());
         gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
         return gateway;
       }
@@ -121,7 +135,7 @@ public final class SshGateway implements AutoCloseable {
   private void review(LoginReview review) throws InterruptedException {
     while (true) {
       Thread.sleep(REVIEW);
-      review.look(server.getActiveSessions());
+      review.look(connections());
     }
   }
 
@@ -137,9 +151,14 @@ public final class SshGateway implements AutoCloseable {
     }
   }
 
+  /** None once the server is closed, of which SSHD cannot be asked. */
+  private List<AbstractSession> connections() {
+    return server.isStarted() ? server.getActiveSessions() : List.of();
+  }
+
   /** Whether a client is connected, whose terminal would end with the gateway. */
   public boolean hasClients() {
-    return server.getActiveSessions().stream().anyMatch(AbstractSession::isAuthenticated);
+    return connections().stream().anyMatch(AbstractSession::isAuthenticated);
   }
 
   public int port() {
@@ -155,17 +174,60 @@ public final class SshGateway implements AutoCloseable {
     return config;
   }
 
+  /**
+   * Prepares the end: refuses new logins, tells the users of terminals why, and waits until no
+   * command runs, or the grace time is over.
+   */
+  public void drain(String why) {
+    String reason = "the gpush gateway is stopping: " + why;
+    stopping = Optional.of(reason);
+    programs().forEach(program -> program.announce("gpush: " + reason));
+    try {
+      for (int i = 0; i < GRACE.dividedBy(POLL) && programs().findAny().isPresent(); i++) {
+        Thread.sleep(POLL);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Stream<SessionChannel> programs() {
+    return connections().stream()
+        .filter(AbstractSession::isAuthenticated)
+        .flatMap(session -> channels(session).stream())
+        .filter(SessionChannel::hasProgram);
+  }
+
+  private static List<SessionChannel> channels(AbstractSession session) {
+    return session.getService(AbstractConnectionService.class).getChannels().stream()
+        .flatMap(channel -> channel instanceof SessionChannel own ? Stream.of(own) : Stream.empty())
+        .toList();
+  }
+
+  /** Ends what connects while the gateway is stopping, once the client can read the reason. */
+  private final class Refusal implements SessionListener {
+    @Override
+    public void sessionEvent(Session session, Event event) {
+      if (event == Event.KeyEstablished && !session.isAuthenticated()) {
+        stopping.ifPresent(reason -> end(session, reason + "; try again"));
+      }
+    }
+  }
+
+  private static void end(Session session, String reason) {
+    try {
+      session.disconnect(SshConstants.SSH2_DISCONNECT_BY_APPLICATION, reason);
+    } catch (IOException gone) {
+      // It need not be notified.
+    }
+  }
+
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
     reviews.close();
-    for (var session : server.getActiveSessions()) {
-      try {
-        session.disconnect(
-            SshConstants.SSH2_DISCONNECT_BY_APPLICATION, "the gpush gateway is stopping");
-      } catch (IOException gone) {
-        // It need not be notified.
-      }
+    for (var session : connections()) {
+      end(session, stopping.orElse("the gpush gateway is stopping"));
     }
     server.close(true);
     tasks.close();
