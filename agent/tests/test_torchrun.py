@@ -1,5 +1,6 @@
 """torchrun, the real one, when the torch rig is up."""
 import os
+import tempfile
 import subprocess
 import sys
 import unittest
@@ -102,7 +103,14 @@ the job to be terminated. The first process to do so was:
                            (b"MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\n  Proc: [[39848,1],3]\n  Errorcode: 1", 0),
                            (b"Abort(1) on node 3 (rank 3 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3", 3),
                            (b"=   PID 10647 RUNNING AT 127.0.0.2\n=   EXIT CODE: 9", None), (b"", None)):
-            self.assertEqual(ranks.mpi_rank(text), rank, text)
+            self.assertEqual(ranks.mpi_rank(text, "/absent"), rank, text)
+
+    def test_what_was_noted_counts(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            os.mkdir(os.path.join(tmp, "0"))
+            with open(os.path.join(tmp, "0", "failed-rank"), "w") as file:
+                file.write("3")
+            self.assertEqual(ranks.mpi_rank(b"MPI_ABORT was invoked on rank 0 in", tmp), 3)
 
 
 class ReportTest(unittest.TestCase):

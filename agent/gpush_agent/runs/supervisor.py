@@ -268,7 +268,7 @@ class Supervisor:
                     return dict(found, of_rank=cause[0])
                 if not reasons.tells(text):
                     text = self.told.get(number, b"") if reasons.tells(self.told.get(number, b"")) else text
-                rank = ranks.mpi_rank(self.said.get(number, b""))
+                rank = ranks.mpi_rank(self.said.get(number, b""), self.claims.tmp)
                 found = reasons.of(ended, text, self.evidence, place, pids if ended[0] == "signal" else (), True)
                 if rank is None and self.spec.get("mpi"):
                     rank = -1           # which one mpirun has not said
