@@ -53,6 +53,23 @@ class TorchrunTest(base.RunTest):
             said = self.follow(run).finish().of(node).decode().splitlines()
             self.assertEqual(said[-1], "%d 2 0 %d" % (node, node))      # gloo says something, too
 
+    def test_a_store_that_is_gone_when_all_has_ended_well_is_not_reported(self):
+        with open(os.path.join(self.cwd, "sitecustomize.py"), "w") as file:
+            file.write("import os, sys\nif 'torch.distributed.run' in sys.orig_argv:\n"
+                       "    from torch.distributed.elastic.utils import store\n"
+                       "    def barrier(*_, **__):\n        open('asked', 'w').close()\n        raise RuntimeError('gone')\n"
+                       "    store.barrier = barrier\n")
+        self.script("print('done')\nsys.exit(rank if os.path.exists('fail') else 0)\n")
+        run = self.torchrun(env={"PYTHONPATH": self.cwd})
+        output = self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 0)
+        self.assertEqual(output.of(journal.LAUNCHER, journal.ERR), b"")
+        self.assertEqual(output.of(1), b"done\n")
+        self.assertTrue(os.path.exists(os.path.join(self.cwd, "asked")))
+        open(os.path.join(self.cwd, "fail"), "w").close()
+        run = self.torchrun(env={"PYTHONPATH": self.cwd})
+        self.assertIn(b"ChildFailedError", self.follow(run).finish().of(journal.LAUNCHER, journal.ERR))
+
     def test_exit_code_is_the_failing_rank_s_own(self):
         self.script("if rank == 1:\n    print('bad', file=sys.stderr)\n    sys.exit(7)\ntime.sleep(1000)\n")
         run = self.torchrun()
