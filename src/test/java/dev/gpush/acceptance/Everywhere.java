@@ -17,14 +17,14 @@ final class Everywhere {
 
   /**
    * The variables that each way has of its own are left out: of ssh and its terminals, of a shell,
-   * of a run and its ranks, of Jupyter. The machine's own profile, which only login shells read,
-   * may set what is behind the first folder of PATH.
+   * of a run and its ranks (also which GPUs it claims), of Jupyter. The machine's own profile,
+   * which only login shells read, may set what is behind the first folder of PATH.
    */
   private static final String SHOW =
       """
       import json, os, re, shutil, sys
       own = re.compile(
-          "SSH_|PATH$|TERM$|SHLVL$|_$|PWD$|OLDPWD$|LINES$|COLUMNS$|TMPDIR$|LS_COLORS$|MAIL$|MOTD"
+          "SSH_|CUDA_VISIBLE_DEVICES$|LANG$|LC_|PATH$|TERM$|SHLVL$|_$|PWD$|OLDPWD$|LINES$|COLUMNS$|TMPDIR$|LS_COLORS$|MAIL$|MOTD"
           "|(LOCAL_|GROUP_|NODE_|ROLE_)?RANK$|ROLE_NAME$|TORCHELASTIC_|(LOCAL_|GROUP_|ROLE_)?WORLD_SIZE$|MASTER_|NNODES$|GPUSH_(RUN|NODES|NODE|MARK|OUTPUT|EXEC)"
           "|PYTHONUNBUFFERED$|PYTHONFAULTHANDLER$|(TORCH_)?NCCL_|GLOO_|OMP_NUM_THREADS$"
           "|JPY_|JUPYTER|CLICOLOR|FORCE_COLOR$|PAGER$|GIT_PAGER$|MPLBACKEND$|PYDEVD_|IPY")
