@@ -192,6 +192,11 @@ final class Wiring implements AutoCloseable {
     server.ensureBound();
   }
 
+  /** Whether it has a session, also one that waits or is being released, or a client. */
+  boolean isInUse() {
+    return sessions.hasSessions() || ssh.hasClients() || server.connections() > 0;
+  }
+
   /** Whether the home was removed, or is another folder now. */
   boolean hasLostHome() {
     return holder.isGone();
