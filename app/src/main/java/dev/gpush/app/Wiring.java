@@ -19,6 +19,7 @@ import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.SshGateway;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.gateway.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
@@ -103,8 +104,14 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
+    var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
-        SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks, clock);
+        SshGateway.start(
+            sshSettings(home, environment, access.compatibility()),
+            access,
+            sessions.routes(),
+            tasks,
+            clock);
     sshBox.fill(ssh, sessions);
     process.isUsedWhen(ssh::hasClients);
     process.tells(
@@ -173,11 +180,13 @@ final class Wiring implements AutoCloseable {
     }
   }
 
-  private static SshServerSettings sshSettings(Home home, Map<String, String> environment) {
+  private static SshServerSettings sshSettings(
+      Home home, Map<String, String> environment, Compatibility compatibility) {
     return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
-        Path.of(System.getProperty("user.home"), ".ssh", "config"));
+        Path.of(System.getProperty("user.home"), ".ssh", "config"),
+        compatibility);
   }
 
   /** Recovers the last gateway's sessions, then accepts clients. */

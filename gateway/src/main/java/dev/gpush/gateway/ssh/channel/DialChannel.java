@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -50,6 +51,12 @@ final class DialChannel extends AbstractServerChannel {
 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
+    if (!ConnectionState.of(getSession()).permissions().ports()) {
+      return OpenAnswer.refuse(
+          this,
+          SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
+          "your key may not forward ports");
+    }
     return OpenAnswer.refusalOfOneTooMany(this)
         .orElseGet(
             () -> {

@@ -4,6 +4,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Permissions;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -100,13 +101,23 @@ final class SessionChannel extends AbstractServerChannel {
     long rows = buffer.getUInt();
     buffer.getUInt();
     buffer.getUInt();
+    if (started || !permissions().terminals()) {
+      return Result.ReplyFailure;
+    }
     request.setTerminal(type, columns, rows, TerminalModes.parse(buffer.getBytes()));
-    return result(!started);
+    return Result.ReplySuccess;
   }
 
   private Result agent() {
+    if (started || !permissions().agents()) {
+      return Result.ReplyFailure;
+    }
     wantsAgent = true;
-    return result(!started);
+    return Result.ReplySuccess;
+  }
+
+  private Permissions permissions() {
+    return ConnectionState.of(getSession()).permissions();
   }
 
   private Result resize(Buffer buffer) {
@@ -135,7 +146,9 @@ final class SessionChannel extends AbstractServerChannel {
       return Result.ReplyFailure;
     }
     started = true;
-    Runnable open = () -> connections.open(getSession(), new Program(program));
+    SessionRequest.Program allowed =
+        permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
+    Runnable open = () -> connections.open(getSession(), new Program(allowed));
     if (wantsAgent) {
       var socket = new ForwardedAgent(service, open);
       agent = Optional.of(socket);
