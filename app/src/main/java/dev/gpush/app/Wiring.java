@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.app.log.Log;
+import dev.gpush.app.log.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
@@ -119,7 +120,7 @@ final class Wiring implements AutoCloseable {
             Json.object(
                 "ssh", Json.object("host", "127.0.0.1", "port", ssh.port()),
                 "agents", sessions.agents()));
-    var incidents = new LoggedIncidents(log, home);
+    var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
             sessions.sessions(),
