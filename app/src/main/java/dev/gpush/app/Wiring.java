@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.app.log.Log;
+import dev.gpush.app.log.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
@@ -122,7 +123,7 @@ final class Wiring implements AutoCloseable {
             Json.object(
                 "ssh", Json.object("host", "127.0.0.1", "port", ssh.port()),
                 "agents", sessions.agents()));
-    var incidents = new LoggedIncidents(log, home);
+    var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
             sessions.sessions(),
@@ -202,6 +203,11 @@ final class Wiring implements AutoCloseable {
   /** Called every few seconds: restores files that cleaners of temporary folders removed. */
   void refresh() throws IOException {
     server.ensureBound();
+  }
+
+  /** Whether it has a session, also one that waits or is being released, or a client. */
+  boolean isInUse() {
+    return sessions.hasSessions() || ssh.hasClients() || server.connections() > 0;
   }
 
   /** Whether the home was removed, or is another folder now. */
