@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.sshd.common.SshConstants;
@@ -63,6 +64,7 @@ public final class SshGateway implements AutoCloseable {
   private final Tasks reviews;
   private final SshConfigFiles config;
 
+  private final AtomicBoolean isClosed = new AtomicBoolean();
   private volatile Optional<String> stopping = Optional.empty();
 
   private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
@@ -153,7 +155,7 @@ public final class SshGateway implements AutoCloseable {
 
   /** None once the server is closed, of which SSHD cannot be asked. */
   private List<AbstractSession> connections() {
-    return server.isStarted() ? server.getActiveSessions() : List.of();
+    return isClosed.get() ? List.of() : server.getActiveSessions();
   }
 
   /** Whether a client is connected, whose terminal would end with the gateway. */
@@ -229,6 +231,7 @@ public final class SshGateway implements AutoCloseable {
     for (var session : connections()) {
       end(session, stopping.orElse("the gpush gateway is stopping"));
     }
+    isClosed.set(true);
     server.close(true);
     tasks.close();
   }
