@@ -5,6 +5,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.channel.ChannelKinds;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
@@ -23,6 +24,7 @@ import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
 import java.util.List;
+import java.util.Optional;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.session.helpers.AbstractSession;
@@ -56,7 +58,11 @@ public final class SshGateway implements AutoCloseable {
    * @throws GpushException when the home cannot be used or no port is free
    */
   public static SshGateway start(
-      SshServerSettings settings, Routes routes, Tasks tasks, Clock clock) {
+      SshServerSettings settings,
+      Routes routes,
+      Optional<AuditTrail> audit,
+      Tasks tasks,
+      Clock clock) {
     JdkEd25519.register();
     var keys = new KeyFiles(settings.home());
     KeyPair host = keys.hostKey();
@@ -66,6 +72,7 @@ public final class SshGateway implements AutoCloseable {
     Tasks own = tasks.group("ssh");
     for (int port : ports.candidates()) {
       SshServer server = server(identity, host, user, new Connections(own, routes));
+      audit.ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
@@ -90,6 +97,12 @@ public final class SshGateway implements AutoCloseable {
     server.addSessionListener(new LoginListener());
     Tuning.apply(server, identity);
     return server;
+  }
+
+  private static void listenTo(SshServer server, AuditTrail audit) {
+    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
+    server.addSessionListener(audit);
+    server.addChannelListener(audit);
   }
 
   /** False when the port is in use. */

@@ -28,6 +28,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
@@ -73,7 +74,7 @@ class GatewayTest {
         user ->
             new Route.Refused(
                 new dev.gpush.core.failure.UsageFailure.UnknownSession(user, List.of(), List.of()));
-    var gateway = SshGateway.start(settings, nowhere, tasks, clock);
+    var gateway = SshGateway.start(settings, nowhere, Optional.empty(), tasks, clock);
     gateway.publish(
         List.of(new PublishedSession(dev.gpush.core.session.SessionName.parse("devbox"), 1)));
     return gateway;

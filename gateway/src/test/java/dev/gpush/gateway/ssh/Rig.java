@@ -4,9 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.audit.AuditDetail;
+import dev.gpush.gateway.ssh.audit.AuditFile;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.NodeName;
 import dev.gpush.gateway.ssh.route.PublishedSession;
@@ -29,6 +33,7 @@ final class Rig implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentNode node;
+  private final AuditFile audit;
   private final SshGateway gateway;
 
   Rig() throws IOException, InterruptedException {
@@ -47,7 +52,10 @@ final class Rig implements AutoCloseable {
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
-    this.gateway = SshGateway.start(settings(), this::route, tasks, Clock.system());
+    this.audit = AuditFile.start(home().resolve("logs"), Clock.system(), tasks);
+    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, "ann", Clock.system());
+    this.gateway =
+        SshGateway.start(settings(), this::route, Optional.of(trail), tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
   }
 
@@ -89,6 +97,15 @@ final class Rig implements AutoCloseable {
     return gateway;
   }
 
+  /** Ends the gateway, so that its audit is complete, and reads it. */
+  List<Json.Obj> audit() throws IOException {
+    gateway.close();
+    audit.close();
+    return Files.readAllLines(home().resolve("logs").resolve(AuditFile.NAME)).stream()
+        .map(line -> (Json.Obj) Json.parse(line))
+        .toList();
+  }
+
   /** A client that reads our config. */
   Command ssh(String... arguments) {
     return client("ssh", arguments);
@@ -115,6 +132,7 @@ final class Rig implements AutoCloseable {
   public void close() throws IOException {
     try (tasks;
         node;
+        audit;
         gateway) {
       // Closed in reverse.
     } finally {

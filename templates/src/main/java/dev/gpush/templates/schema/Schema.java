@@ -50,6 +50,11 @@ public final class Schema {
       new OneOf(
           List.of(new Choice("auto", ""), new Choice("torchrun", ""), new Choice("ranks", "")));
 
+  private static final OneOf AUDITS =
+      new OneOf(
+          List.of(
+              new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
+
   static final OneOf KINDS =
       new OneOf(
           List.of(
@@ -194,6 +199,15 @@ public final class Schema {
                   FULL,
                   "your name on the backends, the same on all your machines; none: your login name."
                       + " A running gateway keeps the name it was started with"),
+              new Key(
+                  "audit",
+                  "audit",
+                  AUDITS,
+                  PEOPLE,
+                  Json.of("connections"),
+                  FULL,
+                  "what gpush gateway audit records: none, connections, or commands, which adds"
+                      + " command lines; read when the gateway starts"),
               new Key(
                   "backends.*.kind",
                   "",

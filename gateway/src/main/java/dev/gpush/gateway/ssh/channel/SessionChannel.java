@@ -2,6 +2,8 @@ package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
+import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.route.Connections;
@@ -31,7 +33,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
-final class SessionChannel extends AbstractServerChannel {
+final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
   private final Connections connections;
@@ -41,6 +43,7 @@ final class SessionChannel extends AbstractServerChannel {
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
+  private Json.Obj purpose = Json.object();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -135,6 +138,8 @@ final class SessionChannel extends AbstractServerChannel {
       return Result.ReplyFailure;
     }
     started = true;
+    purpose = request.audited(program, AuditTrail.detail(getSession()));
+    AuditTrail.begins(this);
     Runnable open = () -> connections.open(getSession(), new Program(program));
     if (wantsAgent) {
       var socket = new ForwardedAgent(service, open);
@@ -214,6 +219,21 @@ final class SessionChannel extends AbstractServerChannel {
     }
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
+  }
+
+  @Override
+  public Json.Obj purpose() {
+    return purpose;
+  }
+
+  @Override
+  public long bytesUp() {
+    return inlet.received();
+  }
+
+  @Override
+  public long bytesDown() {
+    return outlet.sent();
   }
 
   private Map<String, String> ofConnection() {
