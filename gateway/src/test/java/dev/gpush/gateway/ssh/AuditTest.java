@@ -35,7 +35,7 @@ class AuditTest {
       assertEquals("ann", login.text("person").orElseThrow());
       assertTrue(login.text("from").orElseThrow().startsWith("127.0.0.1:"));
       assertTrue(login.text("client").orElseThrow().contains("OpenSSH"));
-      Path key = rig.home().resolve("keys/user");
+      Path key = rig.home().resolve("keys/id_ed25519");
       assertTrue(
           new Command(List.of("ssh-keygen", "-lf", key + ".pub"), rig.folder())
               .run()
