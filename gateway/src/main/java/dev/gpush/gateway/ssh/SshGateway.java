@@ -25,6 +25,7 @@ import java.io.IOException;
 import java.security.KeyPair;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.session.helpers.AbstractSession;
@@ -44,6 +45,7 @@ public final class SshGateway implements AutoCloseable {
   private final SshServer server;
   private final Tasks tasks;
   private final SshConfigFiles config;
+  private final AtomicBoolean isClosed = new AtomicBoolean();
 
   private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
     this.server = server;
@@ -138,6 +140,9 @@ public final class SshGateway implements AutoCloseable {
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
+    if (isClosed.getAndSet(true)) {
+      return;
+    }
     for (var session : server.getActiveSessions()) {
       try {
         session.disconnect(

@@ -90,7 +90,7 @@ public final class AuditFile implements AutoCloseable {
   private void run() throws InterruptedException {
     try {
       Json.Obj record = waiting.take();
-      while (record != END) {
+      while (!record.equals(END)) {
         append(record);
         record = waiting.take();
       }
