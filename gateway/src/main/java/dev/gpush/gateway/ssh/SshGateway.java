@@ -9,6 +9,7 @@ import dev.gpush.gateway.ssh.access.AccessFiles;
 import dev.gpush.gateway.ssh.access.LoginKeys;
 import dev.gpush.gateway.ssh.access.LoginReview;
 import dev.gpush.gateway.ssh.access.PublicKeyLogin;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.channel.ChannelKinds;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
@@ -27,6 +28,8 @@ import java.io.IOException;
 import java.security.KeyPair;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
@@ -50,6 +53,7 @@ public final class SshGateway implements AutoCloseable {
   private final Tasks tasks;
   private final Tasks reviews;
   private final SshConfigFiles config;
+  private final AtomicBoolean isClosed = new AtomicBoolean();
 
   private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
     this.server = server;
@@ -68,6 +72,7 @@ public final class SshGateway implements AutoCloseable {
       SshServerSettings settings,
       Supplier<AccessFiles> access,
       Routes routes,
+      Optional<AuditTrail> audit,
       Tasks tasks,
       Clock clock) {
     JdkEd25519.register();
@@ -80,6 +85,7 @@ public final class SshGateway implements AutoCloseable {
     var logins = new LoginKeys(user.getPublic(), access, clock);
     for (int port : ports.candidates()) {
       SshServer server = server(identity, host, logins, new Connections(own, routes));
+      audit.ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
@@ -116,6 +122,12 @@ public final class SshGateway implements AutoCloseable {
     }
   }
 
+  private static void listenTo(SshServer server, AuditTrail audit) {
+    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
+    server.addSessionListener(audit);
+    server.addChannelListener(audit);
+  }
+
   /** False when the port is in use. */
   private static boolean listens(SshServer server, int port) {
     server.setPort(port);
@@ -149,6 +161,9 @@ public final class SshGateway implements AutoCloseable {
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
+    if (isClosed.getAndSet(true)) {
+      return;
+    }
     reviews.close();
     for (var session : server.getActiveSessions()) {
       try {

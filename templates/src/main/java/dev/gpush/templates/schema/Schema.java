@@ -52,6 +52,10 @@ public final class Schema {
 
   private static final OneOf COMPATIBILITIES =
       new OneOf(List.of(new Choice("modern", ""), new Choice("legacy", "")));
+  private static final OneOf AUDITS =
+      new OneOf(
+          List.of(
+              new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
 
   static final OneOf KINDS =
       new OneOf(
@@ -220,6 +224,15 @@ public final class Schema {
                   COMPATIBILITIES,
                   "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
                       + " that have nothing else; read when the gateway starts; none: modern"),
+              new Key(
+                  "audit",
+                  "audit",
+                  AUDITS,
+                  PEOPLE,
+                  Json.of("connections"),
+                  FULL,
+                  "what gpush gateway audit records: none, connections, or commands, which adds"
+                      + " command lines; read when the gateway starts"),
               place("kind", KINDS, "what the backend is; required"),
               place(
                   "nodes",
