@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.app.log.Log;
+import dev.gpush.app.log.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
@@ -22,6 +23,7 @@ import dev.gpush.gateway.ssh.audit.AuditDetail;
 import dev.gpush.gateway.ssh.audit.AuditFile;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.gateway.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
@@ -116,11 +118,13 @@ final class Wiring implements AutoCloseable {
         detail == AuditDetail.NONE
             ? Optional.empty()
             : Optional.of(AuditFile.start(home.log().resolveSibling(""), clock, tasks));
+    var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
-            sshSettings(home, environment),
+            sshSettings(home, environment, access.compatibility()),
+            access,
             sessions.routes(),
-            audit.map(file -> new AuditTrail(file, detail, identity.owner(), clock)),
+            audit.map(file -> new AuditTrail(file, detail, clock)),
             tasks,
             clock);
     sshBox.fill(ssh, sessions);
@@ -130,7 +134,7 @@ final class Wiring implements AutoCloseable {
             Json.object(
                 "ssh", Json.object("host", "127.0.0.1", "port", ssh.port()),
                 "agents", sessions.agents()));
-    var incidents = new LoggedIncidents(log, home);
+    var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
             sessions.sessions(),
@@ -194,17 +198,19 @@ final class Wiring implements AutoCloseable {
   /** A configuration with mistakes turns nothing off. */
   private static AuditDetail auditDetail(Configs configs, Home home) {
     try {
-      return configs.load(home.path()).text("audit").map(AuditDetail::of).orElse(USUAL_DETAIL);
+      return configs.load(home.path()).text("gateway.audit").map(AuditDetail::of).orElse(USUAL_DETAIL);
     } catch (GpushException invalid) {
       return USUAL_DETAIL;
     }
   }
 
-  private static SshServerSettings sshSettings(Home home, Map<String, String> environment) {
+  private static SshServerSettings sshSettings(
+      Home home, Map<String, String> environment, Compatibility compatibility) {
     return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
-        Path.of(System.getProperty("user.home"), ".ssh", "config"));
+        Path.of(System.getProperty("user.home"), ".ssh", "config"),
+        compatibility);
   }
 
   /** Recovers the last gateway's sessions, then accepts clients. */

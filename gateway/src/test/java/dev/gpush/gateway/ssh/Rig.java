@@ -8,6 +8,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.access.AccessFiles;
 import dev.gpush.gateway.ssh.audit.AuditDetail;
 import dev.gpush.gateway.ssh.audit.AuditFile;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
@@ -23,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -35,6 +37,7 @@ final class Rig implements AutoCloseable {
   private final AgentNode node;
   private final AuditFile audit;
   private final SshGateway gateway;
+  private final SshServerSettings.Compatibility compatibility;
 
   Rig() throws IOException, InterruptedException {
     this(AgentNode::new);
@@ -47,16 +50,34 @@ final class Rig implements AutoCloseable {
   }
 
   Rig(NodeMaker maker) throws IOException, InterruptedException {
+    this(maker, SshServerSettings.Compatibility.MODERN);
+  }
+
+  Rig(NodeMaker maker, SshServerSettings.Compatibility compatibility)
+      throws IOException, InterruptedException {
+    this.compatibility = compatibility;
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
     this.audit = AuditFile.start(home().resolve("logs"), Clock.system(), tasks);
-    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, "ann", Clock.system());
+    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, Clock.system());
     this.gateway =
-        SshGateway.start(settings(), this::route, Optional.of(trail), tasks, Clock.system());
+        SshGateway.start(
+            settings(), this::access, this::route, Optional.of(trail), tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
+  }
+
+  /** All that a configuration may name; the files need not exist. */
+  private AccessFiles access() {
+    Path revoked = home().resolve("revoked_keys");
+    return new AccessFiles(
+        "ann",
+        home().resolve("authorized_keys"),
+        List.of(home().resolve("user_ca.pub")),
+        Set.of("ann", "team"),
+        Files.exists(revoked) ? List.of(revoked) : List.of());
   }
 
   private Route route(String user) {
@@ -78,7 +99,8 @@ final class Rig implements AutoCloseable {
   }
 
   SshServerSettings settings() {
-    return new SshServerSettings(home(), List.of("true"), folder.resolve("dot ssh/config"));
+    return new SshServerSettings(
+        home(), List.of("true"), folder.resolve("dot ssh/config"), compatibility);
   }
 
   Path home() {

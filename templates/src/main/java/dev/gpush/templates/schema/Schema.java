@@ -55,6 +55,9 @@ public final class Schema {
           List.of(
               new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
 
+  private static final OneOf COMPATIBILITIES =
+      new OneOf(List.of(new Choice("modern", ""), new Choice("legacy", "")));
+
   static final OneOf KINDS =
       new OneOf(
           List.of(
@@ -199,38 +202,43 @@ public final class Schema {
                   FULL,
                   "your name on the backends, the same on all your machines; none: your login name."
                       + " A running gateway keeps the name it was started with"),
-              new Key(
-                  "audit",
+              gateway(
                   "audit",
                   AUDITS,
-                  PEOPLE,
-                  Json.of("connections"),
-                  FULL,
-                  "what gpush gateway audit records: none, connections, or commands, which adds"
-                      + " command lines; read when the gateway starts"),
-              new Key(
-                  "backends.*.kind",
-                  "",
-                  KINDS,
-                  PEOPLE,
-                  NONE,
-                  FULL,
-                  "what the backend is; required"),
-              new Key(
-                  "backends.*.nodes",
-                  "",
+                  "none, connections or commands (guide/audit.md); read when the gateway starts;"
+                      + " none given: connections"),
+              gateway(
+                  "authorized-keys",
+                  new FilePath(),
+                  "a file of public keys that may log in over ssh; none: authorized_keys in"
+                      + " $GPUSH_HOME (reference/ssh-clients.md)"),
+              gateway(
+                  "trusted-user-ca",
+                  new FilePath(),
+                  "a file with the public keys of authorities whose user certificates may log in"),
+              gateway(
+                  "principals",
+                  new Texts(),
+                  "a user certificate must name one of these; none: the owner"),
+              gateway(
+                  "revoked-keys",
+                  new FilePath(),
+                  "a file of public keys, or a key revocation list of ssh-keygen, that may not log"
+                      + " in"),
+              gateway(
+                  "compatibility",
+                  COMPATIBILITIES,
+                  "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
+                      + " that have nothing else; read when the gateway starts; none: modern"),
+              place("kind", KINDS, "what the backend is; required"),
+              place(
+                  "nodes",
                   new Whole(1, 256),
-                  PEOPLE,
                   Json.of(256),
-                  FULL,
                   "kind local: how many nodes a gang may have here"),
-              new Key(
-                  "backends.*.locks",
-                  "",
+              place(
+                  "locks",
                   new AbsolutePath(),
-                  PEOPLE,
-                  NONE,
-                  FULL,
                   "kinds local, ssh: the folder of the GPU locks, shared by all users of the"
                       + " machine"),
               place(
@@ -255,13 +263,10 @@ public final class Schema {
                   TRANSPORTS,
                   "kinds ssh, slurm: openssh uses the ssh program, builtin the client inside gpush;"
                       + " none: openssh if it is installed"),
-              new Key(
-                  "backends.*.cpu-nodes",
-                  "",
+              place(
+                  "cpu-nodes",
                   new Whole(1, 256),
-                  PEOPLE,
                   Json.of(1),
-                  FULL,
                   "kind ssh: how many nodes without GPUs one host may provide at a time"),
               place(
                   "price",
@@ -287,13 +292,10 @@ public final class Schema {
               place("exclude", new Text(), "kind slurm: --exclude"),
               place("nodelist", new Text(), "kind slurm: --nodelist"),
               place("switches", new Text(), "kind slurm: --switches"),
-              new Key(
-                  "backends.*.sruns",
-                  "",
+              place(
+                  "sruns",
                   new Whole(1, 256),
-                  PEOPLE,
                   Json.of(16),
-                  FULL,
                   "kind slurm: up to this many nodes, each node of a session has an srun on the"
                       + " login node; in a larger session only node 0 has one, and the others are"
                       + " reached through it"),
@@ -452,7 +454,17 @@ public final class Schema {
 
   /** A key of a backend, without a value of its own. */
   private static Key place(String name, ValueType type, String says) {
-    return new Key("backends.*." + name, "", type, PEOPLE, NONE, FULL, says);
+    return place(name, type, NONE, says);
+  }
+
+  private static Key place(String name, ValueType type, Json builtIn, String says) {
+    return new Key("backends.*." + name, "", type, PEOPLE, builtIn, FULL, says);
+  }
+
+  /** A key of the gateway's ssh server. */
+  private static Key gateway(String name, ValueType type, String says) {
+    String path = "gateway." + name;
+    return new Key(path, path, type, PEOPLE, NONE, FULL, says);
   }
 
   /** A key of projects that is accepted and has no effect, which is reported. */

@@ -5,6 +5,7 @@ import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.RawText;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.audit.AuditedChannel;
+import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -57,6 +58,12 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
+    if (!ConnectionState.of(getSession()).permissions().ports()) {
+      return OpenAnswer.refuse(
+          this,
+          SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
+          "your key may not forward ports");
+    }
     return OpenAnswer.refusalOfOneTooMany(this)
         .orElseGet(
             () -> {

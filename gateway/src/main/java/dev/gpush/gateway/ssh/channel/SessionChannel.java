@@ -6,6 +6,7 @@ import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Permissions;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -103,13 +104,23 @@ final class SessionChannel extends AbstractServerChannel implements AuditedChann
     long rows = buffer.getUInt();
     buffer.getUInt();
     buffer.getUInt();
+    if (started || !permissions().terminals()) {
+      return Result.ReplyFailure;
+    }
     request.setTerminal(type, columns, rows, TerminalModes.parse(buffer.getBytes()));
-    return result(!started);
+    return Result.ReplySuccess;
   }
 
   private Result agent() {
+    if (started || !permissions().agents()) {
+      return Result.ReplyFailure;
+    }
     wantsAgent = true;
-    return result(!started);
+    return Result.ReplySuccess;
+  }
+
+  private Permissions permissions() {
+    return ConnectionState.of(getSession()).permissions();
   }
 
   private Result resize(Buffer buffer) {
@@ -138,9 +149,11 @@ final class SessionChannel extends AbstractServerChannel implements AuditedChann
       return Result.ReplyFailure;
     }
     started = true;
-    purpose = request.audited(program, AuditTrail.detail(getSession()));
+    SessionRequest.Program allowed =
+        permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
+    purpose = request.audited(allowed, AuditTrail.detail(getSession()));
     AuditTrail.begins(this);
-    Runnable open = () -> connections.open(getSession(), new Program(program));
+    Runnable open = () -> connections.open(getSession(), new Program(allowed));
     if (wantsAgent) {
       var socket = new ForwardedAgent(service, open);
       agent = Optional.of(socket);

@@ -24,6 +24,9 @@ final class SessionRequest {
   /** Of a command line in the audit: editors send scripts of many pages. */
   private static final int LONGEST_COMMAND = 2_000;
 
+  private static final String ORIGINAL = "SSH_ORIGINAL_COMMAND";
+  private static final String SFTP = "internal-sftp";
+
   private final Map<String, String> variables = new LinkedHashMap<>();
   private int characters;
   private Optional<Json.Obj> terminal = Optional.empty();
@@ -49,6 +52,19 @@ final class SessionRequest {
     characters += more;
     variables.put(name, value);
     return true;
+  }
+
+  /**
+   * The command that the key forces; the one that was asked for is a variable, as with sshd. {@code
+   * internal-sftp} is sshd's name for the server of files.
+   */
+  Program forced(String command, Program asked) {
+    switch (asked) {
+      case Program.Command(var text) -> variables.put(ORIGINAL, text);
+      case Program.FileTransfer _ -> variables.put(ORIGINAL, SFTP);
+      case Program.Shell _ -> {}
+    }
+    return command.equals(SFTP) ? new Program.FileTransfer() : new Program.Command(command);
   }
 
   void setTerminal(String type, long columns, long rows, Map<Integer, Long> modes) {
