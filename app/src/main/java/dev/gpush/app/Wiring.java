@@ -113,18 +113,18 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
-    var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     AuditDetail detail = auditDetail(configs, home);
     Optional<AuditFile> audit =
         detail == AuditDetail.NONE
             ? Optional.empty()
             : Optional.of(AuditFile.start(home.log().resolveSibling(""), clock, tasks));
+    var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
             sshSettings(home, environment, access.compatibility()),
             access,
             sessions.routes(),
-            audit.map(file -> new AuditTrail(file, detail, identity.owner(), clock)),
+            audit.map(file -> new AuditTrail(file, detail, clock)),
             tasks,
             clock);
     sshBox.fill(ssh, sessions);
@@ -198,7 +198,7 @@ final class Wiring implements AutoCloseable {
   /** A configuration with mistakes turns nothing off. */
   private static AuditDetail auditDetail(Configs configs, Home home) {
     try {
-      return configs.load(home.path()).text("audit").map(AuditDetail::of).orElse(USUAL_DETAIL);
+      return configs.load(home.path()).text("gateway.audit").map(AuditDetail::of).orElse(USUAL_DETAIL);
     } catch (GpushException invalid) {
       return USUAL_DETAIL;
     }

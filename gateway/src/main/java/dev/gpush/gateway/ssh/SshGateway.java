@@ -115,17 +115,17 @@ public final class SshGateway implements AutoCloseable {
     return server;
   }
 
+  private static void listenTo(SshServer server, AuditTrail audit) {
+    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
+    server.addSessionListener(audit);
+    server.addChannelListener(audit);
+  }
+
   private void review(LoginReview review) throws InterruptedException {
     while (true) {
       Thread.sleep(REVIEW);
       review.look(server.getActiveSessions());
     }
-  }
-
-  private static void listenTo(SshServer server, AuditTrail audit) {
-    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
-    server.addSessionListener(audit);
-    server.addChannelListener(audit);
   }
 
   /** False when the port is in use. */

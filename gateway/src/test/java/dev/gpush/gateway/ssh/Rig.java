@@ -62,7 +62,7 @@ final class Rig implements AutoCloseable {
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
     this.audit = AuditFile.start(home().resolve("logs"), Clock.system(), tasks);
-    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, "ann", Clock.system());
+    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, Clock.system());
     this.gateway =
         SshGateway.start(
             settings(), this::access, this::route, Optional.of(trail), tasks, Clock.system());

@@ -3,6 +3,8 @@ package dev.gpush.gateway.ssh.audit;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Login;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.security.PublicKey;
@@ -33,18 +35,13 @@ public final class AuditTrail implements SessionListener, ChannelListener {
 
   private final AuditFile file;
   private final AuditDetail detail;
-  private final String owner;
   private final Clock clock;
   private final String process;
   private final Map<Channel, Long> open = new ConcurrentHashMap<>();
 
-  /**
-   * @param owner the person of the home's own key
-   */
-  public AuditTrail(AuditFile file, AuditDetail detail, String owner, Clock clock) {
+  public AuditTrail(AuditFile file, AuditDetail detail, Clock clock) {
     this.file = file;
     this.detail = detail;
-    this.owner = owner;
     this.clock = clock;
     this.process = Long.toString(ProcessHandle.current().pid(), Character.MAX_RADIX);
   }
@@ -88,7 +85,7 @@ public final class AuditTrail implements SessionListener, ChannelListener {
       file.write(
           of(session, "login")
               .with("client", Json.of(clean(session.getClientVersion())))
-              .with("person", Json.of(owner)));
+              .with("person", Json.of(person(session))));
     }
   }
 
@@ -144,10 +141,19 @@ public final class AuditTrail implements SessionListener, ChannelListener {
             address(session.getIoSession().getRemoteAddress()),
             "node",
             clean(session.getUsername()));
-    PublicKey key = session.getAttribute(OFFERED);
-    return key == null
-        ? record
-        : record.with("key", Json.of(String.valueOf(KeyUtils.getFingerPrint(key))));
+    Optional<String> key =
+        ConnectionState.of(session)
+            .login()
+            .map(Login::fingerprint)
+            .or(
+                () ->
+                    Optional.ofNullable(session.getAttribute(OFFERED))
+                        .map(KeyUtils::getFingerPrint));
+    return key.isEmpty() ? record : record.with("key", Json.of(key.orElseThrow()));
+  }
+
+  private static String person(Session session) {
+    return ConnectionState.of(session).login().map(Login::person).orElse("");
   }
 
   private Json seconds(long since) {

@@ -21,11 +21,11 @@ final class SessionRequest {
   private static final Pattern ACCEPTED =
       Pattern.compile("LANG|LC_[A-Z_]+|COLORTERM|TERM_PROGRAM(_VERSION)?|GIT_PROTOCOL|TERM|TZ");
 
-  private static final String ORIGINAL = "SSH_ORIGINAL_COMMAND";
-  private static final String SFTP = "internal-sftp";
-
   /** Of a command line in the audit: editors send scripts of many pages. */
   private static final int LONGEST_COMMAND = 2_000;
+
+  private static final String ORIGINAL = "SSH_ORIGINAL_COMMAND";
+  private static final String SFTP = "internal-sftp";
 
   private final Map<String, String> variables = new LinkedHashMap<>();
   private int characters;

@@ -150,7 +150,7 @@ public final class GatewayCommand implements Action {
         record -> call.print((json ? record.write() : AuditRecords.line(record)) + "\n");
     try {
       if (!records.readAll(reader) && !follow) {
-        call.say("nothing is recorded yet: nobody has connected, or audit: is none");
+        call.say("nothing is recorded yet: nobody has connected, or gateway.audit is none");
       }
       while (follow) {
         Thread.sleep(LOOK);
