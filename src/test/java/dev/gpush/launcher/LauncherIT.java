@@ -137,6 +137,20 @@ class LauncherIT {
   }
 
   @Test
+  void endsWhenNothingNeedsItAndComesBack() throws Exception {
+    environment.put("GPUSH_GATEWAY_IDLE", "1s");
+    gpush("version");
+    ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();
+
+    process.onExit().get(SECONDS, TimeUnit.SECONDS);
+
+    String log =
+        Files.readString(Path.of(environment.get("GPUSH_HOME")).resolve("logs/gateway.log"));
+    assertTrue(log.contains("it has had no session and no client for 1s"), log);
+    assertEquals(0, gpush("version").status());
+  }
+
+  @Test
   void endsWhenItsHomeIsRemovedAndMakesItNotAgain() throws Exception {
     gpush("version");
     ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();

@@ -19,6 +19,9 @@ import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.SshGateway;
+import dev.gpush.gateway.ssh.audit.AuditDetail;
+import dev.gpush.gateway.ssh.audit.AuditFile;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.launch.fabric.FabricPlanner;
@@ -44,10 +47,13 @@ import java.util.Optional;
 final class Wiring implements AutoCloseable {
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
+  private static final AuditDetail USUAL_DETAIL = AuditDetail.CONNECTIONS;
+
   private final HolderFile holder;
   private final Machines machines;
   private final SessionService sessions;
   private final Transports transports;
+  private final Optional<AuditFile> audit;
   private final SshGateway ssh;
   private final ControlServer server;
   private final GatewayProcess process;
@@ -57,6 +63,7 @@ final class Wiring implements AutoCloseable {
       Machines machines,
       SessionService sessions,
       Transports transports,
+      Optional<AuditFile> audit,
       SshGateway ssh,
       ControlServer server,
       GatewayProcess process) {
@@ -64,6 +71,7 @@ final class Wiring implements AutoCloseable {
     this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
+    this.audit = audit;
     this.ssh = ssh;
     this.server = server;
     this.process = process;
@@ -108,12 +116,18 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
+    AuditDetail detail = auditDetail(configs, home);
+    Optional<AuditFile> audit =
+        detail == AuditDetail.NONE
+            ? Optional.empty()
+            : Optional.of(AuditFile.start(home.log().resolveSibling(""), clock, tasks));
     var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
             sshSettings(home, environment, access.compatibility()),
             access,
             sessions.routes(),
+            audit.map(file -> new AuditTrail(file, detail, clock)),
             tasks,
             clock);
     sshBox.fill(ssh, sessions);
@@ -151,7 +165,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, ssh, server, process);
+    return new Wiring(holder, machines, sessions, transports, audit, ssh, server, process);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -181,6 +195,19 @@ final class Wiring implements AutoCloseable {
       return configs.load(home.path()).text("owner");
     } catch (GpushException invalid) {
       return Optional.empty();
+    }
+  }
+
+  /** A configuration with mistakes turns nothing off. */
+  private static AuditDetail auditDetail(Configs configs, Home home) {
+    try {
+      return configs
+          .load(home.path())
+          .text("gateway.audit")
+          .map(AuditDetail::of)
+          .orElse(USUAL_DETAIL);
+    } catch (GpushException invalid) {
+      return USUAL_DETAIL;
     }
   }
 
@@ -220,6 +247,7 @@ final class Wiring implements AutoCloseable {
     server.close();
     ssh.drain(process.reason());
     ssh.close();
+    audit.ifPresent(AuditFile::close);
     sessions.close();
     machines.close();
     transports.close();

@@ -13,6 +13,9 @@ public interface Heap {
   /** What the old generation holds, with what is garbage already. */
   long oldBytes();
 
+  /** From now on it is reported when the old generation exceeds this. */
+  void watchOld(long bytes);
+
   /** Collects all of it, and returns to the system what is free. */
   void collect();
 }

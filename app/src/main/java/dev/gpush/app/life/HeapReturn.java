@@ -15,7 +15,7 @@ public final class HeapReturn {
   static final long SMALL_BYTES = 40 * Heap.MEBIBYTE;
 
   /** The old generation may hold this, and twice what lived at the last collection. */
-  static final long OLD_BYTES = 64 * Heap.MEBIBYTE;
+  static final long OLD_BYTES = 56 * Heap.MEBIBYTE;
 
   /** This many ticks without a collection, five seconds each, are the end of a transfer. */
   static final int QUIET_TICKS = 4;
@@ -32,13 +32,14 @@ public final class HeapReturn {
   HeapReturn(Heap heap) {
     this.heap = heap;
     this.seen = heap.collections();
+    heap.watchOld(oldLimit);
   }
 
   /** Of this process. */
   public static HeapReturn ofThisProcess() {
     var heap = new JvmHeap();
     var made = new HeapReturn(heap);
-    heap.whenOldExceeds(OLD_BYTES, made::hasGrown);
+    heap.whenOldExceeds(made::hasGrown);
     return made;
   }
 
@@ -79,5 +80,7 @@ public final class HeapReturn {
     heap.collect();
     seen = heap.collections();
     oldLimit = Math.max(OLD_BYTES, 2 * heap.oldBytes());
+    // The JVM reports a limit once, when it is crossed.
+    heap.watchOld(oldLimit);
   }
 }

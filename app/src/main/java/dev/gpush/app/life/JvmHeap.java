@@ -19,9 +19,8 @@ public final class JvmHeap implements Heap {
             .findFirst();
   }
 
-  /** Reports, on a thread of the JVM, when the old generation has grown beyond the limit. */
-  void whenOldExceeds(long bytes, Runnable report) {
-    old.ifPresent(pool -> pool.setUsageThreshold(Math.min(bytes, pool.getUsage().getMax())));
+  /** Reports on a thread of the JVM that the old generation exceeds what is watched. */
+  void whenOldExceeds(Runnable report) {
     if (ManagementFactory.getMemoryMXBean() instanceof NotificationEmitter emitter) {
       emitter.addNotificationListener((_, _) -> report.run(), null, null);
     }
@@ -42,6 +41,11 @@ public final class JvmHeap implements Heap {
   @Override
   public long oldBytes() {
     return old.map(pool -> pool.getUsage().getUsed()).orElse(0L);
+  }
+
+  @Override
+  public void watchOld(long bytes) {
+    old.ifPresent(pool -> pool.setUsageThreshold(Math.min(bytes, pool.getUsage().getMax())));
   }
 
   @Override

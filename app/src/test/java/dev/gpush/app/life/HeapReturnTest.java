@@ -15,6 +15,7 @@ class HeapReturnTest {
     private long full;
     private long live = 20 * MEBIBYTE;
     private long garbage;
+    private long watched;
 
     void transfers(long bytes) {
       young++;
@@ -34,6 +35,11 @@ class HeapReturnTest {
     @Override
     public long oldBytes() {
       return live + garbage;
+    }
+
+    @Override
+    public void watchOld(long bytes) {
+      watched = bytes;
     }
 
     @Override
@@ -64,7 +70,7 @@ class HeapReturnTest {
 
   @Test
   void leavesATransferAloneUntilItsGarbageIsLarge() {
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 30; i++) {
       heap.transfers(Heap.MEBIBYTE);
       memory.tick();
     }
@@ -81,6 +87,7 @@ class HeapReturnTest {
     heap.live = 100 * Heap.MEBIBYTE;
     memory.hasGrown();
     assertEquals(1, heap.full);
+    assertEquals(200 * Heap.MEBIBYTE, heap.watched);
 
     for (int i = 0; i < 9; i++) {
       heap.transfers(10 * Heap.MEBIBYTE);

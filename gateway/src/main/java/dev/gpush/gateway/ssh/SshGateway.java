@@ -9,6 +9,7 @@ import dev.gpush.gateway.ssh.access.AccessFiles;
 import dev.gpush.gateway.ssh.access.LoginKeys;
 import dev.gpush.gateway.ssh.access.LoginReview;
 import dev.gpush.gateway.ssh.access.PublicKeyLogin;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.channel.ChannelKinds;
 import dev.gpush.gateway.ssh.channel.SessionChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
@@ -63,7 +64,6 @@ public final class SshGateway implements AutoCloseable {
   private final Tasks tasks;
   private final Tasks reviews;
   private final SshConfigFiles config;
-
   private final AtomicBoolean isClosed = new AtomicBoolean();
   private volatile Optional<String> stopping = Optional.empty();
 
@@ -84,6 +84,7 @@ public final class SshGateway implements AutoCloseable {
       SshServerSettings settings,
       Supplier<AccessFiles> access,
       Routes routes,
+      Optional<AuditTrail> audit,
       Tasks tasks,
       Clock clock) {
     JdkEd25519.register();
@@ -100,6 +101,7 @@ public final class SshGateway implements AutoCloseable {
     var logins = new LoginKeys(user.getPublic(), access, clock);
     for (int port : ports.candidates()) {
       SshServer server = server(settings, identity, hosts, logins, new Connections(own, routes));
+      audit.ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
@@ -132,6 +134,12 @@ public final class SshGateway implements AutoCloseable {
     server.addSessionListener(new LoginListener());
     Tuning.apply(server, identity);
     return server;
+  }
+
+  private static void listenTo(SshServer server, AuditTrail audit) {
+    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
+    server.addSessionListener(audit);
+    server.addChannelListener(audit);
   }
 
   private void review(LoginReview review) throws InterruptedException {
@@ -227,11 +235,13 @@ public final class SshGateway implements AutoCloseable {
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
+    if (isClosed.getAndSet(true)) {
+      return;
+    }
     reviews.close();
-    for (var session : connections()) {
+    for (var session : server.getActiveSessions()) {
       end(session, stopping.orElse("the gpush gateway is stopping"));
     }
-    isClosed.set(true);
     server.close(true);
     tasks.close();
   }

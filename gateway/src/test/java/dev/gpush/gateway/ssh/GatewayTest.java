@@ -29,6 +29,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
@@ -80,7 +81,12 @@ class GatewayTest {
                 new dev.gpush.core.failure.UsageFailure.UnknownSession(user, List.of(), List.of()));
     var gateway =
         SshGateway.start(
-            settings, () -> AccessFiles.ofHome(settings.home(), "ann"), nowhere, tasks, clock);
+            settings,
+            () -> AccessFiles.ofHome(settings.home(), "ann"),
+            nowhere,
+            Optional.empty(),
+            tasks,
+            clock);
     gateway.publish(
         List.of(new PublishedSession(dev.gpush.core.session.SessionName.parse("devbox"), 1)));
     return gateway;

@@ -4,10 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.access.AccessFiles;
+import dev.gpush.gateway.ssh.audit.AuditDetail;
+import dev.gpush.gateway.ssh.audit.AuditFile;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.NodeName;
 import dev.gpush.gateway.ssh.route.PublishedSession;
@@ -31,6 +35,7 @@ final class Rig implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentNode node;
+  private final AuditFile audit;
   private final SshGateway gateway;
   private final SshServerSettings.Compatibility compatibility;
 
@@ -56,7 +61,11 @@ final class Rig implements AutoCloseable {
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
-    this.gateway = SshGateway.start(settings(), this::access, this::route, tasks, Clock.system());
+    this.audit = AuditFile.start(home().resolve("logs"), Clock.system(), tasks);
+    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, Clock.system());
+    this.gateway =
+        SshGateway.start(
+            settings(), this::access, this::route, Optional.of(trail), tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
   }
 
@@ -110,6 +119,15 @@ final class Rig implements AutoCloseable {
     return gateway;
   }
 
+  /** Ends the gateway, so that its audit is complete, and reads it. */
+  List<Json.Obj> audit() throws IOException {
+    gateway.close();
+    audit.close();
+    return Files.readAllLines(home().resolve("logs").resolve(AuditFile.NAME)).stream()
+        .map(line -> (Json.Obj) Json.parse(line))
+        .toList();
+  }
+
   /** A client that reads our config. */
   Command ssh(String... arguments) {
     return client("ssh", arguments);
@@ -136,6 +154,7 @@ final class Rig implements AutoCloseable {
   public void close() throws IOException {
     try (tasks;
         node;
+        audit;
         gateway) {
       // Closed in reverse.
     } finally {

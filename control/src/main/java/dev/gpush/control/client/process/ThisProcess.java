@@ -27,7 +27,7 @@ public final class ThisProcess {
   private static final List<String> GATEWAY_FLAGS =
       List.of(
           "-XX:MinHeapSize=24m",
-          "-XX:InitialHeapSize=48m",
+          "-XX:InitialHeapSize=28m",
           "-Xmx384m",
           "-XX:+UseSerialGC",
           "-XX:NewSize=12m",

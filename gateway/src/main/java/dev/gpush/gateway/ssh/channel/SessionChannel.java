@@ -2,6 +2,8 @@ package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
+import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
@@ -32,7 +34,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
-public final class SessionChannel extends AbstractServerChannel {
+public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
   private final Connections connections;
@@ -42,6 +44,7 @@ public final class SessionChannel extends AbstractServerChannel {
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
+  private Json.Obj purpose = Json.object();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -148,6 +151,8 @@ public final class SessionChannel extends AbstractServerChannel {
     started = true;
     SessionRequest.Program allowed =
         permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
+    purpose = request.audited(allowed, AuditTrail.detail(getSession()));
+    AuditTrail.begins(this);
     Runnable open = () -> connections.open(getSession(), new Program(allowed));
     if (wantsAgent) {
       var socket = new ForwardedAgent(service, open);
@@ -227,6 +232,21 @@ public final class SessionChannel extends AbstractServerChannel {
     }
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
+  }
+
+  @Override
+  public Json.Obj purpose() {
+    return purpose;
+  }
+
+  @Override
+  public long bytesUp() {
+    return inlet.received();
+  }
+
+  @Override
+  public long bytesDown() {
+    return outlet.sent();
   }
 
   private Map<String, String> ofConnection() {

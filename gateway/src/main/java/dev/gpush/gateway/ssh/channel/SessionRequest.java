@@ -1,6 +1,8 @@
 package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.CleanText;
+import dev.gpush.gateway.ssh.audit.AuditDetail;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.route.Route;
 import java.util.LinkedHashMap;
@@ -18,6 +20,9 @@ final class SessionRequest {
    */
   private static final Pattern ACCEPTED =
       Pattern.compile("LANG|LC_[A-Z_]+|COLORTERM|TERM_PROGRAM(_VERSION)?|GIT_PROTOCOL|TERM|TZ");
+
+  /** Of a command line in the audit: editors send scripts of many pages. */
+  private static final int LONGEST_COMMAND = 2_000;
 
   private static final String ORIGINAL = "SSH_ORIGINAL_COMMAND";
   private static final String SFTP = "internal-sftp";
@@ -69,6 +74,23 @@ final class SessionRequest {
         Optional.of(
             Json.object(
                 "term", type, "columns", cells(columns), "rows", cells(rows), "modes", byNumber));
+  }
+
+  /** What the audit says of it: a command line is contents, and is recorded only when asked for. */
+  Json.Obj audited(Program program, AuditDetail detail) {
+    return switch (program) {
+      case Program.Shell _ -> Json.object("kind", "shell", "terminal", hasTerminal());
+      case Program.FileTransfer _ -> Json.object("kind", "sftp");
+      case Program.Command(var text) when detail == AuditDetail.COMMANDS ->
+          Json.object(
+              "kind",
+              "exec",
+              "terminal",
+              hasTerminal(),
+              "command",
+              CleanText.line(text, LONGEST_COMMAND));
+      case Program.Command _ -> Json.object("kind", "exec", "terminal", hasTerminal());
+    };
   }
 
   /** A terminal's size has 16 bits. */
