@@ -198,7 +198,11 @@ final class Wiring implements AutoCloseable {
   /** A configuration with mistakes turns nothing off. */
   private static AuditDetail auditDetail(Configs configs, Home home) {
     try {
-      return configs.load(home.path()).text("gateway.audit").map(AuditDetail::of).orElse(USUAL_DETAIL);
+      return configs
+          .load(home.path())
+          .text("gateway.audit")
+          .map(AuditDetail::of)
+          .orElse(USUAL_DETAIL);
     } catch (GpushException invalid) {
       return USUAL_DETAIL;
     }
