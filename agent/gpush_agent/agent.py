@@ -86,10 +86,9 @@ class Agent:
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
                                  self.runs_alive, lambda: self.sampling.usage.using())
         self.sampling = usage.Sampling(self)
+        self.taken = self.told = None       # when the scheduler takes the node back, and when it announced that
         self.lease_timer, self.again = None, self.memo.recall(self)     # again: an agent before this one was killed
         self.notices = notices.Notices(self, notices.lengths((config.get("lease") or {}).get("warn_s")))
-        self.taken = None           # when the scheduler takes the node back, once it has announced that
-        self.told = None            # when it announced that
         self.peers = peers.Peers(self, config.get("peers"))
         self.parents = None         # of warm ranks, once a run asks for them
         self.environment = environment.Environment(self, config.get("env"), config.get("env_over"),
@@ -111,6 +110,10 @@ class Agent:
         self.loop.before_wait = self.before_wait
         self.watch()
         self.watch_lease()
+        self.memo.sessions.end(self.loop)
+        if self.taken is not None:      # announced to the agent before this one
+            self.notices.taken = True
+            self.leave()
         self.loop.after(self.config.get("sweep_s", sweep.FIRST_SECONDS), self.sweep)
         self.loop.run()
 
@@ -342,16 +345,7 @@ class Agent:
         pipe.flush()
 
     def generation(self):
-        """Of the workspace that is on this node: 0 before the first push, None where that cannot be read."""
-        if not self.state:
-            return None
-        try:
-            with open(os.path.join(self.state, "generation"), "rb") as file:
-                return int(file.read(64).split()[0])
-        except FileNotFoundError:
-            return 0
-        except (OSError, ValueError, IndexError):
-            return None
+        return facts.generation(self.state)
 
     # ---- streams
 
@@ -463,6 +457,7 @@ class Agent:
             self.finish("terminated")
             return
         self.told, self.taken = now, now + seconds
+        self.memo.note(self)
         self.notices.take(seconds)
         self.leave()
 

@@ -76,6 +76,53 @@ class GuardTest(NodeTest):
             socket.create_connection(("127.0.0.1", port)).close()
         self.assertIsNotNone(again)
 
+    def test_a_command_without_its_client_ends(self):
+        client = self.client()
+        kept = client.exec(argv=["sh", "-c", "trap '' HUP; sleep 600 & echo $!; wait"], kill_on_close=True)
+        free = client.exec(argv=["sh", "-c", "sleep 600 & echo $!; wait"])
+        over = client.exec(argv=["sh", "-c", "setsid sleep 600 >/dev/null 2>&1 & echo $!"], kill_on_close=True)
+        pids = []
+        for stream in (kept, free, over):
+            stream.wait_for(b"\n")
+            pids.append(int(bytes(stream.out[0])))
+        self.foreign += pids
+        self.kill(client)
+        until(lambda: not alive(pids[0]), what="the end of the command")
+        self.assertEqual([alive(pid) for pid in pids[1:]], [True, True])
+        self.assertEqual(self.control("release")["ok"], True)
+        until(lambda: not any(alive(pid) for pid in pids), what="the end of all")
+
+    def test_a_command_that_heeds_no_signal_is_killed(self):
+        client = self.client()
+        stream = client.exec(argv=["sh", "-c", "trap '' HUP TERM; echo $$; while :; do sleep 600; done"], kill_on_close=True)
+        stream.wait_for(b"\n")
+        pid = int(bytes(stream.out[0]))
+        self.kill(client)
+        until(lambda: not alive(pid), what="the end of the command")
+
+    def test_an_announced_end_is_known_to_the_next_agent(self):
+        client = self.client(taken_s=600)
+        go = os.path.join(self.base, "go")
+        client.call("run.start", run=1, spec=command(self.base, "while [ ! -e %s ]; do sleep 0.05; done" % go))
+        os.kill(self.agent_pids("guard")[0], signal.SIGTERM)
+        until(lambda: client.call("status").get("taken"), what="the announcement")
+        again = self.kill(client)
+        left = again.call("status")
+        self.assertTrue(left["taken"] and 500 < left["hard_left_s"] <= 600, left)
+        open(go, "w").close()
+        again.pump(lambda: again.bye is not None)
+        self.assertEqual((again.bye["code"], again.bye["facts"]["why"]), ("released", "terminated"))
+
+    def test_a_terminate_signal_between_two_agents_is_not_lost(self):
+        client = self.client()
+        keeper = self.agent_pids("guard")[0]
+        os.kill(keeper, signal.SIGSTOP)
+        os.kill(client.welcome["pid"], signal.SIGKILL)
+        os.kill(keeper, signal.SIGTERM)
+        os.kill(keeper, signal.SIGCONT)
+        until(lambda: not alive(keeper), what="the end of the guard")
+        self.assertEqual(self.agent_pids(), [])
+
     def test_terms_and_the_lease_go_on(self):
         client = self.client(client=Client(holder="other@there", term=7), lease={"hard_s": 600, "idle_s": 300})
         client.call("renew", hard_s=500, idle_s=77)

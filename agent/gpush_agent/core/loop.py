@@ -94,6 +94,7 @@ class Loop:
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda number, frame: on_terminate())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM, signal.SIGINT))     # a guard starts us with these blocked
 
     def child(self, pid, call):
         self.children[pid] = call

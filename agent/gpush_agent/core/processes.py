@@ -145,6 +145,15 @@ def read_stat(pid):
         return None
 
 
+def started(pid):
+    """When a process was started, in the kernel's ticks: with its pid it names one process; 0 for one that is gone."""
+    try:
+        with open("/proc/%d/stat" % pid, "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
 def table():
     """pid -> (parent, session, state) of everything visible; empty without /proc."""
     try:

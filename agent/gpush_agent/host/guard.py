@@ -19,14 +19,71 @@ ENDED = (0, 143)            # exit statuses of an agent that has ended by itself
 MOST_DEATHS = 5             # within DEATHS_SECONDS; more of them have a reason that stays
 DEATHS_SECONDS = 300.0
 FORWARDED = (signal.SIGTERM, signal.SIGINT)
+WAITED_FOR = FORWARDED + (signal.SIGCHLD,)
 SLOT_BYTES = 4096
 HEAD = struct.Struct("<IIQ")    # length, CRC, number
+SESSION = struct.Struct("<QQ")  # the pid of a process session's leader, and when that was started
+MOST_SESSIONS = 1024            # more of them live on after the agent, as everything did before there was this table
+HANDLED_SECONDS = 2.0           # a signal is handled by then; an agent takes two within this time for one (agent.SAME_SECONDS)
+END_SECONDS = 5.0               # from SIGTERM to SIGKILL
+
+
+class NoSessions:
+    """Of an agent without a guard: nobody could end them."""
+
+    def add(self, pid):
+        pass
+
+    def remove(self, pid):
+        pass
+
+    def end(self, loop):
+        pass
+
+
+class Sessions:
+    """The process sessions that end with their client (`kill_on_close`), in memory that outlives the agent: after its death
+    their clients are gone, and the next agent ends them."""
+
+    def __init__(self):
+        self.memory = mmap.mmap(-1, MOST_SESSIONS * SESSION.size)
+        self.places = {}                # pid -> place in the table
+        self.free = list(range(MOST_SESSIONS - 1, -1, -1))
+
+    def add(self, pid):
+        if self.free:
+            self.places[pid] = self.free.pop()
+            self._put(self.places[pid], pid, processes.started(pid))
+
+    def remove(self, pid):
+        place = self.places.pop(pid, None)
+        if place is not None:
+            self._put(place, 0, 0)
+            self.free.append(place)
+
+    def end(self, loop):
+        """Of the agent before this one: SIGTERM (a terminal's shell heeds only HUP), and SIGKILL after a while."""
+        left = [SESSION.unpack_from(self.memory, place * SESSION.size) for place in range(MOST_SESSIONS)]
+        self.memory[:] = bytes(len(self.memory))
+        left = [entry for entry in left if entry[0]]
+        if left:
+            processes.kill(living(left), signal.SIGTERM, signal.SIGHUP, signal.SIGCONT)
+            loop.after(END_SECONDS, lambda: processes.kill(living(left), signal.SIGKILL))
+
+    def _put(self, place, pid, started):
+        SESSION.pack_into(self.memory, place * SESSION.size, pid, started)
+
+
+def living(sessions):
+    """Their processes. A number belongs to no other session as long as one of them lives: without its leader, too."""
+    return [member for pid, started in sessions if processes.started(pid) in (0, started) for member in processes.members(pid)]
 
 
 class NoMemo:
     """Of an agent without a guard."""
 
     guard = None
+    sessions = NoSessions()
 
     def recall(self, agent):
         return False
@@ -42,17 +99,20 @@ class Memo:
     def __init__(self):
         self.guard = os.getpid()
         self.memory = mmap.mmap(-1, 2 * SLOT_BYTES)
+        self.sessions = Sessions()
 
     def recall(self, agent):
         """Gives this agent the terms of one before it. Returns whether there was one."""
         noted = self.read()
         if noted:
             agent.term, agent.holder = noted["term"], noted["holder"]
+            agent.told, agent.taken = noted["told"], noted["taken"]
             agent.lease.recall(noted["lease"])
         return bool(noted)
 
     def note(self, agent):
-        self.write({"term": agent.term, "holder": agent.holder, "lease": agent.lease.noted()})
+        self.write({"term": agent.term, "holder": agent.holder, "told": agent.told, "taken": agent.taken,
+                    "lease": agent.lease.noted()})
 
     def read(self):
         """The last value; empty before the first."""
@@ -78,22 +138,20 @@ class Memo:
 
 
 def keep(serve):
-    """Runs `serve(memo)`, which returns an exit status, in a child, and again after a death. Returns the last status."""
-    memo, deaths = Memo(), []
+    """Runs `serve(memo)`, which returns an exit status, in a child, and again after a death. Returns the last status.
+
+    The signals are blocked and taken one by one, also in the first process of a container, which would never get them otherwise:
+    so none is lost between two agents, and none is sent to a process that was reaped."""
+    memo, deaths, waiting = Memo(), [], []
     processes.become_subreaper()    # the orphans of a killed agent come here, not to the machine's first process
+    signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
     while True:
-        signal.pthread_sigmask(signal.SIG_BLOCK, FORWARDED)
         pid = os.fork()
         if pid == 0:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
-            for number in FORWARDED:
-                signal.signal(number, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])    # the loop takes the others when it can handle them
             processes.killed_before_parent()
             os._exit(serve(memo))
-        for number in FORWARDED:
-            signal.signal(number, lambda number, frame, to=pid: os.kill(to, number))
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, FORWARDED)
-        status = reaped(pid)
+        status = end_of(pid, waiting)
         if os.WIFEXITED(status) and os.WEXITSTATUS(status) in ENDED:
             return os.WEXITSTATUS(status)
         now = time.monotonic()
@@ -106,9 +164,32 @@ def keep(serve):
             return 1
 
 
-def reaped(pid):
-    """Waits for this child; those of killed agents, which end meanwhile, leave no zombies."""
+def end_of(agent, waiting):
+    """The wait status of the agent, which gets our signals meanwhile. `waiting`: those that the one before it did not live to
+    handle; afterwards those for the next one."""
+    sent = [(number, time.monotonic()) for number in waiting]
+    for number in waiting:
+        os.kill(agent, number)
     while True:
-        ended, status = os.waitpid(-1, 0)
-        if ended == pid:
-            return status
+        number = signal.sigwait(WAITED_FOR)
+        ended = reaped()
+        if number != signal.SIGCHLD:
+            sent.append((number, time.monotonic()))
+            if agent not in ended:
+                os.kill(agent, number)
+        if agent in ended:
+            waiting[:] = [number for number, at in sent if time.monotonic() - at < HANDLED_SECONDS]
+            return ended[agent]
+
+
+def reaped():
+    """pid -> wait status of the children that have ended: those of killed agents come to us, and leave no zombies."""
+    ended = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        ended[pid] = status

@@ -43,7 +43,7 @@ class Ending:
 
     def wait_for_children(self):
         self.loop.reap()
-        alive = processes.descendants(os.getpid()) + self.orphans()
+        alive = self.descendants() + self.orphans()
         if not alive:
             self.let_files_go()
             return
@@ -53,6 +53,11 @@ class Ending:
         elif self.loop.clock() >= self.until:
             processes.kill(alive, signal.SIGKILL)
         self.loop.after(POLL, self.wait_for_children)
+
+    def descendants(self):
+        """Ours, and what the guard has from agents before us."""
+        own = os.getpid()
+        return [pid for pid in processes.descendants(self.agent.memo.guard or own) if pid != own]
 
     def orphans(self):
         """What an agent of this node that was killed has left."""

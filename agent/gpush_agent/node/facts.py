@@ -30,6 +30,19 @@ def boot(root="/"):
     return text(root, "proc/sys/kernel/random/boot_id").strip()
 
 
+def generation(state):
+    """Of the workspace that is on this node: 0 before the first push, None where that cannot be read."""
+    if not state:
+        return None
+    try:
+        with open(os.path.join(state, "generation"), "rb") as file:
+            return int(file.read(64).split()[0])
+    except FileNotFoundError:
+        return 0
+    except (OSError, ValueError, IndexError):
+        return None
+
+
 def os_name(root):
     for line in text(root, "etc/os-release").splitlines():
         if line.startswith("PRETTY_NAME="):

@@ -159,6 +159,8 @@ class Exec(Owner):
         child[:] = [None]
         self.loop.child(self.pid, self.ended)
         self.agent.execs.add(self)
+        if value.get("kill_on_close"):
+            self.agent.memo.sessions.add(self.pid)
         if pty is not None:
             self.sink = Sink(self.loop, self.master, self.stream, lambda: None)
             self.sources = [Source(self.loop, self.master, self.stream, 0, self.check, self.traffic.went)]
@@ -342,18 +344,22 @@ class Exec(Owner):
         if self.value.get("kill_on_close") and self.pid and (self.status is None or not was_over):
             self.stop()
         if self.status is not None:
-            self.agent.execs.discard(self)
+            self.forget()
 
     # ---- ending
 
     def ended(self, status):
         self.status = status
         if self.over:
-            self.agent.execs.discard(self)
+            self.forget()
         if self.sink is not None and self.master < 0:
             self.sink.drop()        # as sshd: the remaining reader of the pipe is not the program that was addressed
         if not self.over:
             self.check()
+
+    def forget(self):
+        self.agent.execs.discard(self)
+        self.agent.memo.sessions.remove(self.pid)
 
     def check(self):
         """Ends when the process has ended and its pipes are closed: processes that inherited them may still write. A terminal is
@@ -392,7 +398,7 @@ class Exec(Owner):
 
     def finish(self):
         self.over = True
-        self.agent.execs.discard(self)
+        self.forget()
         self.cancel_timer()
         for source in self.sources:
             source.stop()

@@ -28,6 +28,10 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Timeout(900)
 final class SlurmTunnelsIT {
+  /** An agent and its parent, the guard, which would start another one. */
+  private static final String KILL_WITH_GUARD =
+      "kill -KILL $(sed -n 's/^PPid:[^0-9]*//p' /proc/$1/status) $1";
+
   /** One command of srun. */
   private static final int ONE_SRUN = 2;
 
@@ -168,7 +172,7 @@ final class SlurmTunnelsIT {
                 .findFirst()
                 .orElseThrow();
         String agent = Long.toString(first.number("pid").orElseThrow());
-        assertEquals(0, rig.root("gpu1", "kill", "-KILL", agent).status());
+        assertEquals(0, rig.root("gpu1", "sh", "-c", KILL_WITH_GUARD, "sh", agent).status());
         echo.endsWhole();
       }
 

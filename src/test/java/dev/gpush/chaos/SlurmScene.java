@@ -25,6 +25,10 @@ final class SlurmScene implements Scene {
   private static final Duration LEAVE = Duration.ofSeconds(10);
   private static final List<String> HOSTS = List.of("gpu1", "gpu2", "gpu3", "gpu4");
 
+  /** An agent and its parent, the guard, which would start another one. */
+  private static final String KILL_WITH_GUARD =
+      "kill -KILL $(sed -n 's/^PPid:[^0-9]*//p' /proc/$1/status) $1";
+
   private final SlurmRig rig;
   private final boolean isPreemptible;
   private final Asked asked = new Asked();
@@ -151,7 +155,7 @@ final class SlurmScene implements Scene {
   private void killFirst(GangRequest request) throws Exception {
     for (String host : HOSTS) {
       for (Long pid : agents(host, request.gang(), request.nodes())) {
-        rig.root(host, "kill", "-KILL", pid.toString());
+        rig.root(host, "sh", "-c", KILL_WITH_GUARD, "sh", pid.toString());
         return;
       }
     }

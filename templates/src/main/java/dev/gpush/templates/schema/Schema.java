@@ -50,14 +50,6 @@ public final class Schema {
       new OneOf(
           List.of(new Choice("auto", ""), new Choice("torchrun", ""), new Choice("ranks", "")));
 
-  private static final OneOf AUDITS =
-      new OneOf(
-          List.of(
-              new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
-
-  private static final OneOf COMPATIBILITIES =
-      new OneOf(List.of(new Choice("modern", ""), new Choice("legacy", "")));
-
   static final OneOf KINDS =
       new OneOf(
           List.of(
@@ -84,7 +76,7 @@ public final class Schema {
   private static final OneOf TRANSPORTS =
       new OneOf(List.of(new Choice("openssh", ""), new Choice("builtin", "")));
 
-  private static final List<Key> KEYS =
+  private static final List<Key> PROJECT_AND_OWNER =
       Stream.of(
               setting("nodes", new Whole(1, 256), Json.of(1), "how many nodes a gang has"),
               setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
@@ -201,35 +193,11 @@ public final class Schema {
                   NONE,
                   FULL,
                   "your name on the backends, the same on all your machines; none: your login name."
-                      + " A running gateway keeps the name it was started with"),
-              gateway(
-                  "audit",
-                  AUDITS,
-                  "none, connections or commands (guide/audit.md); read when the gateway starts;"
-                      + " none given: connections"),
-              gateway(
-                  "authorized-keys",
-                  new FilePath(),
-                  "a file of public keys that may log in over ssh; none: authorized_keys in"
-                      + " $GPUSH_HOME (reference/ssh-clients.md)"),
-              gateway(
-                  "trusted-user-ca",
-                  new FilePath(),
-                  "a file with the public keys of authorities whose user certificates may log in"),
-              gateway(
-                  "principals",
-                  new Texts(),
-                  "a user certificate must name one of these; none: the owner"),
-              gateway(
-                  "revoked-keys",
-                  new FilePath(),
-                  "a file of public keys, or a key revocation list of ssh-keygen, that may not log"
-                      + " in"),
-              gateway(
-                  "compatibility",
-                  COMPATIBILITIES,
-                  "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
-                      + " that have nothing else; read when the gateway starts; none: modern"),
+                      + " A running gateway keeps the name it was started with"))
+          .toList();
+
+  private static final List<Key> BACKENDS =
+      Stream.of(
               place("kind", KINDS, "what the backend is; required"),
               place(
                   "nodes",
@@ -424,6 +392,11 @@ public final class Schema {
                       + " switches one off"),
               refused(Set.of(SITE), "locked", "settings that a site locks"),
               refused(Set.of(SITE), "limits", "limits that a site sets"))
+          .toList();
+
+  private static final List<Key> KEYS =
+      Stream.of(PROJECT_AND_OWNER, GatewayKeys.ALL, BACKENDS)
+          .flatMap(List::stream)
           .flatMap(Schema::withDefault)
           .toList();
 
@@ -459,12 +432,6 @@ public final class Schema {
 
   private static Key place(String name, ValueType type, Json builtIn, String says) {
     return new Key("backends.*." + name, "", type, PEOPLE, builtIn, FULL, says);
-  }
-
-  /** A key of the gateway's ssh server. */
-  private static Key gateway(String name, ValueType type, String says) {
-    String path = "gateway." + name;
-    return new Key(path, path, type, PEOPLE, NONE, FULL, says);
   }
 
   /** A key of projects that is accepted and has no effect, which is reported. */

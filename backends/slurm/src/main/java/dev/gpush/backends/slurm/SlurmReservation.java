@@ -214,6 +214,7 @@ final class SlurmReservation {
             .with("lease", request.lease().json().with("hard_s", shape.hardEnd().toSeconds()))
             .with("peers", PeerSecret.random(random).onHosts())
             .with("foreground", true)
+            .with("guard", true)
             .with("taken_s", shape.grace().toSeconds());
     byte[] packet = agent.packet(AgentStart.header(request, "SLURM_NODEID", start));
     return HolderScript.text(

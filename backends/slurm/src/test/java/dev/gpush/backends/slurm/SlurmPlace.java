@@ -127,11 +127,14 @@ final class SlurmPlace implements BackendPlace {
     return Duration.ofSeconds(8);
   }
 
+  /** The guard, too: it would start another agent. */
   @Override
   public void kill(Gang gang, int node) throws Exception {
-    String pid = agent(gang, node);
+    Json status = status(gang, node);
+    String pid = Long.toString(status.number("pid").orElseThrow());
+    String guard = Long.toString(status.number("guard").orElseThrow());
     String host = gang.nodes().get(node).host();
-    assertEquals(0, rig.root(host, "kill", "-KILL", pid).status());
+    assertEquals(0, rig.root(host, "kill", "-KILL", guard, pid).status());
     until(() -> rig.root(host, "kill", "-0", pid).status() != 0);
     // The last agent takes the job along, when its script has seen it.
     if (gang.nodes().stream().allMatch(each -> isQuiet(each.host()))) {
@@ -142,10 +145,14 @@ final class SlurmPlace implements BackendPlace {
   /** Stops a node's agent: it lives and answers nothing. */
   void stopAgent(Gang gang, int node) throws Exception {
     String host = gang.nodes().get(node).host();
-    assertEquals(0, rig.root(host, "kill", "-STOP", agent(gang, node)).status());
+    assertEquals(0, rig.root(host, "kill", "-STOP", pid(gang, node)).status());
   }
 
-  private String agent(Gang gang, int node) throws Exception {
+  private String pid(Gang gang, int node) throws Exception {
+    return Long.toString(status(gang, node).number("pid").orElseThrow());
+  }
+
+  private Json status(Gang gang, int node) throws Exception {
     AgentImage agent = new AgentImage(tasks, random);
     Json.Obj header =
         Json.object(
@@ -157,9 +164,8 @@ final class SlurmPlace implements BackendPlace {
             node,
             "control",
             Json.object("do", "status"));
-    Json status =
-        agent.ask(backend.spawn(gang, node, agent.arguments(backend.interpreters(gang))), header);
-    return Long.toString(status.number("pid").orElseThrow());
+    return agent.ask(
+        backend.spawn(gang, node, agent.arguments(backend.interpreters(gang))), header);
   }
 
   private boolean isQuiet(String host) {

@@ -320,6 +320,7 @@ public final class GangObjects {
                 "lease", hardEnd().map(end -> lease.with("hard_s", end.toSeconds())).orElse(lease))
             .with("peers", peers.onHosts())
             .with("foreground", true)
+            .with("guard", true)
             .with("taken_s", GRACE.minus(LAST_WORDS).toSeconds());
     var data = new TreeMap<String, String>();
     agent

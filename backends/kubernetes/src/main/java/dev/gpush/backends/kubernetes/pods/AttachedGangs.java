@@ -214,7 +214,8 @@ public final class AttachedGangs {
         .with("env_own", true)
         .with("env_over", request.environment())
         .with("peers", secret.onHosts())
-        .with("hold_only", true);
+        .with("hold_only", true)
+        .with("guard", true);
   }
 
   // ---- having
