@@ -7,6 +7,7 @@ import dev.gpush.core.json.Json;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -23,6 +24,7 @@ final class GatewayProcess implements GatewayControl, Handover {
   private final long started = System.nanoTime();
   private final CountDownLatch end = new CountDownLatch(1);
   private volatile Optional<Supplier<Json.Obj>> parts = Optional.empty();
+  private final AtomicReference<String> reason = new AtomicReference<>("");
   private volatile Optional<BooleanSupplier> use = Optional.empty();
 
   GatewayProcess(Home home, BuildId build, Path socket, Log log) {
@@ -67,7 +69,7 @@ final class GatewayProcess implements GatewayControl, Handover {
 
   @Override
   public void stop() {
-    end("told to stop");
+    end("gpush gateway stop");
   }
 
   @Override
@@ -78,7 +80,13 @@ final class GatewayProcess implements GatewayControl, Handover {
   @Override
   public void end(String why) {
     log.info("gateway ends", "why", why);
+    reason.compareAndSet("", why);
     end.countDown();
+  }
+
+  /** The first reason that was given. */
+  String reason() {
+    return reason.get();
   }
 
   /** Waits until it is asked to end. */

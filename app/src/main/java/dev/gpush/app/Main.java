@@ -199,7 +199,7 @@ public final class Main {
     if (closed.getCount() == 0) {
       return;
     }
-    process.end("signal");
+    process.end("a signal");
     try {
       if (!closed.await(FAREWELL.toMillis(), TimeUnit.MILLISECONDS)) {
         Runtime.getRuntime().halt(1);

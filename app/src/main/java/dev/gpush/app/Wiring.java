@@ -56,6 +56,7 @@ final class Wiring implements AutoCloseable {
   private final Optional<AuditFile> audit;
   private final SshGateway ssh;
   private final ControlServer server;
+  private final GatewayProcess process;
 
   private Wiring(
       HolderFile holder,
@@ -64,7 +65,8 @@ final class Wiring implements AutoCloseable {
       Transports transports,
       Optional<AuditFile> audit,
       SshGateway ssh,
-      ControlServer server) {
+      ControlServer server,
+      GatewayProcess process) {
     this.holder = holder;
     this.machines = machines;
     this.sessions = sessions;
@@ -72,6 +74,7 @@ final class Wiring implements AutoCloseable {
     this.audit = audit;
     this.ssh = ssh;
     this.server = server;
+    this.process = process;
   }
 
   static Wiring build(
@@ -162,7 +165,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, audit, ssh, server);
+    return new Wiring(holder, machines, sessions, transports, audit, ssh, server, process);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -242,6 +245,7 @@ final class Wiring implements AutoCloseable {
   @Override
   public void close() throws IOException {
     server.close();
+    ssh.drain(process.reason());
     ssh.close();
     audit.ifPresent(AuditFile::close);
     sessions.close();

@@ -11,6 +11,7 @@ import dev.gpush.gateway.ssh.access.LoginReview;
 import dev.gpush.gateway.ssh.access.PublicKeyLogin;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.channel.ChannelKinds;
+import dev.gpush.gateway.ssh.channel.SessionChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
 import dev.gpush.gateway.ssh.files.JdkEd25519;
@@ -27,12 +28,17 @@ import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.session.SessionListener;
+import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.session.helpers.AbstractSession;
 import org.apache.sshd.server.SshServer;
 
@@ -46,6 +52,11 @@ import org.apache.sshd.server.SshServer;
 public final class SshGateway implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
 
+  /** For commands to end; a gateway has five seconds in all before it is halted. */
+  private static final Duration GRACE = Duration.ofSeconds(2);
+
+  private static final Duration POLL = Duration.ofMillis(20);
+
   /** A connection whose key was removed ends after two of them. */
   private static final Duration REVIEW = Duration.ofSeconds(1);
 
@@ -54,6 +65,7 @@ public final class SshGateway implements AutoCloseable {
   private final Tasks reviews;
   private final SshConfigFiles config;
   private final AtomicBoolean isClosed = new AtomicBoolean();
+  private volatile Optional<String> stopping = Optional.empty();
 
   private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
     this.server = server;
@@ -82,15 +94,20 @@ public final class SshGateway implements AutoCloseable {
     var identity = HomeIdentity.of(host);
     var ports = new PortMemory(settings.home());
     Tasks own = tasks.group("ssh");
+    var hosts = new ArrayList<>(List.of(host));
+    if (settings.compatibility() == SshServerSettings.Compatibility.LEGACY) {
+      hosts.add(keys.olderHostKey());
+    }
     var logins = new LoginKeys(user.getPublic(), access, clock);
     for (int port : ports.candidates()) {
-      SshServer server = server(identity, host, logins, new Connections(own, routes));
+      SshServer server = server(settings, identity, hosts, logins, new Connections(own, routes));
       audit.ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, port);
         var gateway = new SshGateway(server, own, config);
+        server.addSessionListener(gateway.new Refusal());
         gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
         return gateway;
       }
@@ -101,10 +118,14 @@ public final class SshGateway implements AutoCloseable {
   }
 
   private static SshServer server(
-      HomeIdentity identity, KeyPair host, LoginKeys logins, Connections connections) {
-    SshServer server = Algorithms.server();
+      SshServerSettings settings,
+      HomeIdentity identity,
+      List<KeyPair> hosts,
+      LoginKeys logins,
+      Connections connections) {
+    SshServer server = Algorithms.server(settings.compatibility());
     server.setHost(HOST);
-    server.setKeyPairProvider(KeyPairProvider.wrap(host));
+    server.setKeyPairProvider(KeyPairProvider.wrap(hosts));
     server.setUserAuthFactories(List.of(new PublicKeyLogin()));
     server.setPublickeyAuthenticator(logins);
     server.addSessionListener(logins);
@@ -124,7 +145,7 @@ public final class SshGateway implements AutoCloseable {
   private void review(LoginReview review) throws InterruptedException {
     while (true) {
       Thread.sleep(REVIEW);
-      review.look(server.getActiveSessions());
+      review.look(connections());
     }
   }
 
@@ -140,9 +161,14 @@ public final class SshGateway implements AutoCloseable {
     }
   }
 
+  /** None once the server is closed, of which SSHD cannot be asked. */
+  private List<AbstractSession> connections() {
+    return isClosed.get() ? List.of() : server.getActiveSessions();
+  }
+
   /** Whether a client is connected, whose terminal would end with the gateway. */
   public boolean hasClients() {
-    return server.getActiveSessions().stream().anyMatch(AbstractSession::isAuthenticated);
+    return connections().stream().anyMatch(AbstractSession::isAuthenticated);
   }
 
   public int port() {
@@ -158,20 +184,64 @@ public final class SshGateway implements AutoCloseable {
     return config;
   }
 
+  /**
+   * Prepares the end: refuses new logins, tells the users of terminals why, and waits until no
+   * command runs, or the grace time is over.
+   */
+  public void drain(String why) {
+    String reason = "the gpush gateway is stopping: " + why;
+    stopping = Optional.of(reason);
+    programs().forEach(program -> program.announce("gpush: " + reason));
+    try {
+      for (int i = 0; i < GRACE.dividedBy(POLL) && programs().findAny().isPresent(); i++) {
+        Thread.sleep(POLL);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private Stream<SessionChannel> programs() {
+    return connections().stream()
+        .filter(AbstractSession::isAuthenticated)
+        .flatMap(session -> channels(session).stream())
+        .filter(SessionChannel::hasProgram);
+  }
+
+  private static List<SessionChannel> channels(AbstractSession session) {
+    return session.getService(AbstractConnectionService.class).getChannels().stream()
+        .flatMap(channel -> channel instanceof SessionChannel own ? Stream.of(own) : Stream.empty())
+        .toList();
+  }
+
+  /** Ends what connects while the gateway is stopping, once the client can read the reason. */
+  private final class Refusal implements SessionListener {
+    @Override
+    public void sessionEvent(Session session, Event event) {
+      if (event == Event.KeyEstablished && !session.isAuthenticated()) {
+        stopping.ifPresent(reason -> end(session, reason + "; try again"));
+      }
+    }
+  }
+
+  private static void end(Session session, String reason) {
+    try {
+      session.disconnect(SshConstants.SSH2_DISCONNECT_BY_APPLICATION, reason);
+    } catch (IOException gone) {
+      // It need not be notified.
+    }
+  }
+
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
+    List<AbstractSession> open = connections();
     if (isClosed.getAndSet(true)) {
       return;
     }
     reviews.close();
-    for (var session : server.getActiveSessions()) {
-      try {
-        session.disconnect(
-            SshConstants.SSH2_DISCONNECT_BY_APPLICATION, "the gpush gateway is stopping");
-      } catch (IOException gone) {
-        // It need not be notified.
-      }
+    for (var session : open) {
+      end(session, stopping.orElse("the gpush gateway is stopping"));
     }
     server.close(true);
     tasks.close();

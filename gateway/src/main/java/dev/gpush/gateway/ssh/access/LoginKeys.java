@@ -4,6 +4,7 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Login;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.socket.LoginListener;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -65,6 +66,7 @@ public final class LoginKeys implements PublickeyAuthenticator, SessionListener 
       case Judgement.Refused(var because) -> refuse(key, because);
       case Judgement.Unknown(var because) -> refuse(key, because);
     }
+    LoginListener.refused(session);
     return false;
   }
 

@@ -34,7 +34,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
-final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
+public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
   private final Connections connections;
@@ -264,6 +264,18 @@ final class SessionChannel extends AbstractServerChannel implements AuditedChann
         .flatMap(ForwardedAgent::path)
         .ifPresent(socket -> environment.put("SSH_AUTH_SOCK", socket));
     return environment;
+  }
+
+  /** Whether the client waits for a program here. */
+  public boolean hasProgram() {
+    return started && !isClosing();
+  }
+
+  /** Tells the user of a terminal; other programs' output is not for people. */
+  public void announce(String line) {
+    if (request.hasTerminal() && started) {
+      outlet.errorText("\r\n" + line + "\r\n");
+    }
   }
 
   // ---- events from the node; on the link's thread, or on the one that opens the stream

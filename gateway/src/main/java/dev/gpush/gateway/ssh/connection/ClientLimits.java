@@ -17,9 +17,10 @@ public final class ClientLimits {
   /**
    * Logins at a time: each computes keys on a core, so more of them only make each take longer. As
    * many may wait as a tool starts at once. Five seconds of silence are far more than a client
-   * needs for its first line, also beside two hundred others.
+   * needs for its first line, also beside two hundred others, and ten than it computes keys.
    */
-  public static final LoginLimits LOGINS = new LoginLimits(16, 1_024, Duration.ofSeconds(5));
+  public static final LoginLimits LOGINS =
+      new LoginLimits(16, 1_024, Duration.ofSeconds(5), Duration.ofSeconds(10));
 
   /**
    * From the beginning of service to the end of authentication; the user types nothing in between,

@@ -53,6 +53,7 @@ final class Entrance {
   // of the thread
   private final Map<SocketSession, Arrival> served = new HashMap<>();
   private final Set<Arrival> waiting = new HashSet<>();
+  private final Penalties penalties = new Penalties();
 
   /** Makes the session of a connection whose turn has come. */
   @FunctionalInterface
@@ -65,6 +66,8 @@ final class Entrance {
     private final SocketChannel connection;
     private Optional<SelectionKey> key = Optional.empty();
     private Optional<SocketSession> session = Optional.empty();
+    private Optional<String> source = Optional.empty();
+    private boolean hasFailed;
 
     Arrival(SocketChannel connection) {
       this.connection = connection;
@@ -109,14 +112,56 @@ final class Entrance {
 
   // ---- called by sessions, on any thread
 
-  /** The client has sent its first bytes. */
+  /** The client has sent something. */
   void talks(SocketSession session) {
-    tell(() -> Optional.ofNullable(served.get(session)).ifPresent(queue::talks));
+    tell(
+        () ->
+            Optional.ofNullable(served.get(session))
+                .ifPresent(arrival -> queue.talks(arrival, clock.nanos())));
   }
 
-  /** The client has logged in, or is gone. */
-  void leaves(SocketSession session) {
+  /** The client has logged in. */
+  void succeeds(SocketSession session) {
     tell(() -> Optional.ofNullable(served.remove(session)).ifPresent(queue::leaves));
+  }
+
+  /** A key of the client was refused; it may log in with another one. */
+  void fails(SocketSession session) {
+    tell(() -> Optional.ofNullable(served.get(session)).ifPresent(this::fails));
+  }
+
+  private void fails(Arrival arrival) {
+    arrival.hasFailed = true;
+    find(arrival);
+  }
+
+  /** The client is gone. */
+  void leaves(SocketSession session) {
+    tell(
+        () ->
+            Optional.ofNullable(served.remove(session))
+                .ifPresent(
+                    arrival -> {
+                      queue.leaves(arrival);
+                      if (arrival.hasFailed) {
+                        penalize(arrival, Penalties.FAILED);
+                      }
+                    }));
+  }
+
+  private void penalize(Arrival arrival, Duration penalty) {
+    arrival.source.ifPresent(source -> penalties.add(source, penalty, clock.nanos()));
+  }
+
+  /** While the connection is open: later, the kernel does not know whose it was. */
+  private void find(Arrival arrival) {
+    if (arrival.source.isEmpty()) {
+      try {
+        arrival.source = Optional.of(PeerUsers.of(arrival.connection.getRemoteAddress(), address));
+      } catch (IOException gone) {
+        LOG.log(System.Logger.Level.DEBUG, "a client is gone already", gone);
+      }
+    }
   }
 
   private void tell(Runnable event) {
@@ -186,7 +231,7 @@ final class Entrance {
         accept();
       } else if (key.attachment() instanceof Arrival arrival && key.isValid()) {
         key.interestOps(0);
-        queue.talks(arrival);
+        queue.talks(arrival, clock.nanos());
       }
     }
     Optional<Long> rest = serve();
@@ -201,12 +246,24 @@ final class Entrance {
         connection.configureBlocking(false);
         var arrival = new Arrival(connection);
         waiting.add(arrival);
-        queue.arrives(arrival);
+        queue.arrives(arrival, isPenalized(arrival));
         connection = count < PER_TURN ? server.accept() : null;
       }
     } catch (IOException failed) {
       rest("accepting an ssh connection failed", failed);
     }
+  }
+
+  /** The kernel's table is read only if there are penalties at all. */
+  private boolean isPenalized(Arrival arrival) {
+    if (penalties.isEmpty()) {
+      return false;
+    }
+    find(arrival);
+    return arrival
+        .source
+        .filter(source -> penalties.isPenalized(source, clock.nanos()))
+        .isPresent();
   }
 
   /** Does what is due; returns the time until there may be more. */
@@ -245,6 +302,8 @@ final class Entrance {
     if (arrival.session.isPresent()) {
       SocketSession session = arrival.session.orElseThrow();
       served.remove(session);
+      find(arrival);
+      penalize(arrival, Penalties.TOO_SLOW);
       session.close(true);
     } else {
       close(arrival.connection);

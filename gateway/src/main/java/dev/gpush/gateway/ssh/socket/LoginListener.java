@@ -11,4 +11,11 @@ public final class LoginListener implements SessionListener {
       socket.isLoggedIn();
     }
   }
+
+  /** A key was refused; a client that has several may log in with another one. */
+  public static void refused(Session session) {
+    if (session.getIoSession() instanceof SocketSession socket) {
+      socket.hasFailed();
+    }
+  }
 }

@@ -1,18 +1,23 @@
 package dev.gpush.gateway.ssh.socket;
 
-import java.util.Iterator;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Decides which connections that have not logged in are served, wait, or are closed. A login in
  * progress is never ended for another one: those beyond the limit wait for their turn, those that
- * have sent something first. A connection that has sent nothing does not block others: it is closed
- * for one that has, once it was served long enough to have sent something even on a busy machine.
- * Pure, and not thread-safe.
+ * have sent something first. A connection that sends nothing does not block others: it is closed
+ * for one that has, once it was quiet for longer than a client is on a busy machine. When the first
+ * in the queue have waited for longer than that, most of them are not there to log in, and the
+ * newest is served first. Connections of a penalized source come last, and one at a time. Pure, and
+ * not thread-safe.
  *
  * @param <C> a connection
  */
@@ -22,9 +27,15 @@ final class LoginQueue<C> {
   /** In the order in which they are served, with the time when that began. */
   private final Map<C, Long> silent = new LinkedHashMap<>();
 
-  private final Set<C> talking = new LinkedHashSet<>();
+  /** With the time when each sent something; the longest quiet one is the first. */
+  private final Map<C, Long> talking = new LinkedHashMap<>();
+
   private final Set<C> waitingSilent = new LinkedHashSet<>();
-  private final Set<C> waitingTalking = new LinkedHashSet<>();
+
+  /** With the time when each began to wait as such. */
+  private final Map<C, Long> waitingTalking = new LinkedHashMap<>();
+
+  private final Set<C> penalized = new HashSet<>();
 
   LoginQueue(LoginLimits limits) {
     this.limits = limits;
@@ -35,7 +46,7 @@ final class LoginQueue<C> {
     /** Its turn has come. */
     record Serve<C>(C connection) implements Step<C> {}
 
-    /** It has sent nothing, and others need its place. */
+    /** It sends nothing, and others need its place. */
     record Drop<C>(C connection) implements Step<C> {}
 
     /** Nothing, before something happens or this time has passed. */
@@ -43,16 +54,19 @@ final class LoginQueue<C> {
   }
 
   /** A client has connected. */
-  void arrives(C connection) {
+  void arrives(C connection, boolean isPenalized) {
     waitingSilent.add(connection);
+    if (isPenalized) {
+      penalized.add(connection);
+    }
   }
 
-  /** It has sent something for the first time. */
-  void talks(C connection) {
-    if (silent.remove(connection) != null) {
-      talking.add(connection);
+  /** It has sent something. */
+  void talks(C connection, long now) {
+    if (silent.remove(connection) != null || talking.remove(connection) != null) {
+      talking.put(connection, now);
     } else if (waitingSilent.remove(connection)) {
-      waitingTalking.add(connection);
+      waitingTalking.put(connection, now);
     }
   }
 
@@ -62,6 +76,7 @@ final class LoginQueue<C> {
     talking.remove(connection);
     waitingSilent.remove(connection);
     waitingTalking.remove(connection);
+    penalized.remove(connection);
   }
 
   /** Whether no more connections may arrive. */
@@ -76,50 +91,83 @@ final class LoginQueue<C> {
    */
   Step<C> next(long now) {
     if (silent.size() + talking.size() < limits.served()) {
-      return takeFirst(waitingTalking)
-          .<Step<C>>map(
-              connection -> {
-                talking.add(connection);
-                return new Step.Serve<>(connection);
-              })
-          .or(
-              () ->
-                  takeFirst(waitingSilent)
-                      .map(
-                          connection -> {
-                            silent.put(connection, now);
-                            return new Step.Serve<>(connection);
-                          }))
-          .orElseGet(() -> new Step.Rest<>(Optional.empty()));
+      return serve(now);
     }
     if (waitingTalking.size() + waitingSilent.size() > limits.waiting()
         && !waitingSilent.isEmpty()) {
-      return new Step.Drop<>(takeFirst(waitingSilent).orElseThrow());
+      C first = waitingSilent.iterator().next();
+      leaves(first);
+      return new Step.Drop<>(first);
     }
-    return waitingTalking.isEmpty() || silent.isEmpty()
-        ? new Step.Rest<>(Optional.empty())
-        : oldestSilent(now);
+    return waitingTalking.isEmpty() ? new Step.Rest<>(Optional.empty()) : longestQuiet(now);
   }
 
-  private Step<C> oldestSilent(long now) {
-    Iterator<Map.Entry<C, Long>> all = silent.entrySet().iterator();
-    Map.Entry<C, Long> oldest = all.next();
-    long left = limits.silence().toNanos() - (now - oldest.getValue());
-    if (left > 0) {
-      return new Step.Rest<>(Optional.of(left));
+  private Step<C> serve(long now) {
+    Optional<C> talker =
+        isUnderAttack(now)
+            ? last(waitingTalking.keySet().stream().filter(this::mayBeServed))
+            : waitingTalking.keySet().stream().filter(this::mayBeServed).findFirst();
+    if (talker.isPresent()) {
+      C connection = talker.orElseThrow();
+      waitingTalking.remove(connection);
+      talking.put(connection, now);
+      return new Step.Serve<>(connection);
     }
-    C connection = oldest.getKey();
-    all.remove();
-    return new Step.Drop<>(connection);
+    Optional<C> quiet = waitingSilent.stream().filter(this::mayBeServed).findFirst();
+    if (quiet.isPresent()) {
+      C connection = quiet.orElseThrow();
+      waitingSilent.remove(connection);
+      silent.put(connection, now);
+      return new Step.Serve<>(connection);
+    }
+    return waitingTalking.isEmpty() ? new Step.Rest<>(Optional.empty()) : longestQuiet(now);
   }
 
-  private static <C> Optional<C> takeFirst(Set<C> from) {
-    Iterator<C> all = from.iterator();
-    if (!all.hasNext()) {
-      return Optional.empty();
+  private static <C> Optional<C> last(Stream<C> all) {
+    return all.reduce((_, next) -> next);
+  }
+
+  private boolean isUnderAttack(long now) {
+    return waitingTalking.values().stream()
+        .findFirst()
+        .filter(since -> now - since > limits.stall().toNanos())
+        .isPresent();
+  }
+
+  /** One penalized connection at a time, and only when no other waits. */
+  private boolean mayBeServed(C connection) {
+    return !penalized.contains(connection)
+        || (penalized.stream().noneMatch(this::isServed)
+            && Stream.concat(waitingTalking.keySet().stream(), waitingSilent.stream())
+                .allMatch(penalized::contains));
+  }
+
+  private boolean isServed(C connection) {
+    return silent.containsKey(connection) || talking.containsKey(connection);
+  }
+
+  /** Closes the one that has been quiet for longest beyond its limit. */
+  private Step<C> longestQuiet(long now) {
+    Optional<Quiet<C>> longest =
+        Stream.of(quiet(silent, limits.silence(), now), quiet(talking, limits.stall(), now))
+            .flatMap(Optional::stream)
+            .min(Comparator.comparingLong(Quiet::left));
+    if (longest.isEmpty()) {
+      return new Step.Rest<>(Optional.empty());
     }
-    C first = all.next();
-    all.remove();
-    return Optional.of(first);
+    Quiet<C> first = longest.orElseThrow();
+    if (first.left() > 0) {
+      return new Step.Rest<>(Optional.of(first.left()));
+    }
+    leaves(first.connection());
+    return new Step.Drop<>(first.connection());
+  }
+
+  private record Quiet<C>(C connection, long left) {}
+
+  private static <C> Optional<Quiet<C>> quiet(Map<C, Long> all, Duration limit, long now) {
+    return all.entrySet().stream()
+        .findFirst()
+        .map(each -> new Quiet<>(each.getKey(), limit.toNanos() - (now - each.getValue())));
   }
 }

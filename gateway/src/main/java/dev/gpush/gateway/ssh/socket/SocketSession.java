@@ -65,8 +65,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
 
-  /** Of the reading thread. */
-  private boolean hasTalked;
+  private volatile boolean isLoggedIn;
 
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
@@ -152,8 +151,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
-      if (!hasTalked) {
-        hasTalked = true;
+      if (!isLoggedIn) {
         entrance.talks(this);
       }
       handler.messageReceived(this, Readable.readable(bytes.flip()));
@@ -185,7 +183,13 @@ final class SocketSession extends AbstractCloseable implements IoSession {
 
   /** It has logged in, so the limits for logins no longer apply. */
   void isLoggedIn() {
-    entrance.leaves(this);
+    isLoggedIn = true;
+    entrance.succeeds(this);
+  }
+
+  /** One of its keys was refused. */
+  void hasFailed() {
+    entrance.fails(this);
   }
 
   // ---- writing

@@ -15,9 +15,10 @@ import org.junit.jupiter.api.Test;
 
 class LoginQueueTest {
   private static final Duration SILENCE = Duration.ofSeconds(5);
+  private static final Duration STALL = Duration.ofSeconds(20);
   private static final long LATER = SILENCE.toNanos();
 
-  private final LoginQueue<Integer> queue = new LoginQueue<>(new LoginLimits(2, 3, SILENCE));
+  private final LoginQueue<Integer> queue = new LoginQueue<>(new LoginLimits(2, 3, SILENCE, STALL));
   private final List<String> done = new ArrayList<>();
   private long now = Long.MAX_VALUE - 10;
   private Optional<Long> rest = Optional.empty();
@@ -39,7 +40,7 @@ class LoginQueueTest {
 
   private void arrive(int... connections) {
     for (int connection : connections) {
-      queue.arrives(connection);
+      queue.arrives(connection, false);
     }
   }
 
@@ -55,12 +56,12 @@ class LoginQueueTest {
   void neverEndsALoginInProgressForAnotherOne() {
     arrive(1, 2);
     steps();
-    queue.talks(1);
-    queue.talks(2);
+    queue.talks(1, now);
+    queue.talks(2, now);
     arrive(3, 4);
-    queue.talks(3);
-    queue.talks(4);
-    now += 100 * LATER;
+    queue.talks(3, now);
+    queue.talks(4, now);
+    now += 3 * LATER;
 
     assertEquals(List.of(), steps());
 
@@ -75,8 +76,8 @@ class LoginQueueTest {
   void thoseThatHaveSentSomethingComeFirst() {
     arrive(1, 2, 3, 4);
     steps();
-    queue.talks(1);
-    queue.talks(4);
+    queue.talks(1, now);
+    queue.talks(4, now);
     queue.leaves(1);
 
     assertEquals(List.of("serve 4"), steps());
@@ -91,7 +92,7 @@ class LoginQueueTest {
     now += 1;
     arrive(3);
     steps();
-    queue.talks(3);
+    queue.talks(3, now);
 
     assertEquals(List.of(), steps());
     assertEquals(Optional.of(LATER - 1), rest);
@@ -116,7 +117,7 @@ class LoginQueueTest {
   void tooManyThatSendNothingAreDroppedTheOldestFirst() {
     arrive(1, 2, 3, 4, 5);
     assertEquals(List.of("serve 1", "serve 2"), steps());
-    queue.talks(3);
+    queue.talks(3, now);
     arrive(6);
 
     assertEquals(List.of("drop 4"), steps());
@@ -128,7 +129,7 @@ class LoginQueueTest {
     arrive(1, 2, 3, 4, 5);
     steps();
     for (int connection = 1; connection <= 5; connection++) {
-      queue.talks(connection);
+      queue.talks(connection, now);
     }
 
     assertTrue(queue.isFull());
@@ -142,7 +143,7 @@ class LoginQueueTest {
     arrive(1, 2, 3);
     steps();
     queue.leaves(3);
-    queue.talks(3);
+    queue.talks(3, now);
     queue.leaves(1);
 
     assertEquals(List.of(), steps());
@@ -155,16 +156,16 @@ class LoginQueueTest {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
     System.err.println("LoginQueueTest seed " + seed + " (-Dgpush.seed)");
     var random = new Random(seed);
-    var many = new LoginQueue<Integer>(new LoginLimits(4, 1_000, SILENCE));
+    var many = new LoginQueue<Integer>(new LoginLimits(4, 1_000, SILENCE, Duration.ofDays(1)));
     Set<Integer> talkers = new HashSet<>();
     Set<Integer> served = new HashSet<>();
     List<Integer> inProgress = new ArrayList<>();
     long time = 0;
     for (int connection = 0; connection < 500; connection++) {
-      many.arrives(connection);
+      many.arrives(connection, false);
       if (random.nextBoolean()) {
         talkers.add(connection);
-        many.talks(connection);
+        many.talks(connection, 0);
       }
     }
     for (int round = 0; round < 5_000; round++) {
@@ -191,5 +192,42 @@ class LoginQueueTest {
       }
     }
     assertTrue(served.containsAll(talkers), "seed " + seed);
+  }
+
+  @Test
+  void oneThatStallsIsClosedForTheNewest() {
+    arrive(1, 2);
+    steps();
+    queue.talks(1, now);
+    queue.talks(2, now);
+    arrive(3, 4);
+    queue.talks(3, now);
+    queue.talks(4, now);
+    now += STALL.toNanos() - 1;
+    queue.talks(2, now);
+    arrive(5);
+    queue.talks(5, now);
+    assertEquals(List.of(), steps());
+    assertEquals(Optional.of(1L), rest);
+
+    now += 2;
+
+    assertEquals(List.of("drop 1", "serve 5"), steps());
+  }
+
+  @Test
+  void penalizedOnesComeLastAndOneAtATime() {
+    for (int connection : List.of(1, 2, 3)) {
+      queue.arrives(connection, true);
+    }
+    assertEquals(List.of("serve 1"), steps());
+    queue.talks(1, now);
+    queue.talks(2, now);
+    queue.arrives(4, false);
+
+    assertEquals(List.of("serve 4"), steps());
+
+    queue.leaves(1);
+    assertEquals(List.of("serve 2"), steps());
   }
 }
