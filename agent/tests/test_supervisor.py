@@ -603,6 +603,7 @@ if rank == 0:
         # An hour ago, as far as the journal knows.
         with open(os.path.join(folder, "lock"), "r+") as file:
             file.write(json.dumps(dict(lock, started=lock["started"] - 3600)))
+            file.truncate()
         self.assertEqual(self.follow(run, follow=False, since_s=60).finish().raw, b"")
         self.assertEqual(self.follow(run, follow=False, since_s=4000).finish().of(0), b"old\n")
         os.kill(child, signal.SIGCONT)

@@ -1,5 +1,6 @@
 """torchrun, the real one, when the torch rig is up."""
 import os
+import tempfile
 import subprocess
 import sys
 import unittest
@@ -52,6 +53,23 @@ class TorchrunTest(base.RunTest):
             said = self.follow(run).finish().of(node).decode().splitlines()
             self.assertEqual(said[-1], "%d 2 0 %d" % (node, node))      # gloo says something, too
 
+    def test_a_store_that_is_gone_when_all_has_ended_well_is_not_reported(self):
+        with open(os.path.join(self.cwd, "sitecustomize.py"), "w") as file:
+            file.write("import os, sys\nif 'torch.distributed.run' in sys.orig_argv:\n"
+                       "    from torch.distributed.elastic.utils import store\n"
+                       "    def barrier(*_, **__):\n        open('asked', 'w').close()\n        raise RuntimeError('gone')\n"
+                       "    store.barrier = barrier\n")
+        self.script("print('done')\nsys.exit(rank if os.path.exists('fail') else 0)\n")
+        run = self.torchrun(env={"PYTHONPATH": self.cwd})
+        output = self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 0)
+        self.assertEqual(output.of(journal.LAUNCHER, journal.ERR), b"")
+        self.assertEqual(output.of(1), b"done\n")
+        self.assertTrue(os.path.exists(os.path.join(self.cwd, "asked")))
+        open(os.path.join(self.cwd, "fail"), "w").close()
+        run = self.torchrun(env={"PYTHONPATH": self.cwd})
+        self.assertIn(b"ChildFailedError", self.follow(run).finish().of(journal.LAUNCHER, journal.ERR))
+
     def test_exit_code_is_the_failing_rank_s_own(self):
         self.script("if rank == 1:\n    print('bad', file=sys.stderr)\n    sys.exit(7)\ntime.sleep(1000)\n")
         run = self.torchrun()
@@ -102,7 +120,14 @@ the job to be terminated. The first process to do so was:
                            (b"MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD\n  Proc: [[39848,1],3]\n  Errorcode: 1", 0),
                            (b"Abort(1) on node 3 (rank 3 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 1) - process 3", 3),
                            (b"=   PID 10647 RUNNING AT 127.0.0.2\n=   EXIT CODE: 9", None), (b"", None)):
-            self.assertEqual(ranks.mpi_rank(text), rank, text)
+            self.assertEqual(ranks.mpi_rank(text, "/absent"), rank, text)
+
+    def test_what_was_noted_counts(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            os.mkdir(os.path.join(tmp, "0"))
+            with open(os.path.join(tmp, "0", "failed-rank"), "w") as file:
+                file.write("3")
+            self.assertEqual(ranks.mpi_rank(b"MPI_ABORT was invoked on rank 0 in", tmp), 3)
 
 
 class ReportTest(unittest.TestCase):

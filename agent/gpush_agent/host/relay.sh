@@ -8,4 +8,5 @@ for python in "$@"; do
   path=$(command -v "$python" 2>/dev/null) && [ -x "$path" ] && [ ! -d "$path" ] || continue
   GPUSH_AGENT=$$ exec "$python" -I -S -B -X utf8 -u -c "$relay" "$name"
 done
+echo '{"code": "no-python", "facts": {}}' >&2
 exit 97

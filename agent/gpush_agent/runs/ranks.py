@@ -350,8 +350,13 @@ def torch_cause(text):
     return (int(rank.group(1)), int(pid.group(1)) if pid else None, ended(int(exit.group(1)))) if rank and exit else None
 
 
-def mpi_rank(text):
-    """Which rank failed first, as mpirun says it in a text; None without it."""
+def mpi_rank(text, tmp):
+    """Which rank failed first: as it was noted (mpi.py of the gateway), or as mpirun says it in a text; None without it."""
+    try:
+        with open(os.path.join(tmp, "0", "failed-rank")) as file:
+            return int(file.read())
+    except (OSError, ValueError):
+        pass
     said = MPI_RANK.search(text)
     return int(next(group for group in said.groups() if group)) if said else None
 

@@ -61,6 +61,7 @@ class Supervisor:
         self.told = {}              # the same of stdout, of commands: "2>&1 | tee" is common there
         self.quiet = {}             # torchrun: local rank -> when its output ended
         self.torch_ranks = None
+        self.late = b""             # what torchrun said when its ranks had ended; None after its own end
         self.ours = set()           # names in /dev/shm that our processes had mapped
         self.pids = set()           # all that were ever seen of this run
         self.left = {}
@@ -161,9 +162,16 @@ class Supervisor:
             return True
         except OSError:
             return False
-        self.listen(number, channel, data)
-        self.journal.write(number, channel, data)
+        self.keep(number, channel, data)
         return bool(data)
+
+    def keep(self, number, channel, data):
+        self.listen(number, channel, data)
+        is_late = self.torch_ranks and self.late is not None and len(self.quiet) == self.spec["procs"]
+        if is_late and (number, channel) == (journal.LAUNCHER, journal.ERR):
+            self.late += data
+        else:
+            self.journal.write(number, channel, data)
 
     def listen(self, number, channel, data):
         self.network.hear(number, channel, data)
@@ -184,8 +192,7 @@ class Supervisor:
                 return
             if not data:
                 return
-            self.listen(number, channel, data)
-            self.journal.write(number, channel, data)
+            self.keep(number, channel, data)
 
     def drain_all(self):
         for rank in self.ranks:
@@ -223,6 +230,9 @@ class Supervisor:
     def torchrun_ended(self, launcher):
         """torchrun's own exit status has no details; its report has the rank and how it ended."""
         first = self.spec["first_rank"]
+        late, self.late = self.late, None
+        if late and not (launcher.ended == ("exit", 0) and torchranks.of_exit_barrier(late)):
+            self.journal.write(journal.LAUNCHER, journal.ERR, late)
         if launcher.ended == ("exit", 0):
             for local in range(self.spec["procs"]):
                 self.journal.event({"event": "rank-exit", "rank": first + local, "exit": 0})
@@ -268,7 +278,7 @@ class Supervisor:
                     return dict(found, of_rank=cause[0])
                 if not reasons.tells(text):
                     text = self.told.get(number, b"") if reasons.tells(self.told.get(number, b"")) else text
-                rank = ranks.mpi_rank(self.said.get(number, b""))
+                rank = ranks.mpi_rank(self.said.get(number, b""), self.claims.tmp)
                 found = reasons.of(ended, text, self.evidence, place, pids if ended[0] == "signal" else (), True)
                 if rank is None and self.spec.get("mpi"):
                     rank = -1           # which one mpirun has not said

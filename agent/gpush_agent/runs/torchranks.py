@@ -6,6 +6,12 @@ import os
 
 PIDFD_OPEN = 434            # the same number on all machines
 EXIT_CODE = 49              # field 52 of /proc/PID/stat, counted behind the name
+EXIT_BARRIER = (b"exit_barrier", b"exit barrier", b"TCPStore")
+
+
+def of_exit_barrier(text):
+    """Whether torchrun complains that the node with the store was gone first, when all had ended well: nobody can use that."""
+    return any(mark in text for mark in EXIT_BARRIER)
 
 
 def restarts(spec):

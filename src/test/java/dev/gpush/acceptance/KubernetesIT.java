@@ -195,9 +195,13 @@ final class KubernetesIT {
     try (Cluster cluster = Cluster.open("", Map.of())) {
       World world = cluster.world();
       world.example("examples/hello/train.py");
+      Everywhere.prepare(world);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
 
       Ranks.talk(world, Ranks.torch().map(_ -> TORCH));
+      if (Ranks.torch().isPresent()) {
+        Everywhere.isOne(world, TORCH);
+      }
 
       world.gpush("down").succeeded();
       cluster.isEmpty();

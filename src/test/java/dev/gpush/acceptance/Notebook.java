@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.json.Json;
-import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -19,26 +18,20 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A real Jupyter server on node 0 with a kernel, as an editor or browser on the laptop has it open
- * through {@code ssh -L}: one WebSocket for the kernel, for as long as this lives.
+ * through {@code gpush jupyter}: one WebSocket for the kernel, for as long as this lives; the
+ * server ends with the session.
  */
 final class Notebook implements AutoCloseable {
-  private static final String TOKEN = "of-the-test";
-
   /** Ends a test that hangs; no machine that works is so slow. */
   private static final long SECONDS = 180;
 
   private final HttpClient client;
-  private final Process server;
-  private final Process forward;
   private final Kernel kernel;
   private final WebSocket socket;
   private final String session = UUID.randomUUID().toString();
 
-  private Notebook(
-      HttpClient client, Process server, Process forward, Kernel kernel, WebSocket socket) {
+  private Notebook(HttpClient client, Kernel kernel, WebSocket socket) {
     this.client = client;
-    this.server = server;
-    this.forward = forward;
     this.kernel = kernel;
     this.socket = socket;
   }
@@ -75,19 +68,13 @@ final class Notebook implements AutoCloseable {
    * @param python on the node, with jupyter_server
    */
   static Notebook open(World world, String python) throws Exception {
-    int here = World.freePort();
-    int there = World.freePort();
-    String command =
-        "exec %s -m jupyter_server --ServerApp.ip=127.0.0.1 --ServerApp.port=%d --allow-root"
-            + " --ServerApp.port_retries=0 --IdentityProvider.token=%s"
-            + " --ServerApp.open_browser=False 2>/dev/null";
-    Process server =
-        world.start(world.project(), world.ssh("devbox", command.formatted(python, there, TOKEN)));
-    Process forward = world.forward(here, there);
+    world.gpush("up", "--python", python).succeeded();
+    Json server = world.json("jupyter", "server", "--json");
+    int here = server.number("local").orElseThrow().intValue();
+    String token = server.text("token").orElseThrow();
     HttpClient client = HttpClient.newHttpClient();
-    World.until("a Jupyter server", () -> status(client, here, "/api/status") == 200);
     HttpRequest begin =
-        request(here, "/api/kernels")
+        request(here, token, "/api/kernels")
             .POST(HttpRequest.BodyPublishers.ofString("{\"name\": \"python3\"}"))
             .build();
     String id =
@@ -96,28 +83,17 @@ final class Notebook implements AutoCloseable {
     WebSocket socket =
         client
             .newWebSocketBuilder()
-            .header("Authorization", "token " + TOKEN)
+            .header("Authorization", "token " + token)
             .buildAsync(
                 URI.create("ws://127.0.0.1:%d/api/kernels/%s/channels".formatted(here, id)), kernel)
             .get(SECONDS, TimeUnit.SECONDS);
-    return new Notebook(client, server, forward, kernel, socket);
+    return new Notebook(client, kernel, socket);
   }
 
-  private static HttpRequest.Builder request(int port, String path) {
+  private static HttpRequest.Builder request(int port, String token, String path) {
     return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
         .timeout(java.time.Duration.ofSeconds(SECONDS))
-        .header("Authorization", "token " + TOKEN);
-  }
-
-  private static int status(HttpClient client, int port, String path) {
-    try {
-      return client.send(request(port, path).build(), BodyHandlers.discarding()).statusCode();
-    } catch (IOException notYet) {
-      return -1;
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-      return -1;
-    }
+        .header("Authorization", "token " + token);
   }
 
   /** Sends a cell to the kernel and does not wait for it. */
@@ -173,7 +149,5 @@ final class Notebook implements AutoCloseable {
   public void close() {
     socket.abort();
     client.close();
-    forward.destroy();
-    server.destroy();
   }
 }

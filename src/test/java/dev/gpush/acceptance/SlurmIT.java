@@ -91,12 +91,14 @@ final class SlurmIT {
     SlurmRig rig = SlurmRig.of("default");
     try (World world = world(rig)) {
       world.example("examples/hello/train.py");
+      Everywhere.prepare(world);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:1").succeeded();
 
       Optional<String> torch = Ranks.torch();
       Ranks.talk(world, torch.map(_ -> TORCH));
       if (torch.isPresent()) {
         new Training(torch.get()).runs(world, 2, TORCH, "with_lightning.py");
+        Everywhere.isOne(world, TORCH);
       }
 
       world.gpush("down").succeeded();

@@ -68,6 +68,7 @@ final class SshHostsIT {
       assertTrue(backends.contains("2 hosts: 16 × H100, 16 free"), backends);
       assertTrue(backends.contains("rack: h1, h2 by openssh"), backends);
 
+      Everywhere.prepare(world);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
 
       Json session = world.json("ps", "--json").items().getFirst();
@@ -82,6 +83,9 @@ final class SshHostsIT {
           "x = 1\n", world.gpush("exec", "--on", "1", "cat", "src/model.py").succeeded().out());
       sshGivesBytesAndStatus(world);
       Ranks.talk(world, Ranks.torch());
+      if (Ranks.torch().isPresent()) {
+        Everywhere.isOne(world, Ranks.torch().get());
+      }
 
       Result held = world.gpush("up", "-s", "other", "--gpus", "1", "--dry-run");
       assertTrue(held.out().contains("0 of 2 hosts free"), held::toString);

@@ -1,5 +1,7 @@
 package dev.gpush.app;
 
+import dev.gpush.app.life.HeapReturn;
+import dev.gpush.app.life.IdleEnd;
 import dev.gpush.app.log.Log;
 import dev.gpush.app.log.LogFile;
 import dev.gpush.control.place.GatewayLock;
@@ -9,6 +11,8 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.FailureText;
 import dev.gpush.shell.text.Look;
 import java.io.IOException;
@@ -118,6 +122,12 @@ public final class Main {
     }
   }
 
+  /** For tests, a shorter one. */
+  private static Duration idleLimit() {
+    String text = System.getenv().getOrDefault("GPUSH_GATEWAY_IDLE", "");
+    return text.isEmpty() ? IdleEnd.USUAL : DurationText.parse("GPUSH_GATEWAY_IDLE", text);
+  }
+
   private static Optional<GatewayLock> take(RunFolder folder, Home home)
       throws IOException, InterruptedException {
     String holder =
@@ -147,11 +157,13 @@ public final class Main {
 
   /**
    * Keeps socket and lock where clients look for them; a gateway whose lock file was replaced ends,
-   * and so does one whose home was removed. Sessions are on the nodes, and end with their lease if
-   * no gateway claims them again.
+   * and so does one whose home was removed, or that nothing has needed for a while. Sessions are on
+   * the nodes, and end with their lease if no gateway claims them again.
    */
   private static void refresh(Wiring wiring, GatewayLock lock, GatewayProcess process, Log log) {
     int misses = 0;
+    var memory = HeapReturn.ofThisProcess();
+    var idle = new IdleEnd(idleLimit(), Clock.system());
     try {
       while (true) {
         Thread.sleep(REFRESH);
@@ -166,6 +178,11 @@ public final class Main {
         }
         lock.touch();
         wiring.refresh();
+        memory.tick();
+        if (idle.isDue(wiring.isInUse())) {
+          process.end("it has had no session and no client for " + DurationText.of(idle.limit()));
+          return;
+        }
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();

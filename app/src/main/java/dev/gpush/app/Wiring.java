@@ -1,6 +1,7 @@
 package dev.gpush.app;
 
 import dev.gpush.app.log.Log;
+import dev.gpush.app.log.LoggedIncidents;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
@@ -18,7 +19,11 @@ import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.SshGateway;
+import dev.gpush.gateway.ssh.audit.AuditDetail;
+import dev.gpush.gateway.ssh.audit.AuditFile;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
+import dev.gpush.gateway.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.launch.fabric.FabricPlanner;
 import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
@@ -42,10 +47,13 @@ import java.util.Optional;
 final class Wiring implements AutoCloseable {
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
+  private static final AuditDetail USUAL_DETAIL = AuditDetail.CONNECTIONS;
+
   private final HolderFile holder;
   private final Machines machines;
   private final SessionService sessions;
   private final Transports transports;
+  private final Optional<AuditFile> audit;
   private final SshGateway ssh;
   private final ControlServer server;
 
@@ -54,12 +62,14 @@ final class Wiring implements AutoCloseable {
       Machines machines,
       SessionService sessions,
       Transports transports,
+      Optional<AuditFile> audit,
       SshGateway ssh,
       ControlServer server) {
     this.holder = holder;
     this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
+    this.audit = audit;
     this.ssh = ssh;
     this.server = server;
   }
@@ -103,8 +113,20 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
+    var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
+    AuditDetail detail = auditDetail(configs, home);
+    Optional<AuditFile> audit =
+        detail == AuditDetail.NONE
+            ? Optional.empty()
+            : Optional.of(AuditFile.start(home.log().resolveSibling(""), clock, tasks));
     SshGateway ssh =
-        SshGateway.start(sshSettings(home, environment), sessions.routes(), tasks, clock);
+        SshGateway.start(
+            sshSettings(home, environment, access.compatibility()),
+            access,
+            sessions.routes(),
+            audit.map(file -> new AuditTrail(file, detail, identity.owner(), clock)),
+            tasks,
+            clock);
     sshBox.fill(ssh, sessions);
     process.isUsedWhen(ssh::hasClients);
     process.tells(
@@ -112,7 +134,7 @@ final class Wiring implements AutoCloseable {
             Json.object(
                 "ssh", Json.object("host", "127.0.0.1", "port", ssh.port()),
                 "agents", sessions.agents()));
-    var incidents = new LoggedIncidents(log, home);
+    var incidents = new LoggedIncidents(log, home.log());
     var services =
         new Services(
             sessions.sessions(),
@@ -140,7 +162,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, ssh, server);
+    return new Wiring(holder, machines, sessions, transports, audit, ssh, server);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -173,11 +195,22 @@ final class Wiring implements AutoCloseable {
     }
   }
 
-  private static SshServerSettings sshSettings(Home home, Map<String, String> environment) {
+  /** A configuration with mistakes turns nothing off. */
+  private static AuditDetail auditDetail(Configs configs, Home home) {
+    try {
+      return configs.load(home.path()).text("audit").map(AuditDetail::of).orElse(USUAL_DETAIL);
+    } catch (GpushException invalid) {
+      return USUAL_DETAIL;
+    }
+  }
+
+  private static SshServerSettings sshSettings(
+      Home home, Map<String, String> environment, Compatibility compatibility) {
     return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
-        Path.of(System.getProperty("user.home"), ".ssh", "config"));
+        Path.of(System.getProperty("user.home"), ".ssh", "config"),
+        compatibility);
   }
 
   /** Recovers the last gateway's sessions, then accepts clients. */
@@ -192,6 +225,11 @@ final class Wiring implements AutoCloseable {
     server.ensureBound();
   }
 
+  /** Whether it has a session, also one that waits or is being released, or a client. */
+  boolean isInUse() {
+    return sessions.hasSessions() || ssh.hasClients() || server.connections() > 0;
+  }
+
   /** Whether the home was removed, or is another folder now. */
   boolean hasLostHome() {
     return holder.isGone();
@@ -201,6 +239,7 @@ final class Wiring implements AutoCloseable {
   public void close() throws IOException {
     server.close();
     ssh.close();
+    audit.ifPresent(AuditFile::close);
     sessions.close();
     machines.close();
     transports.close();

@@ -97,6 +97,7 @@ public final class YamlConfigs implements Configs {
     var settings = new ArrayList<Setting>();
     Schema.settings().forEach(key -> settings.add(setting(key, layers, order)));
     settings.add(owner(person));
+    settings.addAll(ofGateway(person, below));
     settings.addAll(places(person, below));
     List<Unsupported> unsupported =
         layers.stream().flatMap(layer -> layer.unsupported().stream()).toList();
@@ -114,6 +115,21 @@ public final class YamlConfigs implements Configs {
                     login.<Json>map(Json::of).orElse(new Json.Null()),
                     login.orElse(""),
                     login.map(_ -> "login name").orElse(BUILT_IN)));
+  }
+
+  /** What is set of the ssh server's keys; the user's file counts before the site's. */
+  private static List<Setting> ofGateway(SettingsFile person, SettingsFile site) {
+    Map<String, Setting> settings = new LinkedHashMap<>();
+    for (SettingsFile file : List.of(person, site)) {
+      for (Found value : file.found()) {
+        if (value.path().startsWith("gateway.")) {
+          settings.putIfAbsent(
+              value.path(),
+              new Setting(value.path(), value.value(), value.text(), file.origin(value)));
+        }
+      }
+    }
+    return List.copyOf(settings.values());
   }
 
   /** Every value of every backend, with the line that it comes from. */

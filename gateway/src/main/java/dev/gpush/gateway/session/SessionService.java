@@ -110,6 +110,11 @@ public final class SessionService implements AutoCloseable {
     return published;
   }
 
+  /** Whether there is one in any state that is not over. */
+  public boolean hasSessions() {
+    return !sessions.all().isEmpty();
+  }
+
   /** For {@code gateway status}: session, node, link and pid of every agent. */
   public List<Json> agents() {
     var agents = new ArrayList<Json>();

@@ -38,8 +38,24 @@ final class Algorithms {
   private static final List<BuiltinCompressions> COMPRESSIONS =
       List.of(BuiltinCompressions.none, BuiltinCompressions.delayedZlib);
 
-  /** The host key and the user key are of this kind, and no other keys are used. */
-  private static final List<BuiltinSignatures> SIGNATURES = List.of(BuiltinSignatures.ed25519);
+  /**
+   * The keys and certificates that users may have; SHA-1 is not among their signatures. Of host
+   * keys, only the kinds of those that there are are offered.
+   */
+  private static final List<BuiltinSignatures> USER_KEYS =
+      List.of(
+          BuiltinSignatures.ed25519,
+          BuiltinSignatures.ed25519_cert,
+          BuiltinSignatures.nistp256,
+          BuiltinSignatures.nistp256_cert,
+          BuiltinSignatures.nistp384,
+          BuiltinSignatures.nistp384_cert,
+          BuiltinSignatures.nistp521,
+          BuiltinSignatures.nistp521_cert,
+          BuiltinSignatures.rsaSHA512,
+          BuiltinSignatures.rsaSHA512_cert,
+          BuiltinSignatures.rsaSHA256,
+          BuiltinSignatures.rsaSHA256_cert);
 
   private Algorithms() {}
 
@@ -53,7 +69,7 @@ final class Algorithms {
         .cipherFactories(List.copyOf(CIPHERS))
         .macFactories(List.copyOf(MACS))
         .compressionFactories(List.copyOf(COMPRESSIONS))
-        .signatureFactories(List.copyOf(SIGNATURES))
+        .signatureFactories(List.copyOf(USER_KEYS))
         .build();
   }
 }

@@ -5,12 +5,16 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.access.AccessFiles;
+import dev.gpush.gateway.ssh.access.LoginKeys;
+import dev.gpush.gateway.ssh.access.LoginReview;
+import dev.gpush.gateway.ssh.access.PublicKeyLogin;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.channel.ChannelKinds;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
 import dev.gpush.gateway.ssh.files.JdkEd25519;
 import dev.gpush.gateway.ssh.files.KeyFiles;
-import dev.gpush.gateway.ssh.files.OwnKey;
 import dev.gpush.gateway.ssh.files.PortMemory;
 import dev.gpush.gateway.ssh.files.SshConfigFiles;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
@@ -22,12 +26,15 @@ import dev.gpush.gateway.ssh.socket.LoginListener;
 import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.session.helpers.AbstractSession;
 import org.apache.sshd.server.SshServer;
-import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
 
 /**
  * The SSH server, on 127.0.0.1 and on the same port as long as it is free. Thread-safe.
@@ -39,13 +46,19 @@ import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
 public final class SshGateway implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
 
+  /** A connection whose key was removed ends after two of them. */
+  private static final Duration REVIEW = Duration.ofSeconds(1);
+
   private final SshServer server;
   private final Tasks tasks;
+  private final Tasks reviews;
   private final SshConfigFiles config;
+  private final AtomicBoolean isClosed = new AtomicBoolean();
 
   private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
     this.server = server;
     this.tasks = tasks;
+    this.reviews = tasks.group("review");
     this.config = config;
   }
 
@@ -56,7 +69,12 @@ public final class SshGateway implements AutoCloseable {
    * @throws GpushException when the home cannot be used or no port is free
    */
   public static SshGateway start(
-      SshServerSettings settings, Routes routes, Tasks tasks, Clock clock) {
+      SshServerSettings settings,
+      Supplier<AccessFiles> access,
+      Routes routes,
+      Optional<AuditTrail> audit,
+      Tasks tasks,
+      Clock clock) {
     JdkEd25519.register();
     var keys = new KeyFiles(settings.home());
     KeyPair host = keys.hostKey();
@@ -64,13 +82,17 @@ public final class SshGateway implements AutoCloseable {
     var identity = HomeIdentity.of(host);
     var ports = new PortMemory(settings.home());
     Tasks own = tasks.group("ssh");
+    var logins = new LoginKeys(user.getPublic(), access, clock);
     for (int port : ports.candidates()) {
-      SshServer server = server(identity, host, user, new Connections(own, routes));
+      SshServer server = server(identity, host, logins, new Connections(own, routes));
+      audit.ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, port);
-        return new SshGateway(server, own, config);
+        var gateway = new SshGateway(server, own, config);
+        gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
+        return gateway;
       }
     }
     throw new GpushException(
@@ -79,17 +101,31 @@ public final class SshGateway implements AutoCloseable {
   }
 
   private static SshServer server(
-      HomeIdentity identity, KeyPair host, KeyPair user, Connections connections) {
+      HomeIdentity identity, KeyPair host, LoginKeys logins, Connections connections) {
     SshServer server = Algorithms.server();
     server.setHost(HOST);
     server.setKeyPairProvider(KeyPairProvider.wrap(host));
-    server.setUserAuthFactories(List.of(UserAuthPublicKeyFactory.INSTANCE));
-    server.setPublickeyAuthenticator(new OwnKey(user.getPublic()));
+    server.setUserAuthFactories(List.of(new PublicKeyLogin()));
+    server.setPublickeyAuthenticator(logins);
+    server.addSessionListener(logins);
     server.setChannelFactories(ChannelKinds.of(connections));
     server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
     server.addSessionListener(new LoginListener());
     Tuning.apply(server, identity);
     return server;
+  }
+
+  private void review(LoginReview review) throws InterruptedException {
+    while (true) {
+      Thread.sleep(REVIEW);
+      review.look(server.getActiveSessions());
+    }
+  }
+
+  private static void listenTo(SshServer server, AuditTrail audit) {
+    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
+    server.addSessionListener(audit);
+    server.addChannelListener(audit);
   }
 
   /** False when the port is in use. */
@@ -125,6 +161,10 @@ public final class SshGateway implements AutoCloseable {
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
+    if (isClosed.getAndSet(true)) {
+      return;
+    }
+    reviews.close();
     for (var session : server.getActiveSessions()) {
       try {
         session.disconnect(

@@ -3,7 +3,7 @@
  * client and any editor works with it.
  *
  * <p>A connection passes a chain of small parts: limits ({@link dev.gpush.gateway.ssh.Arrivals}),
- * authentication ({@link dev.gpush.gateway.ssh.files.OwnKey}), route ({@link
+ * authentication ({@link dev.gpush.gateway.ssh.access.LoginKeys}), route ({@link
  * dev.gpush.gateway.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
  * dev.gpush.gateway.ssh.channel.SessionChannel}, {@link dev.gpush.gateway.ssh.channel.DialChannel},
  * {@link dev.gpush.gateway.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link

@@ -9,6 +9,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.gateway.ssh.access.AccessFiles;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.PublishedSession;
@@ -28,6 +29,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
@@ -61,7 +63,11 @@ class GatewayTest {
   }
 
   private SshServerSettings settings(String... launcher) throws IOException {
-    return new SshServerSettings(home(), List.of(launcher), folder.resolve("config"));
+    return new SshServerSettings(
+        home(),
+        List.of(launcher),
+        folder.resolve("config"),
+        SshServerSettings.Compatibility.MODERN);
   }
 
   private SshGateway start(SshServerSettings settings) {
@@ -73,7 +79,14 @@ class GatewayTest {
         user ->
             new Route.Refused(
                 new dev.gpush.core.failure.UsageFailure.UnknownSession(user, List.of(), List.of()));
-    var gateway = SshGateway.start(settings, nowhere, tasks, clock);
+    var gateway =
+        SshGateway.start(
+            settings,
+            () -> AccessFiles.ofHome(settings.home(), "ann"),
+            nowhere,
+            Optional.empty(),
+            tasks,
+            clock);
     gateway.publish(
         List.of(new PublishedSession(dev.gpush.core.session.SessionName.parse("devbox"), 1)));
     return gateway;
@@ -257,7 +270,12 @@ class GatewayTest {
     var refused =
         assertThrows(
             GpushException.class,
-            () -> new SshServerSettings(Path.of("/a\"b"), List.of("gpush"), Path.of("config")));
+            () ->
+                new SshServerSettings(
+                    Path.of("/a\"b"),
+                    List.of("gpush"),
+                    Path.of("config"),
+                    SshServerSettings.Compatibility.MODERN));
 
     assertTrue(refused.failure().toString().contains("ssh_config cannot contain"));
   }

@@ -13,7 +13,7 @@ def main():
         signal.signal(number, lambda *_: TOLD.set())
     spec = json.loads(sys.argv[2])
     # Each node's own.
-    os.environ["GPUSH_RUN_FOLDER"] = os.getcwd()
+    os.environ.update(GPUSH_RUN_FOLDER=os.getcwd(), GPUSH_FAILED_RANKS=tempfile.mkdtemp(prefix="failed-"))
     return (Follower().run if os.environ["GPUSH_NODE"] != "0" else Leader(spec).run)()
 
 

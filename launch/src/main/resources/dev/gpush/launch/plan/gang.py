@@ -248,6 +248,28 @@ class Leader:
                                                  "tasks": self.spec.get("tasks"), "out": [out.st_dev, out.st_ino]}), **variables)
         self.listen_here()
 
+    def failed_ranks(self):
+        """Of all other nodes, as failed_ranks() of mpi.py."""
+        with self.met:
+            asked = dict(self.followers)
+        ranks, left, answered = [], set(asked), threading.Event()
+
+        def take(node, message):
+            ranks.extend(message.get("ranks", ()))
+            left.discard(node)
+            if not left:
+                answered.set()
+
+        for node, lines in asked.items():
+            self.steps[(node, "failed-ranks")] = lambda message, node=node: take(node, message)
+            try:
+                lines.send(op="failed-ranks")
+            except OSError:
+                take(node, {})
+        if asked:
+            answered.wait(END)
+        return ranks
+
     def program(self, argv):
         return Step(argv, [self.start], os.getcwd()).wait()
 
@@ -334,6 +356,8 @@ class Follower:
                 for step in [self.steps.get(message["id"])]:
                     if step:
                         step.stop()
+            elif message["op"] == "failed-ranks":
+                self.lines.send(op="failed-ranks", id="failed-ranks", ranks=failed_ranks())
             elif message["op"] == "over":
                 status = message["status"]
                 break

@@ -3,12 +3,31 @@ the image's own mpirun starts its daemons on the other nodes through a command t
 begins with gang.py.
 
 The daemons have the environment of their own node, and their ranks get it from them: none of it is copied from node 0."""
-# Each rank goes through this: the folder of the run on its node, and the names that torch and others read.
+# Each rank goes through this: the folder of the run on its node, the names that torch and others read, and a note if it fails. The
+# shell gets the signals for the rank, too, and lets it end first; then it ends in the same way, without a second core file.
 START_RANK = ('cd "$GPUSH_RUN_FOLDER" || exit 1; '
               'RANK=${OMPI_COMM_WORLD_RANK-$PMI_RANK} WORLD_SIZE=${OMPI_COMM_WORLD_SIZE-$PMI_SIZE} '
               'LOCAL_RANK=${OMPI_COMM_WORLD_LOCAL_RANK-$MPI_LOCALRANKID} '
               'LOCAL_WORLD_SIZE=${OMPI_COMM_WORLD_LOCAL_SIZE-$MPI_LOCALNRANKS}; '
-              'export RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE; exec "$@"')
+              'export RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE; '
+              'trap : HUP INT TERM USR1 USR2; "$@"; status=$?; note=$GPUSH_FAILED_RANKS/$RANK; '
+              '[ $status = 0 ] || [ -e "$note" ] || echo $status >"$note"; trap - HUP INT TERM USR1 USR2; '
+              'if [ $status -gt 128 ]; then ulimit -c 0; kill -$((status - 128)) $$ 2>/dev/null; fi; exit $status')
+# As python -m mpi4py, with a note before the rank ends all others: then it may be ended before it has said anything.
+MPI4PY = """import os
+from mpi4py import run
+abort = run.set_abort_status
+def note(status):
+    if not isinstance(status, SystemExit) or status.code not in (None, 0):
+        try:
+            with open(os.path.join(os.environ["GPUSH_FAILED_RANKS"], os.environ["RANK"]), "x") as file:
+                file.write("1")
+        except OSError:
+            pass
+    abort(status)
+run.set_abort_status = note
+run.main()"""
+ENDED = (128 + signal.SIGTERM, 128 + signal.SIGKILL)        # as ranks do because another one failed
 IMPORTS = re.compile(r"^\s*(?:from|import)\s+mpi4py\b", re.MULTILINE)
 HYDRA = ("HYDRA", "Intel(R) MPI")       # what mpirun of MPICH and its relatives says of itself
 
@@ -31,7 +50,26 @@ def mpi(leader):
     argv = [launcher] + (hydra_options() if is_hydra(launcher) else [])
     for number, app in enumerate(spec["apps"]):
         argv += ([":"] if number else []) + app["options"] + ["/bin/sh", "-c", START_RANK, "sh"] + ending(app["program"])
-    return leader.program(argv)
+    status = leader.program(argv)
+    if status:
+        ranks = failed_ranks() + leader.failed_ranks()
+        if ranks:
+            # The supervisor reads it.
+            with open(os.path.join(os.path.dirname(leader.folder), "failed-rank"), "w") as file:
+                file.write(str(min(ranks, key=lambda each: (each[1] in ENDED, -each[2]))[0]))
+    return status
+
+
+def failed_ranks():
+    """[rank, status, seconds since then] of each rank of this node that failed."""
+    ranks = []
+    for path in glob.glob(os.path.join(glob.escape(os.environ["GPUSH_FAILED_RANKS"]), "[0-9]*")):
+        try:
+            with open(path) as file:
+                ranks.append([int(os.path.basename(path)), int(file.read() or 1), time.time() - os.stat(path).st_mtime])
+        except (OSError, ValueError):
+            pass
+    return ranks
 
 
 def ending(program):
@@ -44,7 +82,7 @@ def ending(program):
         except OSError:
             return program
         if IMPORTS.search(text) and importlib.util.find_spec("mpi4py"):
-            return program[:at] + ["-m", "mpi4py"] + program[at:]
+            return program[:at] + ["-c", MPI4PY] + program[at:]
     return program
 
 

@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import java.util.zip.DeflaterOutputStream;
@@ -76,6 +77,10 @@ public final class AgentImage implements AgentProgram {
 
   /** The exit statuses of the agent's own programs when they fail. */
   private static final Set<Integer> OWN_STATUS = Set.of(94, 95, 96, 97, 98);
+
+  /** What they say when they end without reading their input, and their exit status then. */
+  private static final Map<String, Integer> UNREAD =
+      Map.of("no-python", 97, "python-broken", 97, "python-too-old", 98);
 
   private final Tasks tasks;
   private final RandomGenerator random;
@@ -301,9 +306,20 @@ public final class AgentImage implements AgentProgram {
   private Start start(Pipe pipe, Duration limit, Function<String, byte[]> first)
       throws IOException {
     var errors = new Tail();
+    var isBegun = new AtomicBoolean();
+    // Kubernetes may never report the end of a command that left more of its input unread than a
+    // pipe holds; so what it said counts.
+    Tail.LinesEnded look =
+        () -> {
+          if (!isBegun.get() && unread(errors.text()).isPresent()) {
+            pipe.close();
+          }
+        };
     Task<Boolean, RuntimeException> stderr =
-        tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors()));
-    return within(limit, pipe, "agent-begin", () -> start(pipe, first, errors, stderr));
+        tasks.fork("agent-stderr", () -> errors.readAll(pipe.errors(), look));
+    Start start = within(limit, pipe, "agent-begin", () -> start(pipe, first, errors, stderr));
+    isBegun.set(true);
+    return start;
   }
 
   @Override
@@ -358,7 +374,7 @@ public final class AgentImage implements AgentProgram {
     }
     int status = pipe.await();
     stderr.get();
-    return new Start(false, status, errors.text(), noise.text());
+    return new Start(false, unread(errors.text()).orElse(status), errors.text(), noise.text());
   }
 
   /** The loader's header and the agent's source. */
@@ -446,6 +462,10 @@ public final class AgentImage implements AgentProgram {
     } catch (JsonSyntaxException noise) {
       return Json.object();
     }
+  }
+
+  private static Optional<Integer> unread(String errors) {
+    return lastLine(errors).text("code").map(UNREAD::get);
   }
 
   /** Text from a node, safe to show: without control characters, and not long. */

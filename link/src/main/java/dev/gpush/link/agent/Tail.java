@@ -13,16 +13,25 @@ final class Tail {
   /** Grows when it is full: each link has one, and most of them stay empty. */
   private static final int FIRST_KEPT = 1 << 10;
 
+  /** Told that what has come ends a line. */
+  @FunctionalInterface
+  interface LinesEnded {
+    void heard() throws IOException;
+  }
+
   // guarded by this
   private byte[] ring = new byte[FIRST_KEPT];
   private long count;
 
-  boolean readAll(InputStream input) {
+  boolean readAll(InputStream input, LinesEnded onLines) {
     var piece = new byte[4 << 10];
     try {
       for (int size = input.read(piece); size >= 0; size = input.read(piece)) {
         for (int i = 0; i < size; i++) {
           add(piece[i]);
+        }
+        if (piece[size - 1] == '\n') {
+          onLines.heard();
         }
       }
     } catch (IOException ended) {

@@ -21,7 +21,7 @@ class TailTest {
     var text = new StringBuilder();
     while (text.length() < 200_000) {
       var tail = new Tail();
-      tail.readAll(of(text.toString()));
+      tail.readAll(of(text.toString()), () -> {});
       int kept = Math.min(text.length(), 64 << 10);
       assertEquals(text.substring(text.length() - kept), tail.text());
       text.append(Long.toString(random.nextLong(), 36).repeat(1 + random.nextInt(700)));

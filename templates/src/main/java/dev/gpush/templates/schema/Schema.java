@@ -76,7 +76,7 @@ public final class Schema {
   private static final OneOf TRANSPORTS =
       new OneOf(List.of(new Choice("openssh", ""), new Choice("builtin", "")));
 
-  private static final List<Key> KEYS =
+  private static final List<Key> PROJECT_AND_OWNER =
       Stream.of(
               setting("nodes", new Whole(1, 256), Json.of(1), "how many nodes a gang has"),
               setting("gpus", new Gpus(), NONE, "GPUs per node, as in torchrun; none: CPU nodes"),
@@ -193,30 +193,20 @@ public final class Schema {
                   NONE,
                   FULL,
                   "your name on the backends, the same on all your machines; none: your login name."
-                      + " A running gateway keeps the name it was started with"),
-              new Key(
-                  "backends.*.kind",
-                  "",
-                  KINDS,
-                  PEOPLE,
-                  NONE,
-                  FULL,
-                  "what the backend is; required"),
-              new Key(
-                  "backends.*.nodes",
-                  "",
+                      + " A running gateway keeps the name it was started with"))
+          .toList();
+
+  private static final List<Key> BACKENDS =
+      Stream.of(
+              place("kind", KINDS, "what the backend is; required"),
+              place(
+                  "nodes",
                   new Whole(1, 256),
-                  PEOPLE,
                   Json.of(256),
-                  FULL,
                   "kind local: how many nodes a gang may have here"),
-              new Key(
-                  "backends.*.locks",
-                  "",
+              place(
+                  "locks",
                   new AbsolutePath(),
-                  PEOPLE,
-                  NONE,
-                  FULL,
                   "kinds local, ssh: the folder of the GPU locks, shared by all users of the"
                       + " machine"),
               place(
@@ -241,13 +231,10 @@ public final class Schema {
                   TRANSPORTS,
                   "kinds ssh, slurm: openssh uses the ssh program, builtin the client inside gpush;"
                       + " none: openssh if it is installed"),
-              new Key(
-                  "backends.*.cpu-nodes",
-                  "",
+              place(
+                  "cpu-nodes",
                   new Whole(1, 256),
-                  PEOPLE,
                   Json.of(1),
-                  FULL,
                   "kind ssh: how many nodes without GPUs one host may provide at a time"),
               place(
                   "price",
@@ -273,13 +260,10 @@ public final class Schema {
               place("exclude", new Text(), "kind slurm: --exclude"),
               place("nodelist", new Text(), "kind slurm: --nodelist"),
               place("switches", new Text(), "kind slurm: --switches"),
-              new Key(
-                  "backends.*.sruns",
-                  "",
+              place(
+                  "sruns",
                   new Whole(1, 256),
-                  PEOPLE,
                   Json.of(16),
-                  FULL,
                   "kind slurm: up to this many nodes, each node of a session has an srun on the"
                       + " login node; in a larger session only node 0 has one, and the others are"
                       + " reached through it"),
@@ -408,6 +392,11 @@ public final class Schema {
                       + " switches one off"),
               refused(Set.of(SITE), "locked", "settings that a site locks"),
               refused(Set.of(SITE), "limits", "limits that a site sets"))
+          .toList();
+
+  private static final List<Key> KEYS =
+      Stream.of(PROJECT_AND_OWNER, GatewayKeys.ALL, BACKENDS)
+          .flatMap(List::stream)
           .flatMap(Schema::withDefault)
           .toList();
 
@@ -438,7 +427,11 @@ public final class Schema {
 
   /** A key of a backend, without a value of its own. */
   private static Key place(String name, ValueType type, String says) {
-    return new Key("backends.*." + name, "", type, PEOPLE, NONE, FULL, says);
+    return place(name, type, NONE, says);
+  }
+
+  private static Key place(String name, ValueType type, Json builtIn, String says) {
+    return new Key("backends.*." + name, "", type, PEOPLE, builtIn, FULL, says);
   }
 
   /** A key of projects that is accepted and has no effect, which is reported. */

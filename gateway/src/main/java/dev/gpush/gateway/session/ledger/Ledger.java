@@ -3,6 +3,7 @@ package dev.gpush.gateway.session.ledger;
 import dev.gpush.core.failure.GatewayFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.file.HomePart;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import java.io.IOException;
@@ -38,7 +39,7 @@ public final class Ledger {
   public void put(LedgerEntry entry) {
     Path file = file(entry);
     try {
-      Files.createDirectories(folder);
+      HomePart.make(folder);
       WholeFile.writeDurably(file, entry.json().pretty() + "\n");
     } catch (IOException failed) {
       throw new GpushException(

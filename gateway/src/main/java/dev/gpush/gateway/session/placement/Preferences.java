@@ -4,6 +4,7 @@ import dev.gpush.core.config.Config;
 import dev.gpush.core.config.Setting;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.HomePart;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.gang.GangRequest;
 import dev.gpush.core.gang.GpuRequest;
@@ -153,7 +154,7 @@ public final class Preferences {
             "backend",
             Optional.of(String.join(",", wish.backends())).filter(names -> !names.isEmpty()));
     try {
-      Files.createDirectories(folder);
+      HomePart.make(folder);
       WholeFile.write(file(root), last.pretty() + "\n", WholeFile.PRIVATE);
     } catch (IOException unwritten) {
       // The session exists; only a later up without options asks for something else.

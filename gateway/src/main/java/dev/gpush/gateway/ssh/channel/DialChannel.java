@@ -1,7 +1,11 @@
 package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
+import dev.gpush.gateway.ssh.audit.AuditedChannel;
+import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -21,12 +25,16 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * that the agent makes from inside the node. The channel opens when the connection is made, or is
  * refused with the reason.
  */
-final class DialChannel extends AbstractServerChannel {
+final class DialChannel extends AbstractServerChannel implements AuditedChannel {
+  /** A name or path in the audit. */
+  private static final int LONGEST = 300;
+
   private final Connections connections;
   private final Target target;
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
   private final AtomicBoolean isOpen = new AtomicBoolean();
+  private volatile Json.Obj purpose = Json.object("kind", "forward");
 
   /** Reads the destination from the channel's opening message. */
   @FunctionalInterface
@@ -50,12 +58,36 @@ final class DialChannel extends AbstractServerChannel {
 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
+    if (!ConnectionState.of(getSession()).permissions().ports()) {
+      return OpenAnswer.refuse(
+          this,
+          SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
+          "your key may not forward ports");
+    }
     return OpenAnswer.refusalOfOneTooMany(this)
         .orElseGet(
             () -> {
-              connections.open(getSession(), new Dial(target.read(buffer)));
+              var dial = new Dial(target.read(buffer));
+              purpose =
+                  Json.object("kind", "forward", "target", CleanText.line(dial.place(), LONGEST));
+              connections.open(getSession(), dial);
               return OpenAnswer.pending(this);
             });
+  }
+
+  @Override
+  public Json.Obj purpose() {
+    return purpose;
+  }
+
+  @Override
+  public long bytesUp() {
+    return inlet.received();
+  }
+
+  @Override
+  public long bytesDown() {
+    return outlet.sent();
   }
 
   @Override
@@ -108,11 +140,14 @@ final class DialChannel extends AbstractServerChannel {
     }
 
     private String what() {
-      return "connecting to "
-          + request
-              .text("path")
-              .orElseGet(
-                  () -> request.text("host").orElse("") + ":" + request.number("port").orElse(0L));
+      return "connecting to " + place();
+    }
+
+    String place() {
+      return request
+          .text("path")
+          .orElseGet(
+              () -> request.text("host").orElse("") + ":" + request.number("port").orElse(0L));
     }
 
     @Override
@@ -141,6 +176,7 @@ final class DialChannel extends AbstractServerChannel {
       if (!isClosing()) {
         isOpen.set(true);
         signalChannelOpenSuccess();
+        AuditTrail.begins(DialChannel.this);
       }
       inlet.attach(stream);
     }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.channel.AbstractChannel;
 
@@ -24,6 +25,7 @@ final class Inlet {
 
   private final AbstractChannel channel;
   private final ReentrantLock lock = new ReentrantLock();
+  private final AtomicLong received = new AtomicLong();
 
   // guarded by lock: all that follows
   private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
@@ -47,7 +49,13 @@ final class Inlet {
   /** Copies: SSHD reuses its buffer, and the link may have to send the bytes twice. */
   void data(byte[] source, int offset, int length) {
     ByteBuffer copy = ByteBuffer.wrap(Arrays.copyOfRange(source, offset, offset + length));
+    received.addAndGet(length);
     change(() -> waiting.add(copy));
+  }
+
+  /** Bytes from the client so far. */
+  long received() {
+    return received.get();
   }
 
   /** The client sends nothing more. */

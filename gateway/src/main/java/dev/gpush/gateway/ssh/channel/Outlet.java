@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntConsumer;
 import org.apache.sshd.common.SshConstants;
 import org.apache.sshd.common.channel.AbstractChannel;
@@ -35,6 +36,7 @@ final class Outlet {
   private static final int JOINED = 4 << 10;
 
   private final AbstractChannel channel;
+  private final AtomicLong sent = new AtomicLong();
 
   // guarded by this: all that follows
   private final ArrayDeque<Item> waiting = new ArrayDeque<>();
@@ -96,6 +98,11 @@ final class Outlet {
 
   private synchronized boolean isDropping() {
     return dropping;
+  }
+
+  /** Bytes to the client so far. */
+  long sent() {
+    return sent.get();
   }
 
   /** A message of gpush for the user. */
@@ -231,6 +238,7 @@ final class Outlet {
     item.bytes().get(packet.array(), position, count);
     packet.wpos(position + count);
     channel.getRemoteWindow().consume(count);
+    sent.addAndGet(count);
     channel.writePacket(packet).addListener(this::written);
     if (!item.bytes().hasRemaining()) {
       item.consumed().accept(item.bytes().limit());

@@ -1,6 +1,8 @@
 package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
+import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
@@ -19,7 +21,7 @@ import org.apache.sshd.common.util.buffer.Buffer;
  * or its ssh agent): a channel that the gateway opens. Bytes from the node wait until the client
  * has answered.
  */
-public final class ReturnChannel extends AbstractClientChannel {
+public final class ReturnChannel extends AbstractClientChannel implements AuditedChannel {
   private final LinkStream stream;
   private final Consumer<Buffer> details;
   private final Inlet inlet = new Inlet(this);
@@ -65,6 +67,7 @@ public final class ReturnChannel extends AbstractClientChannel {
   /** The client has taken it. */
   @Override
   protected void doOpen() {
+    AuditTrail.begins(this);
     inlet.attach(stream);
     outlet.release();
   }
@@ -73,6 +76,21 @@ public final class ReturnChannel extends AbstractClientChannel {
   public void handleOpenFailure(Buffer buffer) {
     stream.close(Json.object("code", "refused"));
     super.handleOpenFailure(buffer);
+  }
+
+  @Override
+  public Json.Obj purpose() {
+    return Json.object("kind", "return", "type", getChannelType());
+  }
+
+  @Override
+  public long bytesUp() {
+    return inlet.received();
+  }
+
+  @Override
+  public long bytesDown() {
+    return outlet.sent();
   }
 
   @Override

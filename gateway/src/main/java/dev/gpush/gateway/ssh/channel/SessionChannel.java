@@ -2,8 +2,11 @@ package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.RawText;
+import dev.gpush.gateway.ssh.audit.AuditTrail;
+import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Permissions;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -31,7 +34,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
-final class SessionChannel extends AbstractServerChannel {
+final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
   private final Connections connections;
@@ -41,6 +44,7 @@ final class SessionChannel extends AbstractServerChannel {
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
+  private Json.Obj purpose = Json.object();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -100,13 +104,23 @@ final class SessionChannel extends AbstractServerChannel {
     long rows = buffer.getUInt();
     buffer.getUInt();
     buffer.getUInt();
+    if (started || !permissions().terminals()) {
+      return Result.ReplyFailure;
+    }
     request.setTerminal(type, columns, rows, TerminalModes.parse(buffer.getBytes()));
-    return result(!started);
+    return Result.ReplySuccess;
   }
 
   private Result agent() {
+    if (started || !permissions().agents()) {
+      return Result.ReplyFailure;
+    }
     wantsAgent = true;
-    return result(!started);
+    return Result.ReplySuccess;
+  }
+
+  private Permissions permissions() {
+    return ConnectionState.of(getSession()).permissions();
   }
 
   private Result resize(Buffer buffer) {
@@ -135,7 +149,11 @@ final class SessionChannel extends AbstractServerChannel {
       return Result.ReplyFailure;
     }
     started = true;
-    Runnable open = () -> connections.open(getSession(), new Program(program));
+    SessionRequest.Program allowed =
+        permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
+    purpose = request.audited(allowed, AuditTrail.detail(getSession()));
+    AuditTrail.begins(this);
+    Runnable open = () -> connections.open(getSession(), new Program(allowed));
     if (wantsAgent) {
       var socket = new ForwardedAgent(service, open);
       agent = Optional.of(socket);
@@ -214,6 +232,21 @@ final class SessionChannel extends AbstractServerChannel {
     }
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
+  }
+
+  @Override
+  public Json.Obj purpose() {
+    return purpose;
+  }
+
+  @Override
+  public long bytesUp() {
+    return inlet.received();
+  }
+
+  @Override
+  public long bytesDown() {
+    return outlet.sent();
   }
 
   private Map<String, String> ofConnection() {

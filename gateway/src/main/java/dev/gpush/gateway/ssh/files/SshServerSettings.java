@@ -13,8 +13,17 @@ import java.util.Optional;
  * @param home {@code $GPUSH_HOME}, with the keys, the port and the files that ssh clients read
  * @param launcher the command that starts gpush, without arguments: {@code __wake} is added
  * @param userConfig the user's own {@code ~/.ssh/config}; only {@code gpush link} changes it
+ * @param compatibility how old the clients may be
  */
-public record SshServerSettings(Path home, List<String> launcher, Path userConfig) {
+public record SshServerSettings(
+    Path home, List<String> launcher, Path userConfig, Compatibility compatibility) {
+  /** Which key exchanges and host keys are offered. */
+  public enum Compatibility {
+    MODERN,
+    /** Older ones too, for clients that have nothing else. */
+    LEGACY
+  }
+
   public SshServerSettings {
     launcher = List.copyOf(launcher);
     if (launcher.isEmpty()) {

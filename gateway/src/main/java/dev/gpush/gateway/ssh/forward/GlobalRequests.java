@@ -48,6 +48,10 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
   }
 
   private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {
+    if (!ConnectionState.of(service.getSession()).permissions().ports()) {
+      reply.fail();
+      return;
+    }
     connections.open(service.getSession(), new ReturnPath(service, reply, place));
   }
 

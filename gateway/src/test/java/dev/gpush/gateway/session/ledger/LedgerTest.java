@@ -38,7 +38,7 @@ final class LedgerTest {
 
   @BeforeEach
   void begin() {
-    folder = temporary.resolve("home/ledger");
+    folder = temporary.resolve("ledger");
     ledger = new Ledger(folder);
   }
 

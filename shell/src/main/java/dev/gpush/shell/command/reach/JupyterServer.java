@@ -30,6 +30,7 @@ record JupyterServer(int node, int port, String url, String token) {
       folder=$GPUSH_WORKSPACE.gpush/jupyter
       found() {
         for file in "$folder"/jpserver-*.json; do
+          [ -e "$file" ] || continue
           pid=${file##*-}; pid=${pid%.json}
           tr '\\0' '\\n' <"/proc/$pid/environ" 2>/dev/null |
             grep -qxF "JUPYTER_RUNTIME_DIR=$folder" || continue
@@ -39,16 +40,33 @@ record JupyterServer(int node, int port, String url, String token) {
       }
       """;
 
+  /**
+   * The session's own Python comes first: so kernels have its environment, and it works where a
+   * mounted environment has another path than the one it was made with.
+   */
   private static final String START =
       FIND
           + """
           found && exit 0
-          for kind; do program=$(command -v "jupyter-$kind") && break; done
+          program=
+          for kind; do
+            case $kind in
+              lab) module=jupyterlab;;
+              notebook) module=notebook;;
+              *) module=jupyter_server;;
+            esac
+            if python3 -c 'import sys, importlib.util as all
+          sys.exit(all.find_spec(sys.argv[1]) is None)' "$module" 2>/dev/null; then
+              program="python3 -m $module"
+              break
+            fi
+            command -v "jupyter-$kind" >/dev/null && program=jupyter-$kind && break
+          done
           [ -n "$program" ] || exit 127
           cd "$GPUSH_WORKSPACE" && mkdir -p "$folder" || exit 1
           rm -f "$folder"/jpserver-*
           root=; [ "$(id -u)" = 0 ] && root=--allow-root
-          JUPYTER_RUNTIME_DIR=$folder nohup "$program" --no-browser $root \\
+          JUPYTER_RUNTIME_DIR=$folder nohup $program --no-browser $root \\
             --ServerApp.ip=127.0.0.1 "--ServerApp.root_dir=$GPUSH_WORKSPACE" \\
             </dev/null >"$folder/log" 2>&1 &
           tries=0

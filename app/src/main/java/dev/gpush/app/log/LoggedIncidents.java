@@ -1,10 +1,10 @@
-package dev.gpush.app;
+package dev.gpush.app.log;
 
-import dev.gpush.app.log.Log;
 import dev.gpush.control.server.Incidents;
+import java.nio.file.Path;
 
 /** Writes failures of the control server to the log. */
-record LoggedIncidents(Log to, Home home) implements Incidents {
+public record LoggedIncidents(Log to, Path file) implements Incidents {
   @Override
   public void bug(String during, Throwable bug) {
     to.error(bug, "bug", "during", during);
@@ -17,6 +17,6 @@ record LoggedIncidents(Log to, Home home) implements Incidents {
 
   @Override
   public String log() {
-    return home.log().toString();
+    return file.toString();
   }
 }

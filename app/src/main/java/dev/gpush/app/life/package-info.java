@@ -1,0 +1,5 @@
+/** How much memory the gateway's process keeps, and when it ends because it is not needed. */
+@NullMarked
+package dev.gpush.app.life;
+
+import org.jspecify.annotations.NullMarked;

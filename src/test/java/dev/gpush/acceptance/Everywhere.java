@@ -1,0 +1,113 @@
+package dev.gpush.acceptance;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.json.Json;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What Python says of itself in each of the ways to start something on a node. */
+final class Everywhere {
+  private static final String FILE = "show.py";
+
+  /**
+   * The variables that each way has of its own are left out: of ssh and its terminals, of a shell,
+   * of a run and its ranks (also which GPUs it claims), of Jupyter. The machine's own profile,
+   * which only login shells read, may set what is behind the first folder of PATH.
+   */
+  private static final String SHOW =
+      """
+      import json, os, re, shutil, sys
+      own = re.compile(
+          "SSH_|CUDA_VISIBLE_DEVICES$|LANG$|LC_|PATH$|TERM$|SHLVL$|_$|PWD$|OLDPWD$|LINES$|COLUMNS$|TMPDIR$|LS_COLORS$|MAIL$|MOTD"
+          "|(LOCAL_|GROUP_|NODE_|ROLE_)?RANK$|ROLE_NAME$|TORCHELASTIC_|(LOCAL_|GROUP_|ROLE_)?WORLD_SIZE$|MASTER_|NNODES$|GPUSH_(RUN|NODES|NODE|MARK|OUTPUT|EXEC)"
+          "|PYTHONUNBUFFERED$|PYTHONFAULTHANDLER$|(TORCH_)?NCCL_|GLOO_|OMP_NUM_THREADS$"
+          "|JPY_|JUPYTER|CLICOLOR|FORCE_COLOR$|PAGER$|GIT_PAGER$|MPLBACKEND$|PYDEVD_|IPY")
+      said = {
+          "python": shutil.which("python3"), "prefix": sys.prefix, "path": sorted(set(sys.path) - {"", os.environ["GPUSH_WORKSPACE"]}),
+          "first": os.environ["PATH"].split(":")[0],
+          "variables": {name: text for name, text in os.environ.items() if not own.match(name)}}
+      print("<<" + json.dumps(said, sort_keys=True) + ">>")
+      """;
+
+  private static final Pattern SHOWN = Pattern.compile("<<(\\{.*?\\})>>");
+  private static final String LINE = "python3 $GPUSH_WORKSPACE/" + FILE;
+
+  private Everywhere() {}
+
+  /** Puts the file into the project; before the session is up. */
+  static void prepare(World world) throws Exception {
+    world.file(FILE, SHOW);
+  }
+
+  static Result ssh(World world, String input, String... words) throws Exception {
+    return world.run(
+        input.getBytes(StandardCharsets.UTF_8), world.ssh(words).toArray(String[]::new));
+  }
+
+  static Json overSsh(World world, String host) throws Exception {
+    return shown(ssh(world, "", host, LINE).out());
+  }
+
+  private static Json shown(String output) {
+    Matcher found = SHOWN.matcher(output);
+    assertTrue(found.find(), output);
+    return Json.parse(found.group(1));
+  }
+
+  /** On a session devbox of two nodes. */
+  static Map<String, Json> ways(World world) throws Exception {
+    var said = new TreeMap<String, String>();
+    said.put("ssh", ssh(world, "", "devbox", LINE).out());
+    said.put("bash -lc", ssh(world, "", "devbox", "bash -lc '" + LINE + "'").out());
+    said.put("a shell without a terminal", ssh(world, LINE + "\n", "devbox").out());
+    said.put("as editors begin", ssh(world, LINE + "\n", "devbox", "bash", "-l").out());
+    said.put("a terminal", ssh(world, LINE + "; exit\n", "-tt", "devbox").out());
+    said.put("exec", world.gpush("exec", LINE).out());
+    said.put("exec of a program", world.gpush("exec", "python3", FILE).out());
+    said.put("ranks", world.gpush("run", "--nodes", "1", FILE).succeeded().out());
+    said.put(
+        "a command of a run", world.gpush("run", "--nodes", "1", "python3", "./" + FILE).out());
+    var shown = new TreeMap<String, Json>();
+    said.forEach((way, output) -> shown.put(way, shown(output)));
+    return shown;
+  }
+
+  /**
+   * All ways, and a kernel's, on a session devbox with the file in its workspace.
+   *
+   * @param python the nodes' Python with a Jupyter server
+   */
+  static void isOne(World world, String python) throws Exception {
+    Json kernel = kernel(world, python);
+    Map<String, Json> said = ways(world);
+    said.put("a kernel", kernel);
+    assertEquals(
+        Path.of(python).getParent().toString(),
+        Path.of(same(said).text("python").orElse("")).getParent().toString());
+  }
+
+  /** As a kernel says it, in the same session; its server is stopped then. */
+  private static Json kernel(World world, String python) throws Exception {
+    try (var notebook = Notebook.open(world, python)) {
+      return shown(
+          notebook.output(
+              notebook.send(
+                  "import os\nexec(open(os.environ['GPUSH_WORKSPACE'] + '/"
+                      + FILE
+                      + "').read())")));
+    }
+  }
+
+  /** They all say the same, and this is it. */
+  static Json same(Map<String, Json> said) {
+    Json one = said.get("ssh");
+    said.forEach((way, other) -> assertEquals(one.write(), other.write(), way));
+    return one;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.gpush.templates.schema;
+
+import static dev.gpush.templates.schema.Place.PERSON;
+import static dev.gpush.templates.schema.Place.SITE;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.templates.schema.ValueType.Choice;
+import dev.gpush.templates.schema.ValueType.FilePath;
+import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Texts;
+import java.util.List;
+import java.util.Set;
+
+/** What people and sites may set of the gateway itself. */
+final class GatewayKeys {
+  private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
+  private static final Support FULL = new Support.Full();
+
+  private static final OneOf COMPATIBILITIES =
+      new OneOf(List.of(new Choice("modern", ""), new Choice("legacy", "")));
+  private static final OneOf AUDITS =
+      new OneOf(
+          List.of(
+              new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
+
+  static final List<Key> ALL =
+      List.of(
+          gateway(
+              "authorized-keys",
+              new FilePath(),
+              "a file of public keys that may log in over ssh; none: authorized_keys in"
+                  + " $GPUSH_HOME (reference/ssh-clients.md)"),
+          gateway(
+              "trusted-user-ca",
+              new FilePath(),
+              "a file with the public keys of authorities whose user certificates may log in"),
+          gateway(
+              "principals",
+              new Texts(),
+              "a user certificate must name one of these; none: the owner"),
+          gateway(
+              "revoked-keys",
+              new FilePath(),
+              "a file of public keys, or a key revocation list of ssh-keygen, that may not log"
+                  + " in"),
+          gateway(
+              "compatibility",
+              COMPATIBILITIES,
+              "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
+                  + " that have nothing else; read when the gateway starts; none: modern"),
+          new Key(
+              "audit",
+              "audit",
+              AUDITS,
+              PEOPLE,
+              Json.of("connections"),
+              FULL,
+              "what gpush gateway audit records: none, connections, or commands, which adds"
+                  + " command lines; read when the gateway starts"));
+
+  private GatewayKeys() {}
+
+  /** A key of the gateway's ssh server. */
+  private static Key gateway(String name, ValueType type, String says) {
+    String path = "gateway." + name;
+    return new Key(path, path, type, PEOPLE, new Json.Null(), FULL, says);
+  }
+}
