@@ -245,9 +245,9 @@ final class SshContractIT {
               """),
           new Case(
               17,
-              "new keys every 1 MB over 20 MB",
+              "new keys every 1 MB over 5 MB",
               """
-              noise 20000000 >"$dir/f"
+              noise 5000000 >"$dir/f"
               ssh -o RekeyLimit=1M devbox cat <"$dir/f" | cmp - "$dir/f"
               """),
           new Case(
