@@ -235,11 +235,12 @@ public final class SshGateway implements AutoCloseable {
   /** Notifies the clients and ends; processes on the nodes continue. */
   @Override
   public void close() {
+    List<AbstractSession> open = connections();
     if (isClosed.getAndSet(true)) {
       return;
     }
     reviews.close();
-    for (var session : server.getActiveSessions()) {
+    for (var session : open) {
       end(session, stopping.orElse("the gpush gateway is stopping"));
     }
     server.close(true);

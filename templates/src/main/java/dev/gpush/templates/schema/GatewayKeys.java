@@ -49,14 +49,14 @@ final class GatewayKeys {
               "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
                   + " that have nothing else; read when the gateway starts; none: modern"),
           new Key(
-              "audit",
-              "audit",
+              "gateway.audit",
+              "gateway.audit",
               AUDITS,
               PEOPLE,
               Json.of("connections"),
               FULL,
               "what gpush gateway audit records: none, connections, or commands, which adds"
-                  + " command lines; read when the gateway starts"));
+                  + " command lines (guide/audit.md); read when the gateway starts"));
 
   private GatewayKeys() {}
 
