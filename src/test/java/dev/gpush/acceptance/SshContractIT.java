@@ -264,7 +264,9 @@ final class SshContractIT {
               same "$(ssh -o ServerAliveInterval=1 -o ServerAliveCountMax=2 devbox 'sleep 4; echo there')" there
               """));
 
+  /** One after the other, as the others by their locks: the nodes end with the stream. */
   @TestFactory
+  @Execution(ExecutionMode.SAME_THREAD)
   Stream<DynamicTest> onThisMachine() throws Exception {
     return contract(RealNodes.local());
   }
