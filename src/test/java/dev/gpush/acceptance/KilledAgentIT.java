@@ -122,6 +122,7 @@ final class KilledAgentIT {
       assertEquals("ready", session.text("state").orElse(""), session::write);
       assertTrue(
           session.text("detail").orElse("").contains("its agent was killed"), session::write);
+      world.gpush("exec", "--all", "rm -f go port").succeeded();
       world.gpush("down", "--discard").succeeded();
     }
   }

@@ -157,7 +157,7 @@ final class SshContractIT {
               """
               needs python3
               ssh devbox "mkdir -p c; echo '$speaker' >c/speaker.py"
-              ssh devbox 'setsid nohup python3 c/speaker.py >c/port 2>/dev/null </dev/null & until [ -s c/port ]; do sleep 0.05; done'
+              ssh devbox 'setsid nohup python3 c/speaker.py >c/port 2>/dev/null </dev/null & echo $! >c/pid; until [ -s c/port ]; do sleep 0.05; done'
               port=$(ssh devbox 'cat c/port')
               here=$(free)
               socks=$(free)
@@ -172,7 +172,7 @@ final class SshContractIT {
               within grep -q 'Allocated port' "$dir/r"
               there=$(sed -n 's/.*Allocated port \\([0-9]*\\).*/\\1/p' "$dir/r")
               same "$(ssh devbox "python3 -c '$ask' $there")" "hello 100000"
-              ssh devbox 'pkill -f c/speaker.p[y] || true; rm -r c'
+              ssh devbox 'kill $(cat c/pid); rm -r c'
               """),
           new Case(
               13,
