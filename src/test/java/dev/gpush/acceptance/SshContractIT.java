@@ -80,6 +80,20 @@ final class SshContractIT {
       print(s.makefile().read())
       """;
 
+  /** The same through a SOCKS proxy. */
+  private static final String PROXIED =
+      """
+      import socket, sys
+      s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+      s.sendall(bytes([5, 1, 0]))
+      assert s.recv(2) == bytes([5, 0])
+      s.sendall(bytes([5, 1, 0, 1, 127, 0, 0, 1]) + int(sys.argv[2]).to_bytes(2, "big"))
+      assert s.recv(10)[1] == 0
+      s.sendall(b"x" * 100000)
+      s.shutdown(socket.SHUT_WR)
+      print(s.makefile().read())
+      """;
+
   private record Case(int number, String what, String script) {}
 
   private static final List<Case> CASES =
@@ -262,6 +276,66 @@ final class SshContractIT {
               "a client that asks whether we live is answered",
               """
               same "$(ssh -o ServerAliveInterval=1 -o ServerAliveCountMax=2 devbox 'sleep 4; echo there')" there
+              """),
+          new Case(
+              23,
+              "as VS Code comes in: a script that never ends, scp beside it, its server through"
+                  + " SOCKS",
+              """
+              needs bash python3
+              socks=$(free)
+              cat >"$dir/script" <<'END'
+              echo "mark: running"
+              at=$(mktemp -d)
+              printf '%s\\n' "shell==$$==" "at==$at=="
+              until [ -e "$at/done" ]; do sleep 0.1; done
+              nohup python3 "$at/server.py" >"$at/port" 2>/dev/null </dev/null &
+              until [ -s "$at/port" ]; do sleep 0.1; done
+              printf '%s\\n' "mark: start" "listeningOn==$(cat "$at/port")==" "pid==$!==" "mark: end"
+              while :; do printf ' '; sleep 1; done
+              END
+              mkfifo "$dir/in"
+              env ssh -F "$config" -T -D "$socks" devbox bash <"$dir/in" >"$dir/o" 2>/dev/null &
+              client=$!
+              exec 9>"$dir/in"
+              cat "$dir/script" >&9
+              said() { sed -n "s/^$1==\\(.*\\)==$/\\1/p" "$dir/o"; }
+              within grep -q '^at==' "$dir/o"
+              at=$(said at)
+              echo "$speaker" >"$dir/server.py"
+              touch "$dir/done"
+              scp "$dir/server.py" "devbox:$at/server.py"
+              scp "$dir/done" "devbox:$at/done"
+              within grep -q '^mark: end' "$dir/o"
+              for n in 1 2 3 4; do
+                python3 -c "$proxied" "$socks" "$(said listeningOn)" >"$dir/$n.said" &
+                asked="${asked-} $!"
+              done
+              for each in $asked; do wait "$each"; done
+              same "$(cat "$dir"/*.said | sort -u)" "hello 100000"
+              kill "$client"
+              within ssh devbox "! kill -0 $(said shell) 2>/dev/null"
+              ssh devbox "kill $(said pid); rm -r $at"
+              """),
+          new Case(
+              27,
+              "as Zed comes in: probes, a server by sftp, and its protocol over one command",
+              """
+              env ssh -F "$config" -N -o ControlMaster=yes -o ControlPersist=no -o "ControlPath=$dir/m" devbox &
+              within test -S "$dir/m"
+              zed() { ssh -o ControlMaster=no -o "ControlPath=$dir/m" -T devbox "cd; $1"; }
+              status zed 'cmd /c ver' 2>/dev/null
+              [ "$code" -gt 0 ]
+              zed 'uname -sm' | grep -q '^Linux '
+              zed "sh -c 'echo \\$SHELL'" | grep -q '^/'
+              printf '#!/bin/sh\\necho log >&2\\nexec cat\\n' >"$dir/server"
+              name=.contract-$$
+              printf 'put %s %s\\n' "$dir/server" "$name" | sftp -q -b - -o "ControlPath=$dir/m" -F "$config" devbox >/dev/null
+              zed "chmod 755 $name"
+              noise 2000000 >"$dir/f"
+              zed "exec ./$name proxy" <"$dir/f" 2>"$dir/log" | cmp - "$dir/f"
+              same "$(cat "$dir/log")" log
+              zed "rm $name"
               """));
 
   /** One after the other, as the others by their locks: the nodes end with the stream. */
@@ -321,6 +395,7 @@ final class SshContractIT {
             "terminal=" + terminal,
             "speaker=" + SPEAKER,
             "ask=" + ASK,
+            "proxied=" + PROXIED,
             "bash",
             "-c",
             script);
