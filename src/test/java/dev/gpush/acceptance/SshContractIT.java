@@ -329,11 +329,11 @@ final class SshContractIT {
               zed 'uname -sm' | grep -q '^Linux '
               zed "sh -c 'echo \\$SHELL'" | grep -q '^/'
               printf '#!/bin/sh\\necho log >&2\\nexec cat\\n' >"$dir/server"
-              name=.contract-$$
+              name=$(zed pwd)/.contract-$$
               printf 'put %s %s\\n' "$dir/server" "$name" | sftp -q -b - -o "ControlPath=$dir/m" -F "$config" devbox >/dev/null
               zed "chmod 755 $name"
               noise 2000000 >"$dir/f"
-              zed "exec ./$name proxy" <"$dir/f" 2>"$dir/log" | cmp - "$dir/f"
+              zed "exec $name proxy" <"$dir/f" 2>"$dir/log" | cmp - "$dir/f"
               same "$(cat "$dir/log")" log
               zed "rm $name"
               """));
