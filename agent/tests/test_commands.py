@@ -6,6 +6,7 @@ import unittest
 import client
 from gpush_agent.core.loop import Loop
 from gpush_agent.core.processes import Origin
+from gpush_agent.host import guard
 from gpush_agent.link import frames
 from gpush_agent.link.machine import Link
 from gpush_agent.node.activation import Activation
@@ -18,6 +19,7 @@ class Place:
     def __init__(self, loop):
         self.loop, self.execs, self.environment = loop, set(), self
         self.origin, self.state, self.lease = Origin(), "", self
+        self.memo = guard.NoMemo()
         self.account = ("me", "/", "/bin/sh")
         self.source, self.mark, self.tmp = "given", "mark", None
         self.base = {"PATH": os.environ["PATH"]}

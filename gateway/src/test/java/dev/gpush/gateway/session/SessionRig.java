@@ -153,7 +153,8 @@ public final class SessionRig implements AutoCloseable {
   }
 
   /** The same for another home, as of another laptop. */
-  public SessionService gateway(Path home, String holder) {
+  public SessionService gateway(Path home, String holder) throws IOException {
+    Files.createDirectories(home);
     SessionService service = gateway(home, holder, List.of(backend), tasks);
     started.add(service);
     return service;
