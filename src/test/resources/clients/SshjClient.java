@@ -18,6 +18,8 @@ public final class SshjClient {
       client.addHostKeyVerifier(arguments[3]);
       client.connect("127.0.0.1", Integer.parseInt(arguments[0]));
       client.authPublickey(arguments[1], arguments[2]);
+      // Its own limit of 30 s is too short for a busy machine.
+      client.getConnection().setTimeoutMs(300_000);
 
       try (Session session = client.startSession()) {
         Session.Command command = session.exec("echo out; echo err >&2; exit 7");
