@@ -86,6 +86,29 @@ final class MpiAndRayRunsTest extends TwoAgents {
         output.lines());
   }
 
+  /** Open MPI gives ranks of two nodes the same file then, and one of them crashes now and then. */
+  @Test
+  void nodesThatAreOneMachineShareNoMemoryOfOpenMpi() throws Exception {
+    gang.put(
+        "work.py",
+        """
+        from mpi4py import MPI
+        world = MPI.COMM_WORLD
+        for i in range(100):
+            assert world.allreduce(world.rank + i) == 6 + 4 * i
+        files = {line.split()[4] for line in open("/proc/self/maps") if "sm_segment" in line}
+        of_ranks = world.gather(files)
+        if world.rank == 0:
+            nodes = of_ranks[0] | of_ranks[1], of_ranks[2] | of_ranks[3]
+            print("files: %s, shared: %s" % (all(nodes), nodes[0] & nodes[1]), flush=True)
+        """);
+
+    RunView run = launch("openmpi", USUAL, "mpirun", "-np", "4", "python", "work.py");
+
+    assertEquals(Optional.of(0), follow(run), output.lines()::toString);
+    assertEquals(List.of("0/0 files: True, shared: set()"), output.lines());
+  }
+
   /** mpi4py alone would wait for the other ranks. */
   @ParameterizedTest
   @ValueSource(strings = {"openmpi", "mpich"})

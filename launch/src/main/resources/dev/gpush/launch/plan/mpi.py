@@ -4,12 +4,16 @@ begins with gang.py.
 
 The daemons have the environment of their own node, and their ranks get it from them: none of it is copied from node 0."""
 # Each rank goes through this: the folder of the run on its node, the names that torch and others read, and a note if it fails. The
-# shell gets the signals for the rank, too, and lets it end first; then it ends in the same way, without a second core file.
+# shell gets the signals for the rank, too, and lets it end first; then it ends in the same way, without a second core file. On nodes
+# that are one machine Open MPI's shared memory is apart for each: it names the files by host, job and rank within the node.
 START_RANK = ('cd "$GPUSH_RUN_FOLDER" || exit 1; '
               'RANK=${OMPI_COMM_WORLD_RANK-$PMI_RANK} WORLD_SIZE=${OMPI_COMM_WORLD_SIZE-$PMI_SIZE} '
               'LOCAL_RANK=${OMPI_COMM_WORLD_LOCAL_RANK-$MPI_LOCALRANKID} '
               'LOCAL_WORLD_SIZE=${OMPI_COMM_WORLD_LOCAL_SIZE-$MPI_LOCALNRANKS}; '
               'export RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE; '
+              'if [ "$MASTER_ADDR" = 127.0.0.1 ]; then '
+              'export OMPI_MCA_btl_sm_backing_directory="${OMPI_MCA_btl_sm_backing_directory-$GPUSH_FAILED_RANKS}" '
+              'OMPI_MCA_btl_vader_backing_directory="${OMPI_MCA_btl_vader_backing_directory-$GPUSH_FAILED_RANKS}"; fi; '
               'trap : HUP INT TERM USR1 USR2; "$@"; status=$?; note=$GPUSH_FAILED_RANKS/$RANK; '
               '[ $status = 0 ] || [ -e "$note" ] || echo $status >"$note"; trap - HUP INT TERM USR1 USR2; '
               'if [ $status -gt 128 ]; then ulimit -c 0; kill -$((status - 128)) $$ 2>/dev/null; fi; exit $status')
@@ -98,8 +102,9 @@ def open_mpi(agent, hosts):
             "%s_MCA_%s_leave_session_attached" % (prefix, orte): "1",
             "%s_MCA_%s_default_hostfile" % (prefix, orte): hosts})
     if os.environ["MASTER_ADDR"] == "127.0.0.1" and len(node_names()) > 1:
-        # Nodes that are one machine: TCP between them, and no two ranks bound to one processor.
+        # Nodes that are one machine: TCP between them, no two ranks bound to one processor, and none that takes it to wait.
         for name, value in (("OMPI_MCA_btl_tcp_if_include", "lo"), ("OMPI_MCA_hwloc_base_binding_policy", "none"),
+                            ("OMPI_MCA_mpi_yield_when_idle", "1"),
                             ("PRTE_MCA_hwloc_default_binding_policy", "none")):
             if name not in os.environ:
                 own[name] = value
