@@ -144,6 +144,10 @@ final class SessionReuse {
     PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
     session.work().prepare(talk);
+    if (!session.entry().detail().isEmpty()) {
+      // What the up before this one has left undone is done now.
+      session.move(session.entry().in(SessionState.READY, ""));
+    }
   }
 
   /** Limits that are not given stay as they are. */

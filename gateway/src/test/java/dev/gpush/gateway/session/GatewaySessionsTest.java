@@ -40,6 +40,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -245,10 +246,55 @@ final class GatewaySessionsTest {
         get(up);
         isMade = true;
       } catch (GpushException | InterruptedException stopped) {
+        if (talk.lines().stream().anyMatch(line -> line.contains("keeps its nodes"))) {
+          rig.assertOneGang();
+          sessions.down(SessionRig.DEVBOX, true, Talk.silent());
+        }
         rig.assertNothingLeft(gateway);
       }
     }
     rig.assertOneGang();
+  }
+
+  /** Somebody may use them already. */
+  @Test
+  void cancelledInItsSetupASessionKeepsItsNodesAndSaysSo() throws Exception {
+    String mark = "sleep 1000." + System.nanoTime();
+    Files.writeString(project.resolve("gpush.yaml"), "setup: {run: " + mark + "}\n");
+    var said = new AtomicReference<FakeTalk>();
+    var talk =
+        FakeTalk.at(
+            () -> {
+              if (said.get().lines().getLast().startsWith("setup: ")) {
+                until("it runs", () -> isRunning(mark));
+                Thread.currentThread().interrupt();
+              }
+            });
+    said.set(talk);
+    talk.cancel();
+
+    assertThrows(
+        InterruptedException.class, () -> get(fork(() -> sessions.up(ask(project), talk))));
+
+    assertEquals(
+        "devbox was ready and keeps its nodes, without its whole environment; gpush up continues,"
+            + " gpush down -s devbox gives them back",
+        talk.lines().getLast());
+    SessionView kept = sessions.list().getFirst();
+    assertEquals(SessionState.READY, kept.state());
+    assertEquals("its environment was not finished; gpush up tries again", kept.status().detail());
+    until("the setup has ended", () -> !isRunning(mark));
+
+    Files.writeString(project.resolve("gpush.yaml"), "setup: {run: echo done}\n");
+    SessionView again = up(ask(project));
+
+    assertEquals("", again.status().detail());
+    rig.assertOneGang();
+  }
+
+  private static boolean isRunning(String mark) {
+    return ProcessHandle.allProcesses()
+        .anyMatch(process -> process.info().commandLine().orElse("").endsWith(mark));
   }
 
   @Test

@@ -168,23 +168,34 @@ public final class PendingRequests {
     linker.observeSoon(session);
     preferences.remember(config.root(), wish);
     changed.run();
-    prepare(session, talk);
+    prepare(session, pending);
   }
 
-  /** The nodes stay when their environment cannot be made: that can be repaired from a shell. */
-  private static void prepare(LiveSession session, SharedTalk talk) throws InterruptedException {
+  /**
+   * The nodes stay when their environment cannot be made or the user does not wait for it: that can
+   * be repaired from a shell, and others may use them already.
+   */
+  private static void prepare(LiveSession session, PendingRequest pending)
+      throws InterruptedException {
     if (!session.entry().detail().isEmpty()) {
       return;
     }
+    SharedTalk talk = pending.talk();
     try {
       session.work().prepare(talk);
     } catch (GpushException failed) {
-      if (talk.isFollowed()) {
+      if (talk.isFollowed() && !pending.isCancelled()) {
         throw failed;
       }
-      String why = FailureClause.of(failed.failure()) + "; gpush up tries again";
-      session.move(session.entry().in(SessionState.READY, why));
+      note(session, FailureClause.of(failed.failure()));
+    } catch (InterruptedException stop) {
+      note(session, "its environment was not finished");
+      throw stop;
     }
+  }
+
+  private static void note(LiveSession session, String why) {
+    session.moveAnyway(session.entry().in(SessionState.READY, why + "; gpush up tries again"));
   }
 
   /** The gateway ends, and the user has not cancelled the request. */

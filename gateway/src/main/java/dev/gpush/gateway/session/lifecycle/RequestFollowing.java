@@ -48,7 +48,14 @@ public final class RequestFollowing {
       boolean hasWaited = session.isWaiting();
       giveUp(session, pending, talk);
       if (!pending.isReady()) {
-        if (hasWaited && session.isOver()) {
+        if (!session.isOver()) {
+          talk.say(
+              session.name()
+                  + " was ready and keeps its nodes, without its whole environment; gpush up"
+                  + " continues, gpush down -s "
+                  + session.name()
+                  + " gives them back");
+        } else if (hasWaited) {
           talk.say(session.name() + ": the request was cancelled");
         }
         throw stop;
@@ -58,7 +65,10 @@ public final class RequestFollowing {
     }
   }
 
-  /** Cancels it; on return nothing is requested any longer, and granted nodes are given back. */
+  /**
+   * Cancels it; on return nothing is requested any longer, and granted nodes are given back, but
+   * for those of a session that was ready: somebody may use it already.
+   */
   public static void giveUp(LiveSession session, PendingRequest pending, Talk talk) {
     try (Talk.Step _ = talk.step("giving " + session.name() + " up")) {
       pending.cancel();
