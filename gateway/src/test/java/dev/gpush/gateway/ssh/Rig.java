@@ -25,6 +25,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +39,7 @@ final class Rig implements AutoCloseable {
   private final AuditFile audit;
   private final SshGateway gateway;
   private final SshServerSettings.Compatibility compatibility;
+  private final List<String> asked = new CopyOnWriteArrayList<>();
 
   Rig() throws IOException, InterruptedException {
     this(AgentNode::new);
@@ -81,6 +83,7 @@ final class Rig implements AutoCloseable {
   }
 
   private Route route(String user) {
+    asked.add(user);
     return switch (NodeName.parse(user)) {
       case Optional<NodeName> name when name.isEmpty() -> unknown(user);
       case Optional<NodeName> name when !name.get().session().text().equals("devbox") ->
@@ -113,6 +116,11 @@ final class Rig implements AutoCloseable {
 
   AgentNode node() {
     return node;
+  }
+
+  /** User names whose node was looked up. */
+  List<String> asked() {
+    return List.copyOf(asked);
   }
 
   SshGateway gateway() {
