@@ -215,9 +215,13 @@ final class ClientLibrariesIT {
         .succeeded();
   }
 
-  /** Its connections are shared ones, it asks for terminals, and it copies by sftp. */
+  /**
+   * Its connections are shared ones, it asks for terminals, and it copies by sftp. With {@code
+   * become} it talks to sudo through a terminal, or pipes its modules into it.
+   */
   @Test
   void ansible() throws Exception {
+    Assumptions.assumeTrue(World.rig("editors").isPresent(), "the editors rig is down: no sudo");
     up();
     String there = run(with(world.ssh("devbox"), "mktemp -d")).succeeded().out().strip();
     world.file(
@@ -237,6 +241,17 @@ final class ClientLibrariesIT {
               register: seen
             - assert: {that: "'gather_facts' in seen.stdout"}
             - fetch: {src: %1$s/copied, dest: fetched, flat: true}
+            - copy: {content: "by sudo", dest: %1$s/owned, owner: nobody, mode: "0600"}
+              become: true
+            - command: id -un
+              become: true
+              become_user: nobody
+              vars: {ansible_ssh_pipelining: true}
+              register: other
+            - assert: {that: "other.stdout == 'nobody'"}
+            - stat: {path: %1$s/owned}
+              register: owned
+            - assert: {that: "owned.stat.pw_name == 'nobody'"}
             - file: {path: %1$s, state: absent}
         """
             .formatted(there));
