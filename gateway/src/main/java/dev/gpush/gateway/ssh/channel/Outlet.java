@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh.channel;
 
 import dev.gpush.gateway.ssh.connection.ClientLimits;
+import dev.gpush.gateway.ssh.recording.TerminalRecording;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +38,7 @@ final class Outlet {
 
   private final AbstractChannel channel;
   private final AtomicLong sent = new AtomicLong();
+  private volatile Optional<TerminalRecording> recording = Optional.empty();
 
   // guarded by this: all that follows
   private final ArrayDeque<Item> waiting = new ArrayDeque<>();
@@ -98,6 +100,11 @@ final class Outlet {
 
   private synchronized boolean isDropping() {
     return dropping;
+  }
+
+  /** What goes to the client from now on is recorded, as it is sent. */
+  void record(TerminalRecording to) {
+    recording = Optional.of(to);
   }
 
   /** Bytes to the client so far. */
@@ -239,6 +246,7 @@ final class Outlet {
     packet.wpos(position + count);
     channel.getRemoteWindow().consume(count);
     sent.addAndGet(count);
+    recording.ifPresent(to -> to.output(packet.array(), position, count));
     channel.writePacket(packet).addListener(this::written);
     if (!item.bytes().hasRemaining()) {
       item.consumed().accept(item.bytes().limit());

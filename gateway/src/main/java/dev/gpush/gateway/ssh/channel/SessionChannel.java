@@ -7,6 +7,8 @@ import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.recording.TerminalRecorder;
+import dev.gpush.gateway.ssh.recording.TerminalRecording;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
@@ -37,7 +39,11 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
 public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
+  /** Only for a login shell: what other programs print may be read by programs. */
+  private static final String RECORDED = "gpush: what this terminal shows is recorded\r\n";
+
   private final Connections connections;
+  private final TerminalRecorder recorder;
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
@@ -45,6 +51,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private boolean wantsAgent;
   private boolean started;
   private Json.Obj purpose = Json.object();
+  private volatile Optional<TerminalRecording> recording = Optional.empty();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -52,9 +59,10 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Optional<LinkStream> stream = Optional.empty();
   private final List<Json.Obj> early = new ArrayList<>();
 
-  SessionChannel(Connections connections) {
+  SessionChannel(Connections connections, TerminalRecorder recorder) {
     super("", List.of(), null);
     this.connections = connections;
+    this.recorder = recorder;
   }
 
   // ---- requests of the client; on the connection's thread
@@ -126,6 +134,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result resize(Buffer buffer) {
     long columns = SessionRequest.cells(buffer.getUInt());
     long rows = SessionRequest.cells(buffer.getUInt());
+    recording.ifPresent(to -> to.resized(columns, rows));
     return tell(Json.object("resize", List.of(columns, rows)));
   }
 
@@ -152,6 +161,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     SessionRequest.Program allowed =
         permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
     purpose = request.audited(allowed, AuditTrail.detail(getSession()));
+    record();
     AuditTrail.begins(this);
     Runnable open = () -> connections.open(getSession(), new Program(allowed));
     if (wantsAgent) {
@@ -162,6 +172,21 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       open.run();
     }
     return Result.ReplySuccess;
+  }
+
+  private void record() {
+    if (request.hasTerminal()) {
+      var session = getSession();
+      var terminal =
+          request.recorded(
+              AuditTrail.node(session),
+              AuditTrail.person(session),
+              AuditTrail.connection(session),
+              getChannelId());
+      recording = recorder.begin(terminal);
+      recording.ifPresent(outlet::record);
+      recording.ifPresent(to -> purpose = purpose.with("recording", to.name()));
+    }
   }
 
   /** Messages that come before the program has started are kept, the last few. */
@@ -231,6 +256,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       inlet.close();
     }
     agent.ifPresent(ForwardedAgent::close);
+    recording.ifPresent(TerminalRecording::end);
     super.preClose();
   }
 
@@ -294,7 +320,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
     @Override
     public StreamReceiver receiver(LinkStream opened) {
-      return new Output(opened);
+      return new Output(opened, program instanceof SessionRequest.Program.Shell);
     }
 
     @Override
@@ -324,14 +350,19 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Output implements StreamReceiver {
     private final LinkStream from;
+    private final boolean isShell;
     private boolean hasStatus;
 
-    Output(LinkStream from) {
+    Output(LinkStream from, boolean isShell) {
       this.from = from;
+      this.isShell = isShell;
     }
 
     @Override
     public void opened(Json.Obj facts) {
+      if (recording.isPresent() && isShell) {
+        outlet.errorText(RECORDED);
+      }
       SessionChannel.this.opened(from);
     }
 
