@@ -12,11 +12,11 @@ backends:
   finn: {kind: ssh, hosts: [finn@restricted], ssh-config: $rack}
   cleo: {kind: ssh, hosts: [cleo@restricted], ssh-config: $rack}
 END
-begun=
-trap 'for each in $begun; do "$gpush" -s "$each" down --discard >/dev/null 2>&1; done; "$gpush" gateway stop >/dev/null 2>&1; rm -rf "$dir"' EXIT
+trap 'for each in finn cleo; do "$gpush" -s "$each" down --discard >/dev/null 2>&1 || true; done; "$gpush" gateway stop >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
 for user in finn cleo; do
-  begun="$begun $user"
   "$gpush" -s "$user" up --nodes 1 --backend "$user" >"$dir/up" 2>&1 || { cat "$dir/up" >&2; exit 1; }
   shell=$(command ssh -F "$rack" -l "$user" restricted 'echo $SHELL')
   shell_holds "$user" "$shell" "/home/$user"
+  # A host has one gang at a time.
+  "$gpush" -s "$user" down --discard >/dev/null 2>&1
 done

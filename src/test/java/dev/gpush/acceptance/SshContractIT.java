@@ -153,7 +153,11 @@ final class SshContractIT {
           "ssh contract, %s, %s: status %d after %d ms"
               .formatted(
                   nodes.kind(), script.name(), status, (System.nanoTime() - start) / 1_000_000));
-      return new Result(script.name(), status, text(out), text(err));
+      var result = new Result(script.name(), status, text(out), text(err));
+      if (status != 0 && status != NOT_HERE) {
+        System.err.println(result.err());
+      }
+      return result;
     }
 
     private static String text(CompletableFuture<byte[]> bytes) {

@@ -2,7 +2,7 @@
 """What ssh connections leave behind: memory and descriptors of the gateway and of a node's agent, after each thousand
 connections with one command each, four at a time. Test 39 of the contract for ssh.
 
-Usage: bench/connections.py [--connections 5000]      needs a built gpush, Go and the rig clients
+Usage: bench/ssh_connections.py [--connections 5000]      needs a built gpush, Go and the rig clients
 The Java heap is measured after a collection (jcmd GC.run): it is what is still referenced.
 """
 import argparse
@@ -32,7 +32,7 @@ def heap(pid):
     jcmd = os.path.join(os.path.dirname(os.readlink("/proc/%d/exe" % pid)), "jcmd")
     subprocess.check_output([jcmd, str(pid), "GC.run"])
     said = subprocess.check_output([jcmd, str(pid), "GC.heap_info"]).decode()
-    return sum(int(used) for used in re.findall(r"(?:generation|heap)\s+total \d+K, used (\d+)K", said)) / 1024
+    return sum(int(used) for used in re.findall(r"total \d+K, used (\d+)K", said)) / 1024
 
 
 def main():
