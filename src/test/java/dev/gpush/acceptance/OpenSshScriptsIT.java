@@ -20,9 +20,50 @@ import org.junit.jupiter.params.provider.FieldSource;
 final class OpenSshScriptsIT {
   /** A second or two each. */
   private static final List<String> QUICK =
-      List.of("connect", "proxy-connect", "envpass", "try-ciphers", "keyscan", "brokenkeys");
+      List.of(
+          "connect",
+          "connect-uri",
+          "proxy-connect",
+          "proto-version",
+          "proto-mismatch",
+          "envpass",
+          "yes-head",
+          "exit-status-signal",
+          "keyscan",
+          "brokenkeys",
+          "key-options",
+          "forcecommand",
+          "sftp-batch",
+          "scp-uri");
 
-  private static final List<String> OTHERS = List.of("transfer");
+  private static final List<String> OTHERS =
+      List.of(
+          "agent",
+          "cert-file",
+          "dynamic-forward",
+          "exit-status",
+          "forward-control",
+          "forwarding",
+          "host-expand",
+          "integrity",
+          "kextype",
+          "keytype",
+          "knownhosts",
+          "localcommand",
+          "multiplex",
+          "portnum",
+          "rekey",
+          "scp",
+          "scp3",
+          "sftp",
+          "sftp-badcmds",
+          "sftp-cmds",
+          "sftp-glob",
+          "sftp-uri",
+          "stderr-after-eof",
+          "stderr-data",
+          "transfer",
+          "try-ciphers");
 
   @Test
   void theQuickOnes() throws Exception {
@@ -40,6 +81,9 @@ final class OpenSshScriptsIT {
     Optional<String> rig = World.rig("clients");
     Assumptions.assumeTrue(rig.isPresent(), "the clients rig is down");
     try (World world = World.fresh()) {
+      // Their certificates name the user, who is the node here.
+      Files.createDirectories(world.home());
+      Files.writeString(world.home().resolve("config.yaml"), "gateway: {principals: [devbox]}\n");
       world.gpush("up").succeeded();
       Path folder = Files.createDirectory(world.project().resolveSibling("regress"));
       var command =
