@@ -50,7 +50,7 @@ FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
                 "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
-                "check.pairs", "warm", "environment"]
+                "check.pairs", "warm", "environment", "passing"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
@@ -492,4 +492,4 @@ def part(module, name):
 
 DIAL, LISTEN = part("gpush_agent.streams.connections", "Dial"), part("gpush_agent.streams.listeners", "Listen")
 TYPES = {"exec": commands.Exec, "call": calls.Call, "tcp": DIAL, "unix": DIAL, "listen-tcp": LISTEN, "listen-unix": LISTEN,
-         "tunnel": tunnels.Tunnel}
+         "tunnel": tunnels.Tunnel, "passing": part("gpush_agent.streams.passing", "Passing")}

@@ -1,8 +1,6 @@
 package dev.gpush.gateway.ssh.channel;
 
-import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
-import dev.gpush.link.StreamClosedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -21,15 +19,13 @@ import org.apache.sshd.common.channel.AbstractChannel;
  * Nothing blocks.
  */
 final class Inlet {
-  private static final int MAIN = 0;
-
   private final AbstractChannel channel;
   private final ReentrantLock lock = new ReentrantLock();
   private final AtomicLong received = new AtomicLong();
 
   // guarded by lock: all that follows
   private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
-  private Optional<LinkStream> stream = Optional.empty();
+  private Optional<NodeInput> stream = Optional.empty();
   private boolean moving;
   private boolean ended;
   private boolean endSent;
@@ -43,14 +39,57 @@ final class Inlet {
 
   /** From now on bytes can be sent. */
   void attach(LinkStream opened) {
+    attach(NodeInput.of(opened));
+  }
+
+  /** As {@link #attach(LinkStream)}. */
+  void attach(NodeInput opened) {
     change(() -> stream = Optional.of(opened));
   }
 
-  /** Copies: SSHD reuses its buffer, and the link may have to send the bytes twice. */
+  /** Copies what cannot go at once: SSHD reuses its buffer, and the link may send bytes twice. */
   void data(byte[] source, int offset, int length) {
-    ByteBuffer copy = ByteBuffer.wrap(Arrays.copyOfRange(source, offset, offset + length));
     received.addAndGet(length);
-    change(() -> waiting.add(copy));
+    ByteBuffer bytes = ByteBuffer.wrap(source, offset, length);
+    beginAtOnce().ifPresent(to -> send(to, bytes));
+    if (bytes.hasRemaining()) {
+      ByteBuffer copy =
+          ByteBuffer.wrap(Arrays.copyOfRange(source, bytes.position(), bytes.limit()));
+      change(() -> waiting.add(copy));
+    } else {
+      move();
+    }
+  }
+
+  /** Where bytes can go before they are copied; then this thread is the one that moves bytes. */
+  private Optional<NodeInput> beginAtOnce() {
+    lock.lock();
+    try {
+      boolean mayBegin = !moving && waiting.isEmpty() && !dropping;
+      Optional<NodeInput> to = mayBegin ? stream.filter(NodeInput::hasCopied) : Optional.empty();
+      moving |= to.isPresent();
+      return to;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void send(NodeInput to, ByteBuffer bytes) {
+    int before = bytes.position();
+    boolean isClosed = false;
+    try {
+      to.trySend(bytes);
+    } catch (IOException over) {
+      isClosed = true;
+    }
+    grant(bytes.position() - before);
+    lock.lock();
+    try {
+      dropping |= isClosed;
+      moving = false;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Bytes from the client so far. */
@@ -125,7 +164,7 @@ final class Inlet {
     boolean run();
   }
 
-  private Optional<Step> next(LinkStream to) {
+  private Optional<Step> next(NodeInput to) {
     if (!waiting.isEmpty() && dropping) {
       long dropped = waiting.stream().mapToLong(ByteBuffer::remaining).sum();
       waiting.clear();
@@ -133,7 +172,7 @@ final class Inlet {
     }
     if (!waiting.isEmpty()) {
       ByteBuffer piece = waiting.element();
-      return Optional.of(() -> send(to, piece));
+      return Optional.of(() -> sendNext(to, piece));
     }
     if (ended && !endSent) {
       endSent = true;
@@ -146,12 +185,12 @@ final class Inlet {
     return Optional.empty();
   }
 
-  private boolean send(LinkStream to, ByteBuffer piece) {
+  private boolean sendNext(NodeInput to, ByteBuffer piece) {
     int taken;
     boolean isClosed = false;
     try {
-      taken = to.trySend(MAIN, piece);
-    } catch (StreamClosedException over) {
+      taken = to.trySend(piece);
+    } catch (IOException over) {
       taken = 0;
       isClosed = true;
     }
@@ -182,13 +221,13 @@ final class Inlet {
     return true;
   }
 
-  private static boolean end(LinkStream to) {
-    to.end(MAIN);
+  private static boolean end(NodeInput to) {
+    to.end();
     return true;
   }
 
-  private static boolean close(LinkStream to) {
-    to.close(Json.object());
+  private static boolean close(NodeInput to) {
+    to.close();
     return true;
   }
 }

@@ -87,6 +87,43 @@ final class Outlet {
     }
   }
 
+  /**
+   * Bytes for the client, as many as can go at once; the others are left in the buffer, for {@link
+   * #data}. So a reader may use one buffer for everything.
+   */
+  void dataAtOnce(ByteBuffer bytes) {
+    int count = beginAtOnce(bytes.remaining());
+    if (count == 0) {
+      return;
+    }
+    try {
+      while (count > 0) {
+        var piece = new Item.Bytes(true, bytes, _ -> {});
+        int now = count;
+        ThreadUtils.runAsInternal(piece, item -> write(item, now));
+        count = continueAtOnce(bytes.remaining());
+      }
+    } catch (IOException gone) {
+      breakOff();
+    }
+    write();
+  }
+
+  /** How much may go now; not 0 makes this thread the one that writes. */
+  private synchronized int beginAtOnce(int wanted) {
+    if (writing || broken || held || dropping || !waiting.isEmpty()) {
+      return 0;
+    }
+    return continueAtOnce(wanted);
+  }
+
+  private synchronized int continueAtOnce(int wanted) {
+    int count = wanted == 0 ? 0 : room(wanted);
+    writing = count > 0;
+    underWay += writing ? 1 : 0;
+    return count;
+  }
+
   /** The reader is gone: drops bytes, and runs the actions that follow them. */
   void drop() {
     synchronized (this) {
@@ -223,7 +260,7 @@ final class Outlet {
         : (int) Math.min(wanted, Math.min(window.getSize(), window.getPacketSize()));
   }
 
-  private void write(Item.Bytes item, int count) throws IOException {
+  private boolean write(Item.Bytes item, int count) throws IOException {
     byte command =
         item.isMain()
             ? SshConstants.SSH_MSG_CHANNEL_DATA
@@ -243,6 +280,7 @@ final class Outlet {
     if (!item.bytes().hasRemaining()) {
       item.consumed().accept(item.bytes().limit());
     }
+    return true;
   }
 
   private void written(IoWriteFuture future) {
