@@ -7,9 +7,16 @@ import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.direct.CarriedProgram;
+import dev.gpush.gateway.ssh.direct.Carrier;
+import dev.gpush.gateway.ssh.direct.DirectPipes;
+import dev.gpush.gateway.ssh.flow.Inlet;
+import dev.gpush.gateway.ssh.flow.NodeInput;
+import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.socket.ChannelSockets;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
@@ -41,6 +48,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
+  private volatile Optional<DirectPipes> direct = Optional.empty();
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
@@ -196,6 +204,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result readerIsGone() {
     outlet.drop();
     inlet.abort();
+    direct.ifPresent(DirectPipes::close);
     return Result.ReplySuccess;
   }
 
@@ -230,6 +239,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     } else {
       inlet.close();
     }
+    direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
   }
@@ -282,6 +292,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
+    private Optional<Carrier> carrier = Optional.empty();
+    private boolean takes;
 
     Program(SessionRequest.Program program) {
       this.program = program;
@@ -289,12 +301,23 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
     @Override
     public Json.Obj request(Route.Node node) {
-      return request.on(node, program, ofConnection());
+      Json.Obj open = request.on(node, program, ofConnection());
+      if (program instanceof SessionRequest.Program.FileTransfer
+          && ChannelSockets.of(getSession()).isPresent()) {
+        carrier = Carrier.connect(getSession(), node.link());
+      }
+      takes = node.link().isHere() && !request.hasTerminal();
+      return carrier
+          .map(socket -> open.with("carrier", socket.id()))
+          .orElse(takes ? open.with("takes", true) : open);
     }
 
     @Override
     public StreamReceiver receiver(LinkStream opened) {
-      return new Output(opened);
+      if (takes && carrier.isEmpty()) {
+        direct = Optional.of(new DirectPipes(opened, connections.tasks(), inlet, outlet));
+      }
+      return new Output(opened, carrier);
     }
 
     @Override
@@ -308,8 +331,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     }
   }
 
-  private void opened(LinkStream opened) {
-    inlet.attach(opened);
+  private void opened(LinkStream opened, NodeInput input) {
+    inlet.attach(input);
     List<Json.Obj> waiting;
     lock.lock();
     try {
@@ -324,15 +347,26 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Output implements StreamReceiver {
     private final LinkStream from;
+    private final Optional<Carrier> carrier;
+    private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from) {
+    Output(LinkStream from, Optional<Carrier> carrier) {
       this.from = from;
+      this.carrier = carrier;
     }
 
     @Override
     public void opened(Json.Obj facts) {
-      SessionChannel.this.opened(from);
+      if (!facts.flag("carried")) {
+        carrier.ifPresent(Carrier::close);
+        SessionChannel.this.opened(from, NodeInput.of(from));
+        return;
+      }
+      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet);
+      carried = Optional.of(direct);
+      SessionChannel.this.opened(from, direct);
+      ChannelSockets.of(getSession()).ifPresent(direct::start);
     }
 
     @Override
@@ -351,11 +385,27 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
         hasStatus = true;
         outlet.then(status.orElseThrow());
         outlet.then(SessionChannel.this::sendEndOfWrite);
+        direct.ifPresent(DirectPipes::endInput);
       }
+      direct.ifPresent(pipes -> pipes.message(message));
     }
 
     @Override
     public void closed(Json.Obj reason) {
+      direct.ifPresent(DirectPipes::endInput);
+      if (carried.isPresent() && reason.text("code").isEmpty()) {
+        carried.get().whenRead(() -> end(reason));
+        return;
+      }
+      carried.ifPresent(CarriedProgram::abandon);
+      direct.ifPresent(DirectPipes::close);
+      if (carried.isEmpty()) {
+        carrier.ifPresent(Carrier::close);
+      }
+      end(reason);
+    }
+
+    private void end(Json.Obj reason) {
       if (hasStatus) {
         SessionChannel.this.end(() -> {});
       } else {

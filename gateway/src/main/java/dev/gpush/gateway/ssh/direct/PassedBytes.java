@@ -1,4 +1,4 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.direct;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +10,7 @@ import java.util.function.IntConsumer;
  * are a sign of work. Few reports: one for each KiB and at most one a second. Questions over HTTP
  * and their answers do not count, as in the agent (streams/traffic.py). Thread-safe.
  */
-final class PassedBytes {
+public final class PassedBytes {
   private static final int UNIT = 1 << 10;
   private static final long BETWEEN_NANOS = 1_000_000_000L;
   private static final List<String> QUESTIONS = List.of("GET ", "HEAD ", "OPTIONS ");

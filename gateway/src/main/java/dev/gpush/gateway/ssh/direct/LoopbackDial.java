@@ -1,4 +1,4 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.direct;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.gateway.ssh.socket.ChannelSockets;
@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * A connection to the loopback interface that does not block: its addresses one after the other.
  * The kernel answers at once, except while the server's queue is full.
  */
-final class LoopbackDial {
+public final class LoopbackDial {
   private static final byte[] IPV4 = {127, 0, 0, 1};
   private static final byte[] IPV6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 
@@ -39,7 +39,7 @@ final class LoopbackDial {
   private LoopbackDial() {}
 
   /** None when the request means anything but a port of the loopback interface. */
-  static Optional<LoopbackDial> to(Json.Obj request) {
+  public static Optional<LoopbackDial> to(Json.Obj request) {
     List<byte[]> addresses =
         request.text("host").map(host -> HOSTS.getOrDefault(host, List.of())).orElse(List.of());
     long port = request.number("port").orElse(0L);
@@ -63,7 +63,7 @@ final class LoopbackDial {
    * @param connected gets the socket, on this thread or the sockets' own
    * @param failed called instead when no address answers
    */
-  void start(ChannelSockets sockets, Consumer<SocketChannel> connected, Runnable failed) {
+  public void start(ChannelSockets sockets, Consumer<SocketChannel> connected, Runnable failed) {
     while (!left.isEmpty()) {
       InetSocketAddress address = left.remove();
       try {

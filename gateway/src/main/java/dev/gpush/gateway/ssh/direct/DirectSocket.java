@@ -1,5 +1,7 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.direct;
 
+import dev.gpush.gateway.ssh.flow.NodeInput;
+import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.gateway.ssh.socket.ChannelSockets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * call that reads them; what the client's window or socket does not take waits in the {@link
  * Outlet}, and when that is much, nothing more is read.
  */
-final class DirectSocket implements NodeInput {
+public final class DirectSocket implements NodeInput {
   /** Waits for the client before reading stops: enough to keep its socket busy. */
   private static final int MOST_WAITING = 256 << 10;
 
@@ -33,7 +35,7 @@ final class DirectSocket implements NodeInput {
   private boolean isClosed;
 
   /** Is told of the ends, each once. */
-  interface Listener {
+  public interface Listener {
     /** All was read: given to the outlet. */
     void hasRead();
 
@@ -44,14 +46,14 @@ final class DirectSocket implements NodeInput {
   /**
    * @param socket connected; does not block
    */
-  DirectSocket(SocketChannel socket, Outlet outlet, PassedBytes passed) {
+  public DirectSocket(SocketChannel socket, Outlet outlet, PassedBytes passed) {
     this.socket = socket;
     this.outlet = outlet;
     this.passed = passed;
   }
 
   /** Reads from now on. */
-  void start(ChannelSockets sockets, Listener told) {
+  public void start(ChannelSockets sockets, Listener told) {
     Optional<ChannelSockets.Watched> key = sockets.watch(socket, this::serve);
     lock.lock();
     try {
@@ -91,7 +93,7 @@ final class DirectSocket implements NodeInput {
     if (count > 0) {
       buffer.flip();
       passed.went(count, System.nanoTime());
-      outlet.dataAtOnce(buffer);
+      outlet.dataAtOnce(0, buffer);
       keep(buffer);
     } else if (count < 0) {
       ends(true, false);

@@ -1,4 +1,4 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.flow;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /** Where bytes from the client go: a stream of the node's link, or a socket on this machine. */
-interface NodeInput {
+public interface NodeInput {
   /**
    * Takes as many bytes as there is room for, possibly none, and moves the buffer's position.
    *

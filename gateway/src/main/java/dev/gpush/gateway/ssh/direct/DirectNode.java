@@ -1,4 +1,4 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.direct;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.gateway.ssh.route.ClientName;
@@ -21,7 +21,7 @@ import org.apache.sshd.common.session.Session;
  * connected and what passes. It ends with the session's node, and then connections are the agent's
  * again, which says what is wrong.
  */
-final class DirectNode implements StreamReceiver {
+public final class DirectNode implements StreamReceiver {
   private static final AttributeKey<DirectNode> KEY = new AttributeKey<>();
   private static final Path NETWORK = Path.of("/proc/self/ns/net");
 
@@ -34,12 +34,12 @@ final class DirectNode implements StreamReceiver {
   }
 
   /** The one that was prepared, once the agent has accepted. */
-  static Optional<DirectNode> of(Session session) {
+  public static Optional<DirectNode> of(Session session) {
     return Optional.ofNullable(session.getAttribute(KEY)).filter(node -> node.isUsable);
   }
 
   /** Asks the agent, for connections that come later. Does not wait. */
-  static void prepare(Session session, Link link) {
+  public static void prepare(Session session, Link link) {
     if (!link.isHere() || session.getAttribute(KEY) != null) {
       return;
     }
@@ -57,7 +57,7 @@ final class DirectNode implements StreamReceiver {
   }
 
   /** For one connection. */
-  PassedBytes passedBytes() {
+  public PassedBytes passedBytes() {
     long number = last.incrementAndGet();
     return new PassedBytes(count -> report(number, count), System.nanoTime());
   }

@@ -1,4 +1,4 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.flow;
 
 import dev.gpush.link.LinkStream;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import org.apache.sshd.common.channel.AbstractChannel;
  * <p>One thread at a time moves bytes ({@code moving}); other threads leave theirs in the queue.
  * Nothing blocks.
  */
-final class Inlet {
+public final class Inlet {
   private final AbstractChannel channel;
   private final ReentrantLock lock = new ReentrantLock();
   private final AtomicLong received = new AtomicLong();
@@ -26,6 +26,7 @@ final class Inlet {
   // guarded by lock: all that follows
   private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
   private Optional<NodeInput> stream = Optional.empty();
+  private Optional<Step> redirection = Optional.empty();
   private boolean moving;
   private boolean ended;
   private boolean endSent;
@@ -33,22 +34,44 @@ final class Inlet {
   private boolean closeSent;
   private boolean dropping;
 
-  Inlet(AbstractChannel channel) {
+  public Inlet(AbstractChannel channel) {
     this.channel = channel;
   }
 
   /** From now on bytes can be sent. */
-  void attach(LinkStream opened) {
+  public void attach(LinkStream opened) {
     attach(NodeInput.of(opened));
   }
 
   /** As {@link #attach(LinkStream)}. */
-  void attach(NodeInput opened) {
+  public void attach(NodeInput opened) {
     change(() -> stream = Optional.of(opened));
   }
 
+  /**
+   * What comes from now on, and what waits, goes elsewhere.
+   *
+   * @param before called when the last byte has gone where they went until now
+   */
+  public void redirect(NodeInput next, Runnable before) {
+    change(
+        () ->
+            redirection =
+                Optional.of(
+                    () -> {
+                      lock.lock();
+                      try {
+                        stream = Optional.of(next);
+                      } finally {
+                        lock.unlock();
+                      }
+                      before.run();
+                      return true;
+                    }));
+  }
+
   /** Copies what cannot go at once: SSHD reuses its buffer, and the link may send bytes twice. */
-  void data(byte[] source, int offset, int length) {
+  public void data(byte[] source, int offset, int length) {
     received.addAndGet(length);
     ByteBuffer bytes = ByteBuffer.wrap(source, offset, length);
     beginAtOnce().ifPresent(to -> send(to, bytes));
@@ -93,12 +116,12 @@ final class Inlet {
   }
 
   /** Bytes from the client so far. */
-  long received() {
+  public long received() {
     return received.get();
   }
 
   /** The client sends nothing more. */
-  void end() {
+  public void end() {
     change(() -> ended = true);
   }
 
@@ -106,12 +129,12 @@ final class Inlet {
    * The client is gone. As with sshd, bytes that it sent before still reach the node, however long
    * that takes.
    */
-  void close() {
+  public void close() {
     change(() -> closed = true);
   }
 
   /** The client is gone, and waiting bytes are dropped: a terminal is hung up at once. */
-  void abort() {
+  public void abort() {
     change(
         () -> {
           closed = true;
@@ -165,6 +188,11 @@ final class Inlet {
   }
 
   private Optional<Step> next(NodeInput to) {
+    if (redirection.isPresent()) {
+      Optional<Step> step = redirection;
+      redirection = Optional.empty();
+      return step;
+    }
     if (!waiting.isEmpty() && dropping) {
       long dropped = waiting.stream().mapToLong(ByteBuffer::remaining).sum();
       waiting.clear();
