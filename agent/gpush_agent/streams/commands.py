@@ -101,7 +101,8 @@ class Exec(Owner):
         self.early = []             # what came before the process could read it
         self.timer = None
         self.over = False
-        self.traffic, self.client = traffic_of(agent, value), client_of(value)
+        self.traffic = traffic.of_program(agent.loop.clock, agent.lease.active, value)
+        self.client = traffic.client_of_program(value)
         self.carrier = None         # a socket of the gateway, in place of standard input and output
         self.direct = None          # where the gateway may use the pipes itself
         environment = agent.environment
@@ -493,24 +494,3 @@ class Exec(Owner):
             if fd != keep:
                 self.close_fd(fd)
         self.master = -1 if self.master not in self.fds else self.master
-
-
-def traffic_of(agent, value):
-    """Watches a stream for activity. Its start counts, too, unless gpush itself reads or writes with it."""
-    clock, active, builtin = agent.loop.clock, agent.lease.active, value.get("builtin")
-    if builtin == "files":
-        return traffic.Everything(active, "files")
-    if builtin == "follow":
-        return traffic.Nothing()
-    active("files" if builtin else "a terminal" if value.get("pty") is not None else "a command")
-    if builtin is not None:
-        return traffic.Bytes(clock, active, "files")
-    return traffic.Bytes(clock, active, "data of a command") if value.get("pty") is None else traffic.Terminal(clock, active)
-
-
-def client_of(value):
-    """Who is connected with this stream; None: gpush itself."""
-    builtin = value.get("builtin")
-    if builtin is not None:
-        return traffic.client_of(value, "sftp") if builtin == "sftp" else None
-    return traffic.TERMINAL if value.get("pty") is not None else traffic.client_of(value, "a command")

@@ -213,7 +213,7 @@ public final class Link implements AutoCloseable {
   public Optional<Path> agentSocket() {
     lock.lock();
     try {
-      return driver.agentSocket();
+      return driver.pipe(machine.pipeInUse()).flatMap(Pipe::agentSocket);
     } finally {
       lock.unlock();
     }

@@ -12,7 +12,6 @@ import dev.gpush.link.machine.LinkEvent;
 import dev.gpush.link.machine.LinkMachine;
 import dev.gpush.link.machine.PipeCommand;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
@@ -94,11 +93,6 @@ final class LinkDriver {
   LinkState state() {
     assert lock.isHeldByCurrentThread();
     return state;
-  }
-
-  Optional<Path> agentSocket() {
-    assert lock.isHeldByCurrentThread();
-    return Optional.ofNullable(pipes.get(machine.pipeInUse())).flatMap(Pipe::agentSocket);
   }
 
   void add(LinkStream stream) {
