@@ -7,11 +7,18 @@ import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.direct.CarriedProgram;
+import dev.gpush.gateway.ssh.direct.Carrier;
+import dev.gpush.gateway.ssh.direct.DirectPipes;
+import dev.gpush.gateway.ssh.flow.Inlet;
+import dev.gpush.gateway.ssh.flow.NodeInput;
+import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.gateway.ssh.recording.TerminalRecorder;
 import dev.gpush.gateway.ssh.recording.TerminalRecording;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.socket.ChannelSockets;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
@@ -47,6 +54,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
+  private volatile Optional<DirectPipes> direct = Optional.empty();
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
@@ -221,6 +229,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result readerIsGone() {
     outlet.drop();
     inlet.abort();
+    direct.ifPresent(DirectPipes::close);
     return Result.ReplySuccess;
   }
 
@@ -255,6 +264,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     } else {
       inlet.close();
     }
+    direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
     recording.ifPresent(TerminalRecording::end);
     super.preClose();
@@ -308,6 +318,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
+    private Optional<Carrier> carrier = Optional.empty();
+    private boolean takes;
 
     Program(SessionRequest.Program program) {
       this.program = program;
@@ -315,12 +327,23 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
     @Override
     public Json.Obj request(Route.Node node) {
-      return request.on(node, program, ofConnection());
+      Json.Obj open = request.on(node, program, ofConnection());
+      if (program instanceof SessionRequest.Program.FileTransfer
+          && ChannelSockets.of(getSession()).isPresent()) {
+        carrier = Carrier.connect(getSession(), node.link());
+      }
+      takes = node.link().isHere() && !request.hasTerminal();
+      return carrier
+          .map(socket -> open.with("carrier", socket.id()))
+          .orElse(takes ? open.with("takes", true) : open);
     }
 
     @Override
     public StreamReceiver receiver(LinkStream opened) {
-      return new Output(opened, program instanceof SessionRequest.Program.Shell);
+      if (takes && carrier.isEmpty()) {
+        direct = Optional.of(new DirectPipes(opened, connections.tasks(), inlet, outlet));
+      }
+      return new Output(opened, program instanceof SessionRequest.Program.Shell, carrier);
     }
 
     @Override
@@ -334,8 +357,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     }
   }
 
-  private void opened(LinkStream opened) {
-    inlet.attach(opened);
+  private void opened(LinkStream opened, NodeInput input) {
+    inlet.attach(input);
     List<Json.Obj> waiting;
     lock.lock();
     try {
@@ -351,11 +374,14 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final class Output implements StreamReceiver {
     private final LinkStream from;
     private final boolean isShell;
+    private final Optional<Carrier> carrier;
+    private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from, boolean isShell) {
+    Output(LinkStream from, boolean isShell, Optional<Carrier> carrier) {
       this.from = from;
       this.isShell = isShell;
+      this.carrier = carrier;
     }
 
     @Override
@@ -363,7 +389,15 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       if (recording.isPresent() && isShell) {
         outlet.errorText(RECORDED);
       }
-      SessionChannel.this.opened(from);
+      if (!facts.flag("carried")) {
+        carrier.ifPresent(Carrier::close);
+        SessionChannel.this.opened(from, NodeInput.of(from));
+        return;
+      }
+      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet);
+      carried = Optional.of(direct);
+      SessionChannel.this.opened(from, direct);
+      ChannelSockets.of(getSession()).ifPresent(direct::start);
     }
 
     @Override
@@ -382,11 +416,27 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
         hasStatus = true;
         outlet.then(status.orElseThrow());
         outlet.then(SessionChannel.this::sendEndOfWrite);
+        direct.ifPresent(DirectPipes::endInput);
       }
+      direct.ifPresent(pipes -> pipes.message(message));
     }
 
     @Override
     public void closed(Json.Obj reason) {
+      direct.ifPresent(DirectPipes::endInput);
+      if (carried.isPresent() && reason.text("code").isEmpty()) {
+        carried.get().whenRead(() -> end(reason));
+        return;
+      }
+      carried.ifPresent(CarriedProgram::abandon);
+      direct.ifPresent(DirectPipes::close);
+      if (carried.isEmpty()) {
+        carrier.ifPresent(Carrier::close);
+      }
+      end(reason);
+    }
+
+    private void end(Json.Obj reason) {
       if (hasStatus) {
         SessionChannel.this.end(() -> {});
       } else {
