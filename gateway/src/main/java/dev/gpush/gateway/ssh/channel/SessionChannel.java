@@ -23,12 +23,9 @@ import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.client.future.OpenFuture;
@@ -285,23 +282,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     return outlet.sent();
   }
 
-  private Map<String, String> ofConnection() {
-    var environment = new LinkedHashMap<String, String>();
-    var session = getSession().getIoSession();
-    if (session.getRemoteAddress() instanceof InetSocketAddress client
-        && session.getLocalAddress() instanceof InetSocketAddress server) {
-      String from = client.getAddress().getHostAddress() + " " + client.getPort();
-      environment.put("SSH_CLIENT", from + " " + server.getPort());
-      environment.put(
-          "SSH_CONNECTION",
-          from + " " + server.getAddress().getHostAddress() + " " + server.getPort());
-    }
-    agent
-        .flatMap(ForwardedAgent::path)
-        .ifPresent(socket -> environment.put("SSH_AUTH_SOCK", socket));
-    return environment;
-  }
-
   /** Whether the client waits for a program here. */
   public boolean hasProgram() {
     return started && !isClosing();
@@ -327,7 +307,12 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
     @Override
     public Json.Obj request(Route.Node node) {
-      Json.Obj open = request.on(node, program, ofConnection());
+      Json.Obj open =
+          request.on(
+              node,
+              program,
+              ConnectionVariables.of(
+                  getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
       if (program instanceof SessionRequest.Program.FileTransfer
           && ChannelSockets.of(getSession()).isPresent()) {
         carrier = Carrier.connect(getSession(), node.link());

@@ -140,7 +140,7 @@ public final class Outlet {
   }
 
   /** What goes to the client from now on is recorded, as it is sent. */
-  void record(TerminalRecording to) {
+  public void record(TerminalRecording to) {
     recording = Optional.of(to);
   }
 
