@@ -30,6 +30,8 @@ public interface ChannelSockets {
   @FunctionalInterface
   interface Ready {
     /**
+     * Reads or writes what is possible now.
+     *
      * @param buffer empty, and only for this call
      */
     void run(ByteBuffer buffer);
