@@ -9,6 +9,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +44,10 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   /** Read at once; as large as the largest packet. */
   private static final int READ_BYTES = 64 << 10;
 
+  /** As sshd says it. */
+  private static final byte[] NO_VERSION =
+      "Invalid SSH identification string.\r\n".getBytes(StandardCharsets.US_ASCII);
+
   /** Packets written with one call. */
   private static final int GATHERED = 16;
 
@@ -64,6 +69,9 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private boolean hasWriter;
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
+
+  /** Until its first bytes; of the reading thread. */
+  private boolean isNew = true;
 
   private volatile boolean isLoggedIn;
 
@@ -151,6 +159,14 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
+      if (isNew) {
+        isNew = false;
+        if (bytes.get(0) == '\n' || bytes.get(0) == '\r') {
+          // SSHD would wait for the rest of an empty line until the time for a login is over.
+          channel.write(ByteBuffer.wrap(NO_VERSION));
+          return false;
+        }
+      }
       if (!isLoggedIn) {
         entrance.talks(this);
       }
