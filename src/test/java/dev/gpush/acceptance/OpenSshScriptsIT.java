@@ -107,9 +107,7 @@ final class OpenSshScriptsIT {
       String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       System.err.print(said);
       assertEquals(
-          0,
-          process.waitFor(),
-          () -> said + new String(errors.join(), StandardCharsets.UTF_8));
+          0, process.waitFor(), () -> said + new String(errors.join(), StandardCharsets.UTF_8));
     }
   }
 }
