@@ -1,10 +1,14 @@
 package dev.gpush.acceptance;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -97,10 +101,13 @@ final class OpenSshScriptsIT {
                   folder.toString()));
       command.addAll(scripts);
 
-      Result result = world.run(new byte[0], command.toArray(String[]::new));
-
-      System.err.print(result.out());
-      result.succeeded();
+      // Some take minutes, so the limit is the test's.
+      Process process = world.start(world.project(), command);
+      CompletableFuture<byte[]> errors = World.read(process.getErrorStream());
+      String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      System.err.print(said);
+      assertEquals(
+          0, process.waitFor(), () -> said + new String(errors.join(), StandardCharsets.UTF_8));
     }
   }
 }

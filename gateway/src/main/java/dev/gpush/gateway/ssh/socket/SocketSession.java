@@ -11,6 +11,7 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,6 +47,10 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   /** Read at once; as large as the largest packet. */
   private static final int READ_BYTES = 64 << 10;
 
+  /** As sshd says it. */
+  private static final byte[] NO_VERSION =
+      "Invalid SSH identification string.\r\n".getBytes(StandardCharsets.US_ASCII);
+
   /** Packets written with one call. */
   private static final int GATHERED = 16;
 
@@ -67,6 +72,9 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   private boolean hasWriter;
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
+
+  /** Until its first bytes; of the reading thread. */
+  private boolean isNew = true;
 
   private volatile boolean isLoggedIn;
 
@@ -171,6 +179,14 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
+      if (isNew) {
+        isNew = false;
+        if (bytes.get(0) == '\n' || bytes.get(0) == '\r') {
+          // SSHD would wait for the rest of an empty line until the time for a login is over.
+          channel.write(ByteBuffer.wrap(NO_VERSION));
+          return false;
+        }
+      }
       if (!isLoggedIn) {
         entrance.talks(this);
       }
