@@ -4,14 +4,13 @@ import com.jcraft.jsch.JSch;
 import com.jcraft.jsch.Session;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Arrays;
 import java.util.Random;
 
 /**
- * What a program that uses JSch does with a node: commands, sftp and a forward from the node.
- * Usage: PORT USER KEY KNOWN_HOSTS. Prints "all" at the end.
+ * What a program that uses JSch does with a node: commands, sftp and a forward to an echo
+ * server of the node. Usage: PORT USER KEY KNOWN_HOSTS ECHO. Prints "all" at the end.
  */
 public final class JschClient {
   public static void main(String[] arguments) throws Exception {
@@ -49,28 +48,16 @@ public final class JschClient {
     holds(sftp.stat(file).getSize() == data.length, "the size of a file");
     sftp.rm(file);
 
-    try (var here = new ServerSocket(0)) {
-      var answers = new Thread(() -> answer(here));
-      answers.start();
-      int port = session.setPortForwardingL(0, "127.0.0.1", here.getLocalPort());
-      try (var through = new Socket("127.0.0.1", port)) {
-        through.getOutputStream().write(data, 0, 1000);
-        holds(
-            Arrays.equals(Arrays.copyOf(data, 1000), through.getInputStream().readNBytes(1000)),
-            "a forward");
-      }
-      answers.join();
+    int echo = Integer.parseInt(arguments[4]);
+    int port = session.setPortForwardingL(0, "127.0.0.1", echo);
+    try (var through = new Socket("127.0.0.1", port)) {
+      through.getOutputStream().write(data, 0, 1000);
+      holds(
+          Arrays.equals(Arrays.copyOf(data, 1000), through.getInputStream().readNBytes(1000)),
+          "a forward");
     }
     session.disconnect();
     System.out.println("all");
-  }
-
-  private static void answer(ServerSocket here) {
-    try (Socket client = here.accept()) {
-      client.getInputStream().transferTo(client.getOutputStream());
-    } catch (java.io.IOException broken) {
-      throw new java.io.UncheckedIOException(broken);
-    }
   }
 
   private static void holds(boolean is, String what) {

@@ -68,19 +68,20 @@ async def forwards(connection):
     async with await connection.forward_remote_port("127.0.0.1", 0, "127.0.0.1", to) as back:
         line = "exec 3<>/dev/tcp/127.0.0.1/%d; echo through >&3; cat <&3" % back.get_port()
         assert (await connection.run("bash -c '%s'" % line)).stdout == "through\n"
-        # The node is this machine: its port is reached from here through the node again.
+        # A port of the node, reached from here through the node again.
         async with await connection.forward_local_port("127.0.0.1", 0, "127.0.0.1", back.get_port()) as forth:
             reader, writer = await asyncio.open_connection("127.0.0.1", forth.get_port())
             writer.write(b"both ways")
             assert await reader.read(100) == b"both ways"
             writer.close()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "socket")
-        async with await connection.forward_remote_path_to_port(path, "127.0.0.1", to):
-            reader, writer = await connection.open_unix_connection(path)
-            writer.write(b"by a socket")
-            assert await reader.read(100) == b"by a socket"
-            writer.close()
+    folder = (await connection.run("mktemp -d")).stdout.strip()
+    path = folder + "/socket"
+    async with await connection.forward_remote_path_to_port(path, "127.0.0.1", to):
+        reader, writer = await connection.open_unix_connection(path)
+        writer.write(b"by a socket")
+        assert await reader.read(100) == b"by a socket"
+        writer.close()
+    await connection.run("rm -r " + folder)
     here.close()
 
 

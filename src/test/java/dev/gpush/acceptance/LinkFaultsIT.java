@@ -95,7 +95,7 @@ final class LinkFaultsIT {
   }
 
   /** On a loaded machine a pipe may just be replaced. */
-  private static List<Long> someRelays(World world) throws Exception {
+  static List<Long> someRelays(World world) throws Exception {
     long gateway = world.gatewayPid();
     var found = new ArrayList<Long>();
     World.until(

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -45,7 +46,7 @@ final class World implements AutoCloseable {
   private final Path home;
   private final Path project;
   private final Path person;
-  private final List<Process> started = new ArrayList<>();
+  private final List<Process> started = new CopyOnWriteArrayList<>();
 
   private final Map<String, String> environment;
 

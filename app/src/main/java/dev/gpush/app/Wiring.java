@@ -18,10 +18,9 @@ import dev.gpush.core.time.DurationText;
 import dev.gpush.gateway.session.SessionService;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.gateway.ssh.Records;
 import dev.gpush.gateway.ssh.SshGateway;
 import dev.gpush.gateway.ssh.audit.AuditDetail;
-import dev.gpush.gateway.ssh.audit.AuditFile;
-import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.launch.fabric.FabricPlanner;
@@ -47,13 +46,11 @@ import java.util.Optional;
 final class Wiring implements AutoCloseable {
   private static final Path SITE = Path.of("/etc/gpush/site.yaml");
 
-  private static final AuditDetail USUAL_DETAIL = AuditDetail.CONNECTIONS;
-
   private final HolderFile holder;
   private final Machines machines;
   private final SessionService sessions;
   private final Transports transports;
-  private final Optional<AuditFile> audit;
+  private final Records records;
   private final SshGateway ssh;
   private final ControlServer server;
   private final GatewayProcess process;
@@ -63,7 +60,7 @@ final class Wiring implements AutoCloseable {
       Machines machines,
       SessionService sessions,
       Transports transports,
-      Optional<AuditFile> audit,
+      Records records,
       SshGateway ssh,
       ControlServer server,
       GatewayProcess process) {
@@ -71,7 +68,7 @@ final class Wiring implements AutoCloseable {
     this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
-    this.audit = audit;
+    this.records = records;
     this.ssh = ssh;
     this.server = server;
     this.process = process;
@@ -116,18 +113,24 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
-    AuditDetail detail = auditDetail(configs, home);
-    Optional<AuditFile> audit =
-        detail == AuditDetail.NONE
-            ? Optional.empty()
-            : Optional.of(AuditFile.start(home.log().resolveSibling(""), clock, tasks));
+    Records records =
+        Records.start(
+            home.log().resolveSibling(""),
+            gatewayWord(configs, home, "audit")
+                .map(AuditDetail::of)
+                .orElse(AuditDetail.CONNECTIONS),
+            gatewayWord(configs, home, "record").filter("terminals"::equals).isPresent()
+                ? Records.Terminals.RECORDED
+                : Records.Terminals.NOT_RECORDED,
+            clock,
+            tasks);
     var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
             sshSettings(home, environment, access.compatibility()),
             access,
             sessions.routes(),
-            audit.map(file -> new AuditTrail(file, detail, clock)),
+            records,
             tasks,
             clock);
     sshBox.fill(ssh, sessions);
@@ -165,7 +168,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, audit, ssh, server, process);
+    return new Wiring(holder, machines, sessions, transports, records, ssh, server, process);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -198,16 +201,12 @@ final class Wiring implements AutoCloseable {
     }
   }
 
-  /** A configuration with mistakes turns nothing off. */
-  private static AuditDetail auditDetail(Configs configs, Home home) {
+  /** A configuration with mistakes turns nothing off that is on by default. */
+  private static Optional<String> gatewayWord(Configs configs, Home home, String key) {
     try {
-      return configs
-          .load(home.path())
-          .text("gateway.audit")
-          .map(AuditDetail::of)
-          .orElse(USUAL_DETAIL);
+      return configs.load(home.path()).text("gateway." + key);
     } catch (GpushException invalid) {
-      return USUAL_DETAIL;
+      return Optional.empty();
     }
   }
 
@@ -247,7 +246,7 @@ final class Wiring implements AutoCloseable {
     server.close();
     ssh.drain(process.reason());
     ssh.close();
-    audit.ifPresent(AuditFile::close);
+    records.close();
     sessions.close();
     machines.close();
     transports.close();

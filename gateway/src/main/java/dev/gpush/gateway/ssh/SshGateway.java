@@ -84,7 +84,7 @@ public final class SshGateway implements AutoCloseable {
       SshServerSettings settings,
       Supplier<AccessFiles> access,
       Routes routes,
-      Optional<AuditTrail> audit,
+      Records records,
       Tasks tasks,
       Clock clock) {
     JdkEd25519.register();
@@ -99,9 +99,12 @@ public final class SshGateway implements AutoCloseable {
       hosts.add(keys.olderHostKey());
     }
     var logins = new LoginKeys(user.getPublic(), access, clock);
+    var connections = new Connections(own, routes);
     for (int port : ports.candidates()) {
-      SshServer server = server(settings, identity, hosts, logins, new Connections(own, routes));
-      audit.ifPresent(trail -> listenTo(server, trail));
+      SshServer server = server(settings, identity, hosts, logins);
+      server.setChannelFactories(ChannelKinds.of(connections, records.terminals()));
+      server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
+      records.connections().ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
       if (listens(server, port)) {
         ports.remember(port);
@@ -118,19 +121,13 @@ public final class SshGateway implements AutoCloseable {
   }
 
   private static SshServer server(
-      SshServerSettings settings,
-      HomeIdentity identity,
-      List<KeyPair> hosts,
-      LoginKeys logins,
-      Connections connections) {
+      SshServerSettings settings, HomeIdentity identity, List<KeyPair> hosts, LoginKeys logins) {
     SshServer server = Algorithms.server(settings.compatibility());
     server.setHost(HOST);
     server.setKeyPairProvider(KeyPairProvider.wrap(hosts));
     server.setUserAuthFactories(List.of(new PublicKeyLogin()));
     server.setPublickeyAuthenticator(logins);
     server.addSessionListener(logins);
-    server.setChannelFactories(ChannelKinds.of(connections));
-    server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
     server.addSessionListener(new LoginListener());
     Tuning.apply(server, identity);
     return server;

@@ -29,7 +29,6 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
@@ -84,7 +83,7 @@ class GatewayTest {
             settings,
             () -> AccessFiles.ofHome(settings.home(), "ann"),
             nowhere,
-            Optional.empty(),
+            Records.none(),
             tasks,
             clock);
     gateway.publish(

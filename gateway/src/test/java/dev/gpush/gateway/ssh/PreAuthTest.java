@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
@@ -24,6 +25,7 @@ import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.session.ClientSession;
 import org.apache.sshd.client.session.ClientSession.ClientSessionEvent;
 import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.SshException;
 import org.apache.sshd.common.kex.BuiltinDHFactories;
 import org.apache.sshd.common.keyprovider.FileKeyPairProvider;
 import org.apache.sshd.common.session.Session;
@@ -365,6 +367,28 @@ class PreAuthTest {
 
       assertEquals("limited\n", session.executeRemoteCommand("anything"));
     }
+  }
+
+  /**
+   * Test 33 of the contract: what a stranger is told, and how soon, does not depend on whether
+   * there is such a session. It is not looked up, so there is nothing that could take longer.
+   */
+  @Test
+  void userNamesAreNotLookedUpBeforeALogin() throws Exception {
+    KeyPair wrong = key(new KeyRing(rig).key("wrong"));
+    var answers = new ArrayList<String>();
+    for (String user : List.of("devbox", "devbox-1", "nobody", "not a name")) {
+      try (ClientSession session =
+          client.connect(user, "127.0.0.1", rig.gateway().port()).verify(PATIENCE).getSession()) {
+        session.addPublicKeyIdentity(wrong);
+        SshException refused =
+            assertThrows(SshException.class, () -> session.auth().verify(PATIENCE));
+        answers.add(refused.getDisconnectCode() + " " + refused.getMessage());
+      }
+    }
+
+    assertEquals(1, answers.stream().distinct().count(), answers::toString);
+    assertEquals(List.of(), rig.asked());
   }
 
   // ---- many at once

@@ -11,7 +11,6 @@ import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.access.AccessFiles;
 import dev.gpush.gateway.ssh.audit.AuditDetail;
 import dev.gpush.gateway.ssh.audit.AuditFile;
-import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.NodeName;
 import dev.gpush.gateway.ssh.route.PublishedSession;
@@ -25,6 +24,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 /**
@@ -35,9 +35,10 @@ final class Rig implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentNode node;
-  private final AuditFile audit;
+  private final Records records;
   private final SshGateway gateway;
   private final SshServerSettings.Compatibility compatibility;
+  private final List<String> asked = new CopyOnWriteArrayList<>();
 
   Rig() throws IOException, InterruptedException {
     this(AgentNode::new);
@@ -55,17 +56,27 @@ final class Rig implements AutoCloseable {
 
   Rig(NodeMaker maker, SshServerSettings.Compatibility compatibility)
       throws IOException, InterruptedException {
+    this(maker, compatibility, Records.Terminals.NOT_RECORDED);
+  }
+
+  Rig(Records.Terminals terminals) throws IOException, InterruptedException {
+    this(AgentNode::new, SshServerSettings.Compatibility.MODERN, terminals);
+  }
+
+  private Rig(
+      NodeMaker maker, SshServerSettings.Compatibility compatibility, Records.Terminals terminals)
+      throws IOException, InterruptedException {
     this.compatibility = compatibility;
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
-    this.audit = AuditFile.start(home().resolve("logs"), Clock.system(), tasks);
-    var trail = new AuditTrail(audit, AuditDetail.CONNECTIONS, Clock.system());
+    this.records =
+        Records.start(
+            home().resolve("logs"), AuditDetail.CONNECTIONS, terminals, Clock.system(), tasks);
     this.gateway =
-        SshGateway.start(
-            settings(), this::access, this::route, Optional.of(trail), tasks, Clock.system());
+        SshGateway.start(settings(), this::access, this::route, records, tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
   }
 
@@ -81,6 +92,7 @@ final class Rig implements AutoCloseable {
   }
 
   private Route route(String user) {
+    asked.add(user);
     return switch (NodeName.parse(user)) {
       case Optional<NodeName> name when name.isEmpty() -> unknown(user);
       case Optional<NodeName> name when !name.get().session().text().equals("devbox") ->
@@ -115,6 +127,11 @@ final class Rig implements AutoCloseable {
     return node;
   }
 
+  /** User names whose node was looked up. */
+  List<String> asked() {
+    return List.copyOf(asked);
+  }
+
   SshGateway gateway() {
     return gateway;
   }
@@ -122,7 +139,7 @@ final class Rig implements AutoCloseable {
   /** Ends the gateway, so that its audit is complete, and reads it. */
   List<Json.Obj> audit() throws IOException {
     gateway.close();
-    audit.close();
+    records.close();
     return Files.readAllLines(home().resolve("logs").resolve(AuditFile.NAME)).stream()
         .map(line -> (Json.Obj) Json.parse(line))
         .toList();
@@ -154,7 +171,7 @@ final class Rig implements AutoCloseable {
   public void close() throws IOException {
     try (tasks;
         node;
-        audit;
+        records;
         gateway) {
       // Closed in reverse.
     } finally {

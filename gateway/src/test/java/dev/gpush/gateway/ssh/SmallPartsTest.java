@@ -4,10 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.session.SessionName;
 import dev.gpush.gateway.ssh.channel.TerminalModes;
+import dev.gpush.gateway.ssh.files.HomeIdentity;
+import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.NodeName;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import org.apache.sshd.core.CoreModuleProperties;
+import org.apache.sshd.server.SshServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -69,5 +76,22 @@ class SmallPartsTest {
       TerminalModes.parse(bytes);
     }
     assertEquals(Map.of(), TerminalModes.parse(new byte[] {53, 0, 0}), "seed " + seed);
+  }
+
+  /**
+   * Tests 19 to 21 of the contract in the time of a unit test: SSHD's own limits would end who is
+   * idle for ten minutes, stopped for thirty seconds, or slow to close.
+   */
+  @Test
+  void noConnectionEndsBecauseNothingMoves() throws Exception {
+    KeyPair host = KeyPairGenerator.getInstance("Ed25519").generateKeyPair();
+    SshServer server = Algorithms.server(SshServerSettings.Compatibility.MODERN);
+
+    Tuning.apply(server, HomeIdentity.of(host));
+
+    Duration year = Duration.ofDays(365);
+    assertEquals(Duration.ZERO, CoreModuleProperties.IDLE_TIMEOUT.getRequired(server));
+    assertEquals(year, CoreModuleProperties.WAIT_FOR_SPACE_TIMEOUT.getRequired(server));
+    assertEquals(year, CoreModuleProperties.CHANNEL_CLOSE_TIMEOUT.getRequired(server));
   }
 }

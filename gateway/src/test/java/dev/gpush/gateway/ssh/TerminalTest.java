@@ -7,6 +7,7 @@ import dev.gpush.core.json.Json;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -16,15 +17,10 @@ import org.junit.jupiter.api.Test;
 /** ssh in a terminal, as a person has it. */
 class TerminalTest {
   private static Rig rig;
-  private static Path script;
 
   @BeforeAll
   static void starts() throws Exception {
     rig = new Rig();
-    script = rig.folder().resolve("terminal.py");
-    try (InputStream source = TerminalTest.class.getResourceAsStream("terminal.py")) {
-      Files.copy(source, script);
-    }
   }
 
   @AfterAll
@@ -33,6 +29,15 @@ class TerminalTest {
   }
 
   private static Command.Result person(List<Json.Obj> steps, String... ssh) throws Exception {
+    return person(rig, steps, ssh);
+  }
+
+  /** ssh in a terminal of its own, typed into. */
+  static Command.Result person(Rig rig, List<Json.Obj> steps, String... ssh) throws Exception {
+    Path script = rig.folder().resolve("terminal.py");
+    try (InputStream source = TerminalTest.class.getResourceAsStream("terminal.py")) {
+      Files.copy(source, script, StandardCopyOption.REPLACE_EXISTING);
+    }
     var words =
         new ArrayList<>(
             List.of("python3", script.toString(), Json.array(steps).write(), "ssh", "-F"));

@@ -23,6 +23,9 @@ final class GatewayKeys {
           List.of(
               new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
 
+  private static final OneOf RECORDINGS =
+      new OneOf(List.of(new Choice("none", ""), new Choice("terminals", "")));
+
   static final List<Key> ALL =
       List.of(
           gateway(
@@ -56,7 +59,16 @@ final class GatewayKeys {
               Json.of("connections"),
               FULL,
               "what gpush gateway audit records: none, connections, or commands, which adds"
-                  + " command lines (guide/audit.md); read when the gateway starts"));
+                  + " command lines (guide/audit.md); read when the gateway starts"),
+          new Key(
+              "gateway.record",
+              "gateway.record",
+              RECORDINGS,
+              PEOPLE,
+              Json.of("none"),
+              FULL,
+              "terminals: what terminals show is kept, as asciicast (guide/audit.md#recordings);"
+                  + " read when the gateway starts"));
 
   private GatewayKeys() {}
 

@@ -36,14 +36,12 @@ public final class AuditTrail implements SessionListener, ChannelListener {
   private final AuditFile file;
   private final AuditDetail detail;
   private final Clock clock;
-  private final String process;
   private final Map<Channel, Long> open = new ConcurrentHashMap<>();
 
   public AuditTrail(AuditFile file, AuditDetail detail, Clock clock) {
     this.file = file;
     this.detail = detail;
     this.clock = clock;
-    this.process = Long.toString(ProcessHandle.current().pid(), Character.MAX_RADIX);
   }
 
   /** Remembers the key that was offered last: its signature is what logs the client in. */
@@ -136,11 +134,11 @@ public final class AuditTrail implements SessionListener, ChannelListener {
             "event",
             event,
             "connection",
-            process + "-" + session.getIoSession().getId(),
+            connection(session),
             "from",
             address(session.getIoSession().getRemoteAddress()),
             "node",
-            clean(session.getUsername()));
+            node(session));
     Optional<String> key =
         ConnectionState.of(session)
             .login()
@@ -152,7 +150,18 @@ public final class AuditTrail implements SessionListener, ChannelListener {
     return key.isEmpty() ? record : record.with("key", Json.of(key.orElseThrow()));
   }
 
-  private static String person(Session session) {
+  /** Which connection this is, also among those of other gateways of the home. */
+  public static String connection(Session session) {
+    String process = Long.toString(ProcessHandle.current().pid(), Character.MAX_RADIX);
+    return process + "-" + session.getIoSession().getId();
+  }
+
+  /** The name that the client gave as its user. */
+  public static String node(Session session) {
+    return clean(session.getUsername());
+  }
+
+  public static String person(Session session) {
     return ConnectionState.of(session).login().map(Login::person).orElse("");
   }
 

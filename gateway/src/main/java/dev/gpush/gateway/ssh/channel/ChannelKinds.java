@@ -1,5 +1,6 @@
 package dev.gpush.gateway.ssh.channel;
 
+import dev.gpush.gateway.ssh.recording.TerminalRecorder;
 import dev.gpush.gateway.ssh.route.Connections;
 import java.util.List;
 import java.util.function.Supplier;
@@ -10,9 +11,9 @@ import org.apache.sshd.common.session.Session;
 /** The channels that a client may open. */
 public record ChannelKinds(String getName, Supplier<Channel> make) implements ChannelFactory {
 
-  public static List<ChannelFactory> of(Connections connections) {
+  public static List<ChannelFactory> of(Connections connections, TerminalRecorder recorder) {
     return List.of(
-        new ChannelKinds("session", () -> new SessionChannel(connections)),
+        new ChannelKinds("session", () -> new SessionChannel(connections, recorder)),
         new ChannelKinds(
             "direct-tcpip", () -> new DialChannel(connections, DialChannel.Target::tcp)),
         new ChannelKinds(

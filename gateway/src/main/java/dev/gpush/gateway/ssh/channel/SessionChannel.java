@@ -7,19 +7,25 @@ import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.direct.CarriedProgram;
+import dev.gpush.gateway.ssh.direct.Carrier;
+import dev.gpush.gateway.ssh.direct.DirectPipes;
+import dev.gpush.gateway.ssh.flow.Inlet;
+import dev.gpush.gateway.ssh.flow.NodeInput;
+import dev.gpush.gateway.ssh.flow.Outlet;
+import dev.gpush.gateway.ssh.recording.TerminalRecorder;
+import dev.gpush.gateway.ssh.recording.TerminalRecording;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.socket.ChannelSockets;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.client.future.OpenFuture;
@@ -37,14 +43,20 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
 public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
+  /** Only for a login shell: what other programs print may be read by programs. */
+  private static final String RECORDED = "gpush: what this terminal shows is recorded\r\n";
+
   private final Connections connections;
+  private final TerminalRecorder recorder;
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
+  private volatile Optional<DirectPipes> direct = Optional.empty();
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
   private Json.Obj purpose = Json.object();
+  private volatile Optional<TerminalRecording> recording = Optional.empty();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -52,9 +64,10 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Optional<LinkStream> stream = Optional.empty();
   private final List<Json.Obj> early = new ArrayList<>();
 
-  SessionChannel(Connections connections) {
+  SessionChannel(Connections connections, TerminalRecorder recorder) {
     super("", List.of(), null);
     this.connections = connections;
+    this.recorder = recorder;
   }
 
   // ---- requests of the client; on the connection's thread
@@ -126,6 +139,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result resize(Buffer buffer) {
     long columns = SessionRequest.cells(buffer.getUInt());
     long rows = SessionRequest.cells(buffer.getUInt());
+    recording.ifPresent(to -> to.resized(columns, rows));
     return tell(Json.object("resize", List.of(columns, rows)));
   }
 
@@ -152,6 +166,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     SessionRequest.Program allowed =
         permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
     purpose = request.audited(allowed, AuditTrail.detail(getSession()));
+    record();
     AuditTrail.begins(this);
     Runnable open = () -> connections.open(getSession(), new Program(allowed));
     if (wantsAgent) {
@@ -162,6 +177,21 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       open.run();
     }
     return Result.ReplySuccess;
+  }
+
+  private void record() {
+    if (request.hasTerminal()) {
+      var session = getSession();
+      var terminal =
+          request.recorded(
+              AuditTrail.node(session),
+              AuditTrail.person(session),
+              AuditTrail.connection(session),
+              getChannelId());
+      recording = recorder.begin(terminal);
+      recording.ifPresent(outlet::record);
+      recording.ifPresent(to -> purpose = purpose.with("recording", to.name()));
+    }
   }
 
   /** Messages that come before the program has started are kept, the last few. */
@@ -196,6 +226,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result readerIsGone() {
     outlet.drop();
     inlet.abort();
+    direct.ifPresent(DirectPipes::close);
     return Result.ReplySuccess;
   }
 
@@ -230,7 +261,9 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     } else {
       inlet.close();
     }
+    direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
+    recording.ifPresent(TerminalRecording::end);
     super.preClose();
   }
 
@@ -249,23 +282,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     return outlet.sent();
   }
 
-  private Map<String, String> ofConnection() {
-    var environment = new LinkedHashMap<String, String>();
-    var session = getSession().getIoSession();
-    if (session.getRemoteAddress() instanceof InetSocketAddress client
-        && session.getLocalAddress() instanceof InetSocketAddress server) {
-      String from = client.getAddress().getHostAddress() + " " + client.getPort();
-      environment.put("SSH_CLIENT", from + " " + server.getPort());
-      environment.put(
-          "SSH_CONNECTION",
-          from + " " + server.getAddress().getHostAddress() + " " + server.getPort());
-    }
-    agent
-        .flatMap(ForwardedAgent::path)
-        .ifPresent(socket -> environment.put("SSH_AUTH_SOCK", socket));
-    return environment;
-  }
-
   /** Whether the client waits for a program here. */
   public boolean hasProgram() {
     return started && !isClosing();
@@ -282,6 +298,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
+    private Optional<Carrier> carrier = Optional.empty();
+    private boolean takes;
 
     Program(SessionRequest.Program program) {
       this.program = program;
@@ -289,12 +307,28 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
     @Override
     public Json.Obj request(Route.Node node) {
-      return request.on(node, program, ofConnection());
+      Json.Obj open =
+          request.on(
+              node,
+              program,
+              ConnectionVariables.of(
+                  getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
+      if (program instanceof SessionRequest.Program.FileTransfer
+          && ChannelSockets.of(getSession()).isPresent()) {
+        carrier = Carrier.connect(getSession(), node.link());
+      }
+      takes = node.link().isHere() && !request.hasTerminal();
+      return carrier
+          .map(socket -> open.with("carrier", socket.id()))
+          .orElse(takes ? open.with("takes", true) : open);
     }
 
     @Override
     public StreamReceiver receiver(LinkStream opened) {
-      return new Output(opened);
+      if (takes && carrier.isEmpty()) {
+        direct = Optional.of(new DirectPipes(opened, connections.tasks(), inlet, outlet));
+      }
+      return new Output(opened, program instanceof SessionRequest.Program.Shell, carrier);
     }
 
     @Override
@@ -308,8 +342,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     }
   }
 
-  private void opened(LinkStream opened) {
-    inlet.attach(opened);
+  private void opened(LinkStream opened, NodeInput input) {
+    inlet.attach(input);
     List<Json.Obj> waiting;
     lock.lock();
     try {
@@ -324,15 +358,31 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Output implements StreamReceiver {
     private final LinkStream from;
+    private final boolean isShell;
+    private final Optional<Carrier> carrier;
+    private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from) {
+    Output(LinkStream from, boolean isShell, Optional<Carrier> carrier) {
       this.from = from;
+      this.isShell = isShell;
+      this.carrier = carrier;
     }
 
     @Override
     public void opened(Json.Obj facts) {
-      SessionChannel.this.opened(from);
+      if (recording.isPresent() && isShell) {
+        outlet.errorText(RECORDED);
+      }
+      if (!facts.flag("carried")) {
+        carrier.ifPresent(Carrier::close);
+        SessionChannel.this.opened(from, NodeInput.of(from));
+        return;
+      }
+      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet);
+      carried = Optional.of(direct);
+      SessionChannel.this.opened(from, direct);
+      ChannelSockets.of(getSession()).ifPresent(direct::start);
     }
 
     @Override
@@ -351,11 +401,27 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
         hasStatus = true;
         outlet.then(status.orElseThrow());
         outlet.then(SessionChannel.this::sendEndOfWrite);
+        direct.ifPresent(DirectPipes::endInput);
       }
+      direct.ifPresent(pipes -> pipes.message(message));
     }
 
     @Override
     public void closed(Json.Obj reason) {
+      direct.ifPresent(DirectPipes::endInput);
+      if (carried.isPresent() && reason.text("code").isEmpty()) {
+        carried.get().whenRead(() -> end(reason));
+        return;
+      }
+      carried.ifPresent(CarriedProgram::abandon);
+      direct.ifPresent(DirectPipes::close);
+      if (carried.isEmpty()) {
+        carrier.ifPresent(Carrier::close);
+      }
+      end(reason);
+    }
+
+    private void end(Json.Obj reason) {
       if (hasStatus) {
         SessionChannel.this.end(() -> {});
       } else {

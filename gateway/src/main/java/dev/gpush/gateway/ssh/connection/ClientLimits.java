@@ -16,17 +16,19 @@ public final class ClientLimits {
 
   /**
    * Logins at a time: each computes keys on a core, so more of them only make each take longer. As
-   * many may wait as a tool starts at once. Five seconds of silence are far more than a client
-   * needs for its first line, also beside two hundred others, and ten than it computes keys.
+   * many may wait as a tool starts at once. Five seconds of silence are usually more than a client
+   * needs for its first line, and ten than it computes keys. A client of a busy machine needs more,
+   * so up to 128 such clients go on without a place: a hundred logins at once at a load of 50 took
+   * a minute.
    */
   public static final LoginLimits LOGINS =
-      new LoginLimits(16, 1_024, Duration.ofSeconds(5), Duration.ofSeconds(10));
+      new LoginLimits(16, 128, 1_024, Duration.ofSeconds(5), Duration.ofSeconds(10));
 
   /**
-   * From the beginning of service to the end of authentication; the user types nothing in between,
-   * but the machine may be busy.
+   * From the beginning of service to the end of authentication, as sshd: the user types nothing in
+   * between, but the machine may be busy.
    */
-  public static final Duration LOGIN = Duration.ofSeconds(60);
+  public static final Duration LOGIN = Duration.ofMinutes(2);
 
   /** As sshd: a client with several keys may offer others first. */
   public static final int AUTHENTICATION_ATTEMPTS = 6;

@@ -38,6 +38,11 @@ public final class Connections {
     void refused(RefusalText text);
   }
 
+  /** For threads of channels. */
+  public Tasks tasks() {
+    return tasks;
+  }
+
   public void open(Session session, Asker asker) {
     String user = String.valueOf(session.getUsername());
     String client = ClientName.of(String.valueOf(session.getClientVersion()));

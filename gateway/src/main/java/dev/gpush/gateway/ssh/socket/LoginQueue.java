@@ -11,13 +11,14 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Decides which connections that have not logged in are served, wait, or are closed. A login in
- * progress is never ended for another one: those beyond the limit wait for their turn, those that
- * have sent something first. A connection that sends nothing does not block others: it is closed
- * for one that has, once it was quiet for longer than a client is on a busy machine. When the first
- * in the queue have waited for longer than that, most of them are not there to log in, and the
- * newest is served first. Connections of a penalized source come last, and one at a time. Pure, and
- * not thread-safe.
+ * Decides which connections that have not logged in are served, wait, or are closed. Those beyond
+ * the limit wait for their turn, those that have sent something first. A connection that is served
+ * and quiet does not block others: its place goes to one that has sent something. It is not closed,
+ * because the client of a busy machine is as quiet as one that never logs in; it goes on when it
+ * sends something. Only so many may be quiet like that; then the one that has been for longest is
+ * closed. When the first in the queue have waited for long, most of them are not there to log in,
+ * and the newest is served first. Connections of a penalized source come last, and one at a time.
+ * Pure, and not thread-safe.
  *
  * @param <C> a connection
  */
@@ -29,6 +30,9 @@ final class LoginQueue<C> {
 
   /** With the time when each sent something; the longest quiet one is the first. */
   private final Map<C, Long> talking = new LinkedHashMap<>();
+
+  /** Served without a place, the longest quiet one first. */
+  private final Set<C> stalled = new LinkedHashSet<>();
 
   private final Set<C> waitingSilent = new LinkedHashSet<>();
 
@@ -63,7 +67,9 @@ final class LoginQueue<C> {
 
   /** It has sent something. */
   void talks(C connection, long now) {
-    if (silent.remove(connection) != null || talking.remove(connection) != null) {
+    if (silent.remove(connection) != null
+        || talking.remove(connection) != null
+        || stalled.remove(connection)) {
       talking.put(connection, now);
     } else if (waitingSilent.remove(connection)) {
       waitingTalking.put(connection, now);
@@ -74,6 +80,7 @@ final class LoginQueue<C> {
   void leaves(C connection) {
     silent.remove(connection);
     talking.remove(connection);
+    stalled.remove(connection);
     waitingSilent.remove(connection);
     waitingTalking.remove(connection);
     penalized.remove(connection);
@@ -99,7 +106,7 @@ final class LoginQueue<C> {
       leaves(first);
       return new Step.Drop<>(first);
     }
-    return waitingTalking.isEmpty() ? new Step.Rest<>(Optional.empty()) : longestQuiet(now);
+    return waitingTalking.isEmpty() ? new Step.Rest<>(Optional.empty()) : makeRoom(now);
   }
 
   private Step<C> serve(long now) {
@@ -120,7 +127,7 @@ final class LoginQueue<C> {
       silent.put(connection, now);
       return new Step.Serve<>(connection);
     }
-    return waitingTalking.isEmpty() ? new Step.Rest<>(Optional.empty()) : longestQuiet(now);
+    return waitingTalking.isEmpty() ? new Step.Rest<>(Optional.empty()) : makeRoom(now);
   }
 
   private static <C> Optional<C> last(Stream<C> all) {
@@ -146,8 +153,8 @@ final class LoginQueue<C> {
     return silent.containsKey(connection) || talking.containsKey(connection);
   }
 
-  /** Closes the one that has been quiet for longest beyond its limit. */
-  private Step<C> longestQuiet(long now) {
+  /** Takes the place of the one that has been quiet for longest beyond its limit. */
+  private Step<C> makeRoom(long now) {
     Optional<Quiet<C>> longest =
         Stream.of(quiet(silent, limits.silence(), now), quiet(talking, limits.stall(), now))
             .flatMap(Optional::stream)
@@ -159,8 +166,15 @@ final class LoginQueue<C> {
     if (first.left() > 0) {
       return new Step.Rest<>(Optional.of(first.left()));
     }
-    leaves(first.connection());
-    return new Step.Drop<>(first.connection());
+    silent.remove(first.connection());
+    talking.remove(first.connection());
+    stalled.add(first.connection());
+    if (stalled.size() <= limits.stalled()) {
+      return next(now);
+    }
+    C dropped = stalled.iterator().next();
+    leaves(dropped);
+    return new Step.Drop<>(dropped);
   }
 
   private record Quiet<C>(C connection, long left) {}

@@ -18,7 +18,8 @@ class LoginQueueTest {
   private static final Duration STALL = Duration.ofSeconds(20);
   private static final long LATER = SILENCE.toNanos();
 
-  private final LoginQueue<Integer> queue = new LoginQueue<>(new LoginLimits(2, 3, SILENCE, STALL));
+  private final LoginQueue<Integer> queue =
+      new LoginQueue<>(new LoginLimits(2, 1, 3, SILENCE, STALL));
   private final List<String> done = new ArrayList<>();
   private long now = Long.MAX_VALUE - 10;
   private Optional<Long> rest = Optional.empty();
@@ -99,8 +100,43 @@ class LoginQueueTest {
     now += LATER - 2;
     assertEquals(List.of(), steps());
     now += 1;
-    assertEquals(List.of("drop 1", "serve 3"), steps());
+    assertEquals(List.of("serve 3"), steps());
     assertEquals(Optional.empty(), rest);
+  }
+
+  @Test
+  void oneThatIsSlowGoesOnWhenItSendsSomething() {
+    arrive(1, 2);
+    steps();
+    queue.talks(1, now);
+    queue.talks(2, now);
+    arrive(3);
+    queue.talks(3, now);
+    now += STALL.toNanos();
+    assertEquals(List.of("serve 3"), steps());
+
+    queue.talks(1, now);
+    arrive(4);
+    queue.talks(4, now);
+
+    assertEquals(List.of(), steps(), "1 and 3 are served");
+    queue.leaves(3);
+    assertEquals(List.of("serve 4"), steps(), "2 has no place");
+  }
+
+  @Test
+  void ofTooManyThatStallTheOldestIsClosed() {
+    arrive(1, 2);
+    steps();
+    queue.talks(1, now);
+    now += 1;
+    queue.talks(2, now);
+    arrive(3, 4);
+    queue.talks(3, now);
+    queue.talks(4, now);
+    now += STALL.toNanos();
+
+    assertEquals(List.of("serve 3", "drop 1", "serve 4"), steps());
   }
 
   @Test
@@ -156,7 +192,7 @@ class LoginQueueTest {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
     System.err.println("LoginQueueTest seed " + seed + " (-Dgpush.seed)");
     var random = new Random(seed);
-    var many = new LoginQueue<Integer>(new LoginLimits(4, 1_000, SILENCE, Duration.ofDays(1)));
+    var many = new LoginQueue<Integer>(new LoginLimits(4, 0, 1_000, SILENCE, Duration.ofDays(1)));
     Set<Integer> talkers = new HashSet<>();
     Set<Integer> served = new HashSet<>();
     List<Integer> inProgress = new ArrayList<>();
@@ -195,7 +231,7 @@ class LoginQueueTest {
   }
 
   @Test
-  void oneThatStallsIsClosedForTheNewest() {
+  void oneThatStallsGivesItsPlaceToTheNewest() {
     arrive(1, 2);
     steps();
     queue.talks(1, now);
@@ -212,7 +248,7 @@ class LoginQueueTest {
 
     now += 2;
 
-    assertEquals(List.of("drop 1", "serve 5"), steps());
+    assertEquals(List.of("serve 5"), steps());
   }
 
   @Test

@@ -83,7 +83,7 @@ final class SocketServicesTest {
 
   @BeforeEach
   void connects() throws Exception {
-    var limits = new LoginLimits(64, 64, Duration.ofSeconds(5), Duration.ofSeconds(20));
+    var limits = new LoginLimits(64, 64, 64, Duration.ofSeconds(5), Duration.ofSeconds(20));
     acceptor = new SocketServices(tasks, Clock.system(), limits).create(null).createAcceptor(heard);
     acceptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     var bound = (InetSocketAddress) acceptor.getBoundAddresses().iterator().next();

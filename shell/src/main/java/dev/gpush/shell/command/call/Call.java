@@ -135,6 +135,11 @@ public record Call(
 
   /** Prints text unchanged. */
   public void print(String text) {
-    console.write(false, text.getBytes(StandardCharsets.UTF_8));
+    print(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Prints bytes that need not be text. */
+  public void print(byte[] bytes) {
+    console.write(false, bytes);
   }
 }

@@ -31,7 +31,7 @@ final class AuditRecords {
 
   private static final int BLOCK = 64 << 10;
 
-  private static final DateTimeFormatter TIME =
+  static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss").withZone(ZoneId.systemDefault());
 
   private final Path newest;
@@ -131,6 +131,7 @@ final class AuditRecords {
     record.text("kind").ifPresent(kind -> what.add(kind(record, kind)));
     record.text("target").ifPresent(target -> what.add("to " + target));
     record.text("command").ifPresent(what::add);
+    record.text("recording").ifPresent(file -> what.add("recorded in " + file));
     record.number("up_bytes").ifPresent(bytes -> what.add(Phrase.size(bytes) + " up"));
     record.number("down_bytes").ifPresent(bytes -> what.add(Phrase.size(bytes) + " down"));
     record

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.gateway.ssh.recording;
+
+import org.jspecify.annotations.NullMarked;

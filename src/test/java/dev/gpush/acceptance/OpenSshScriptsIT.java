@@ -1,0 +1,106 @@
+package dev.gpush.acceptance;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/**
+ * OpenSSH's own regression scripts with the gateway in sshd's place. Which apply, and why others do
+ * not, is in docs/reference/openssh-tests.md.
+ */
+@Timeout(1800)
+final class OpenSshScriptsIT {
+  /** A second or two each. */
+  private static final List<String> QUICK =
+      List.of(
+          "connect",
+          "connect-uri",
+          "proxy-connect",
+          "proto-version",
+          "proto-mismatch",
+          "envpass",
+          "yes-head",
+          "exit-status-signal",
+          "keyscan",
+          "brokenkeys",
+          "key-options",
+          "forcecommand",
+          "sftp-batch",
+          "scp-uri");
+
+  private static final List<String> OTHERS =
+      List.of(
+          "agent",
+          "cert-file",
+          "dynamic-forward",
+          "exit-status",
+          "forward-control",
+          "forwarding",
+          "host-expand",
+          "integrity",
+          "kextype",
+          "keytype",
+          "knownhosts",
+          "localcommand",
+          "multiplex",
+          "portnum",
+          "rekey",
+          "scp",
+          "scp3",
+          "sftp",
+          "sftp-badcmds",
+          "sftp-cmds",
+          "sftp-glob",
+          "sftp-uri",
+          "stderr-after-eof",
+          "stderr-data",
+          "transfer",
+          "try-ciphers");
+
+  @Test
+  void theQuickOnes() throws Exception {
+    run(QUICK);
+  }
+
+  @ParameterizedTest
+  @FieldSource("OTHERS")
+  @EnabledIfSystemProperty(named = "gpush.long", matches = "true")
+  void theOthers(String script) throws Exception {
+    run(List.of(script));
+  }
+
+  private static void run(List<String> scripts) throws Exception {
+    Optional<String> rig = World.rig("clients");
+    Assumptions.assumeTrue(rig.isPresent(), "the clients rig is down");
+    try (World world = World.fresh()) {
+      // Their certificates name the user, who is the node here.
+      Files.createDirectories(world.home());
+      Files.writeString(world.home().resolve("config.yaml"), "gateway: {principals: [devbox]}\n");
+      world.gpush("up").succeeded();
+      Path folder = Files.createDirectory(world.project().resolveSibling("regress"));
+      var command =
+          new ArrayList<>(
+              List.of(
+                  "env",
+                  "TEST_SSH_PORT=" + World.freePort(),
+                  World.repository().resolve("src/test/resources/clients/openssh/run").toString(),
+                  Path.of(rig.get(), "debian/usr/lib/openssh/regress").toString(),
+                  world.home().toString(),
+                  folder.toString()));
+      command.addAll(scripts);
+
+      Result result = world.run(new byte[0], command.toArray(String[]::new));
+
+      System.err.print(result.out());
+      result.succeeded();
+    }
+  }
+}
