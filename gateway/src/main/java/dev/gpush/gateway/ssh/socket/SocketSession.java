@@ -2,7 +2,10 @@ package dev.gpush.gateway.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
@@ -113,10 +116,19 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     this.handler = handler;
     this.channel = channel;
     this.tasks = tasks;
-    this.remote = channel.getRemoteAddress();
-    this.local = channel.getLocalAddress();
+    this.remote = named(channel.getRemoteAddress());
+    this.local = named(channel.getLocalAddress());
     channel.configureBlocking(false);
     this.readable = Selector.open();
+  }
+
+  /**
+   * One end of a socket that is a file has no name: it is this machine, with a port that none has.
+   */
+  private static SocketAddress named(SocketAddress address) {
+    return address instanceof UnixDomainSocketAddress
+        ? new InetSocketAddress(InetAddress.getLoopbackAddress(), SocketServices.NO_PORT)
+        : address;
   }
 
   void start() {
