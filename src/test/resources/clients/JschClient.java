@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.Random;
 
 /**
- * What a program that uses JSch does with a node: commands, sftp and a forward to an echo
- * server of the node. Usage: PORT USER KEY KNOWN_HOSTS ECHO. Prints "all" at the end.
+ * What a program that uses JSch does with a node: commands, sftp and a forward to an echo server of
+ * the node. Usage: PORT USER KEY KNOWN_HOSTS ECHO. Prints "all" at the end.
  */
 public final class JschClient {
   public static void main(String[] arguments) throws Exception {

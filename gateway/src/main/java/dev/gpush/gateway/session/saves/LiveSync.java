@@ -224,7 +224,10 @@ public final class LiveSync implements AutoCloseable {
   private String watching() {
     return watch.coverage().isComplete()
         ? ""
-        : "looks every " + DurationText.of(watch.delay()) + ", because " + watch.coverage().reason();
+        : "looks every "
+            + DurationText.of(watch.delay())
+            + ", because "
+            + watch.coverage().reason();
   }
 
   // ---- the thread

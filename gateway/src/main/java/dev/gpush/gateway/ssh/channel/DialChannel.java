@@ -141,7 +141,7 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
 
     @Override
     public Json.Obj request(Route.Node node) {
-      DirectNode.prepare(getSession(), node.link());
+      DirectNode.prepare(getSession(), node.link(), connections.clock());
       return request;
     }
 

@@ -8,8 +8,8 @@ import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
 import dev.gpush.gateway.ssh.direct.CarriedProgram;
-import dev.gpush.gateway.ssh.direct.Carrier;
 import dev.gpush.gateway.ssh.direct.DirectPipes;
+import dev.gpush.gateway.ssh.direct.ProgramSocket;
 import dev.gpush.gateway.ssh.flow.Inlet;
 import dev.gpush.gateway.ssh.flow.NodeInput;
 import dev.gpush.gateway.ssh.flow.Outlet;
@@ -298,7 +298,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
-    private Optional<Carrier> carrier = Optional.empty();
+    private Optional<ProgramSocket> carrier = Optional.empty();
     private boolean takes;
 
     Program(SessionRequest.Program program) {
@@ -315,7 +315,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
                   getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
       if (program instanceof SessionRequest.Program.FileTransfer
           && ChannelSockets.of(getSession()).isPresent()) {
-        carrier = Carrier.connect(getSession(), node.link());
+        carrier = ProgramSocket.connect(getSession(), node.link());
       }
       takes = node.link().isHere() && !request.hasTerminal();
       return carrier
@@ -326,7 +326,9 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     @Override
     public StreamReceiver receiver(LinkStream opened) {
       if (takes && carrier.isEmpty()) {
-        direct = Optional.of(new DirectPipes(opened, connections.tasks(), inlet, outlet));
+        direct =
+            Optional.of(
+                new DirectPipes(opened, connections.tasks(), connections.clock(), inlet, outlet));
       }
       return new Output(opened, program instanceof SessionRequest.Program.Shell, carrier);
     }
@@ -359,11 +361,11 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final class Output implements StreamReceiver {
     private final LinkStream from;
     private final boolean isShell;
-    private final Optional<Carrier> carrier;
+    private final Optional<ProgramSocket> carrier;
     private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from, boolean isShell, Optional<Carrier> carrier) {
+    Output(LinkStream from, boolean isShell, Optional<ProgramSocket> carrier) {
       this.from = from;
       this.isShell = isShell;
       this.carrier = carrier;
@@ -375,11 +377,11 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
         outlet.errorText(RECORDED);
       }
       if (!facts.flag("carried")) {
-        carrier.ifPresent(Carrier::close);
+        carrier.ifPresent(ProgramSocket::close);
         SessionChannel.this.opened(from, NodeInput.of(from));
         return;
       }
-      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet);
+      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet, connections.clock());
       carried = Optional.of(direct);
       SessionChannel.this.opened(from, direct);
       ChannelSockets.of(getSession()).ifPresent(direct::start);
@@ -416,7 +418,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       carried.ifPresent(CarriedProgram::abandon);
       direct.ifPresent(DirectPipes::close);
       if (carried.isEmpty()) {
-        carrier.ifPresent(Carrier::close);
+        carrier.ifPresent(ProgramSocket::close);
       }
       end(reason);
     }

@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh.direct;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.flow.NodeInput;
 import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.gateway.ssh.socket.ChannelSockets;
@@ -12,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A program whose bytes pass a {@link Carrier}, while its stream carries everything else. The end
- * of the stream counts once all that the program has written was read.
+ * A program whose bytes pass a {@link ProgramSocket}, while its stream carries everything else. The
+ * end of the stream counts once all that the program has written was read.
  */
 public final class CarriedProgram implements NodeInput, DirectSocket.Listener {
   private final DirectSocket socket;
@@ -24,9 +25,9 @@ public final class CarriedProgram implements NodeInput, DirectSocket.Listener {
   private boolean hasRead;
   private Optional<Runnable> end = Optional.empty();
 
-  public CarriedProgram(Carrier carrier, LinkStream stream, Outlet outlet) {
+  public CarriedProgram(ProgramSocket carrier, LinkStream stream, Outlet outlet, Clock clock) {
     this.stream = stream;
-    var passed = new PassedBytes(count -> report(stream, count), System.nanoTime());
+    var passed = new PassedBytes(count -> report(stream, count), clock);
     this.socket = new DirectSocket(carrier.socket(), outlet, passed);
   }
 

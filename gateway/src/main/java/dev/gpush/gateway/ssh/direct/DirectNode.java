@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh.direct;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.route.ClientName;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkStream;
@@ -26,11 +27,13 @@ public final class DirectNode implements StreamReceiver {
   private static final Path NETWORK = Path.of("/proc/self/ns/net");
 
   private final LinkStream stream;
+  private final Clock clock;
   private final AtomicLong last = new AtomicLong();
   private volatile boolean isUsable;
 
-  private DirectNode(LinkStream stream) {
+  private DirectNode(LinkStream stream, Clock clock) {
     this.stream = stream;
+    this.clock = clock;
   }
 
   /** The one that was prepared, once the agent has accepted. */
@@ -39,7 +42,7 @@ public final class DirectNode implements StreamReceiver {
   }
 
   /** Asks the agent, for connections that come later. Does not wait. */
-  public static void prepare(Session session, Link link) {
+  public static void prepare(Session session, Link link, Clock clock) {
     if (!link.isHere() || session.getAttribute(KEY) != null) {
       return;
     }
@@ -49,7 +52,7 @@ public final class DirectNode implements StreamReceiver {
     link.open(
         request,
         stream -> {
-          var node = new DirectNode(stream);
+          var node = new DirectNode(stream, clock);
           session.setAttribute(KEY, node);
           session.addCloseFutureListener(_ -> stream.close(Json.object()));
           return node;
@@ -59,7 +62,7 @@ public final class DirectNode implements StreamReceiver {
   /** For one connection. */
   public PassedBytes passedBytes() {
     long number = last.incrementAndGet();
-    return new PassedBytes(count -> report(number, count), System.nanoTime());
+    return new PassedBytes(count -> report(number, count), clock);
   }
 
   private void report(long connection, int count) {

@@ -2,6 +2,7 @@ package dev.gpush.gateway.ssh.direct;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.flow.Inlet;
 import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.link.LinkStream;
@@ -30,12 +31,12 @@ public final class DirectPipes {
   private Optional<PipeWriting> writing = Optional.empty();
   private boolean isClosed;
 
-  public DirectPipes(LinkStream stream, Tasks tasks, Inlet inlet, Outlet outlet) {
+  public DirectPipes(LinkStream stream, Tasks tasks, Clock clock, Inlet inlet, Outlet outlet) {
     this.stream = stream;
     this.tasks = tasks;
     this.inlet = inlet;
     this.outlet = outlet;
-    this.passed = new PassedBytes(count -> tell(Json.object("passed", count)), System.nanoTime());
+    this.passed = new PassedBytes(count -> tell(Json.object("passed", count)), clock);
   }
 
   private void tell(Json.Obj message) {

@@ -92,7 +92,7 @@ public final class DirectSocket implements NodeInput {
     int count = reads ? read(buffer) : 0;
     if (count > 0) {
       buffer.flip();
-      passed.went(count, System.nanoTime());
+      passed.went(count);
       outlet.dataAtOnce(0, buffer);
       keep(buffer);
     } else if (count < 0) {
@@ -177,7 +177,7 @@ public final class DirectSocket implements NodeInput {
       throw broken;
     }
     if (count > 0) {
-      passed.came(bytes.duplicate().position(before).limit(before + count), System.nanoTime());
+      passed.came(bytes.duplicate().position(before).limit(before + count));
     }
     return count;
   }

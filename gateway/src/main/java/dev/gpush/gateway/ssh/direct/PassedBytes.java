@@ -1,5 +1,6 @@
 package dev.gpush.gateway.ssh.direct;
 
+import dev.gpush.core.time.Clock;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -16,6 +17,7 @@ public final class PassedBytes {
   private static final List<String> QUESTIONS = List.of("GET ", "HEAD ", "OPTIONS ");
 
   private final IntConsumer report;
+  private final Clock clock;
 
   // guarded by this
   private long unreported;
@@ -25,13 +27,15 @@ public final class PassedBytes {
   /**
    * @param report is told how many bytes have passed since it was last called
    */
-  PassedBytes(IntConsumer report, long nanos) {
+  PassedBytes(IntConsumer report, Clock clock) {
     this.report = report;
-    this.lastNanos = nanos - BETWEEN_NANOS;
+    this.clock = clock;
+    this.lastNanos = clock.nanos() - BETWEEN_NANOS;
   }
 
   /** From the client. */
-  void came(ByteBuffer bytes, long nanos) {
+  void came(ByteBuffer bytes) {
+    long nanos = clock.nanos();
     int due;
     synchronized (this) {
       asks = QUESTIONS.stream().anyMatch(question -> begins(bytes, question));
@@ -41,7 +45,8 @@ public final class PassedBytes {
   }
 
   /** To the client. */
-  void went(int count, long nanos) {
+  void went(int count) {
+    long nanos = clock.nanos();
     int due;
     synchronized (this) {
       due = asks ? 0 : count(count, nanos);

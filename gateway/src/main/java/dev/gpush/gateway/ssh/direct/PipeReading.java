@@ -44,7 +44,7 @@ final class PipeReading {
     try {
       while (pipe.channel().read(buffer.clear()) >= 0) {
         buffer.flip();
-        passed.went(buffer.remaining(), System.nanoTime());
+        passed.went(buffer.remaining());
         outlet.dataAtOnce(from, buffer);
         if (buffer.hasRemaining()) {
           outlet.data(from, copy(buffer), this::consumed);

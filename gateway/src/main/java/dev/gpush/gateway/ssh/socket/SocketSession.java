@@ -26,7 +26,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.future.CloseFuture;
-import org.apache.sshd.common.io.AbstractIoWriteFuture;
 import org.apache.sshd.common.io.IoHandler;
 import org.apache.sshd.common.io.IoService;
 import org.apache.sshd.common.io.IoSession;
@@ -71,7 +70,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   private final Condition changed = lock.newCondition();
 
   // guarded by lock
-  private final ArrayDeque<Write> waiting = new ArrayDeque<>();
+  private final ArrayDeque<SocketWrite> waiting = new ArrayDeque<>();
   private boolean hasWriter;
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
@@ -85,24 +84,6 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
 
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
-
-  /** A packet that the kernel has not accepted whole, and its future. */
-  private static final class Write extends AbstractIoWriteFuture {
-    private final ByteBuffer bytes;
-
-    Write(Object id, ByteBuffer bytes) {
-      super(id, null);
-      this.bytes = bytes;
-    }
-
-    void done() {
-      setValue(true);
-    }
-
-    void failed(IOException reason) {
-      setValue(reason);
-    }
-  }
 
   SocketSession(
       SocketAcceptor acceptor,
@@ -156,8 +137,11 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
 
   /** Sockets of channels whose client is gone: they end when they are written. */
   private void serveTheRest() throws IOException {
-    ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
     readable.selectNow();
+    if (readable.keys().isEmpty()) {
+      return;
+    }
+    ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
     while (!readable.keys().isEmpty() && !Thread.currentThread().isInterrupted()) {
       readable.select();
       serveChannels(bytes);
@@ -301,7 +285,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   @Override
   public IoWriteFuture writeBuffer(Buffer packet) {
     var write =
-        new Write(number, ByteBuffer.wrap(packet.array(), packet.rpos(), packet.available()));
+        new SocketWrite(number, ByteBuffer.wrap(packet.array(), packet.rpos(), packet.available()));
     lock.lock();
     try {
       if (isClosing()) {
@@ -340,7 +324,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   private void writeRest() {
     try (Selector selector = Selector.open()) {
       use(selector);
-      var written = new ArrayList<Write>();
+      var written = new ArrayList<SocketWrite>();
       while (awaitRest()) {
         selector.select();
         selector.selectedKeys().clear();
@@ -366,8 +350,8 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     }
   }
 
-  private static boolean tell(List<Write> written) {
-    written.forEach(Write::done);
+  private static boolean tell(List<SocketWrite> written) {
+    written.forEach(SocketWrite::done);
     return true;
   }
 
@@ -384,7 +368,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     }
   }
 
-  private void writeOn(List<Write> written) throws IOException {
+  private void writeOn(List<SocketWrite> written) throws IOException {
     lock.lock();
     try {
       if (!channel.isOpen()) {
@@ -421,7 +405,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   /** Writes everything that was accepted first. */
   @Override
   protected CloseFuture doCloseGracefully() {
-    List<Write> left;
+    List<SocketWrite> left;
     lock.lock();
     try {
       left = List.copyOf(waiting);
@@ -433,7 +417,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
 
   @Override
   protected void doCloseImmediately() {
-    List<Write> left;
+    List<SocketWrite> left;
     lock.lock();
     try {
       left = List.copyOf(waiting);

@@ -19,15 +19,15 @@ import org.apache.sshd.common.session.Session;
  *
  * @param socket connected; does not block
  */
-public record Carrier(SocketChannel socket, String id) {
+public record ProgramSocket(SocketChannel socket, String id) {
   private static final int RANDOM_BYTES = 16;
 
   /** None when the agent is elsewhere, or cannot be reached beside the link. */
-  public static Optional<Carrier> connect(Session session, Link link) {
+  public static Optional<ProgramSocket> connect(Session session, Link link) {
     return link.agentSocket().flatMap(path -> connect(session, path));
   }
 
-  private static Optional<Carrier> connect(Session session, Path path) {
+  private static Optional<ProgramSocket> connect(Session session, Path path) {
     var name = new byte[RANDOM_BYTES];
     session.getFactoryManager().getRandomFactory().create().fill(name);
     String id = HexFormat.of().formatHex(name);
@@ -38,7 +38,7 @@ public record Carrier(SocketChannel socket, String id) {
         String line = Json.object("do", "carry", "id", id).write() + "\n";
         socket.write(ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8)));
         socket.configureBlocking(false);
-        return Optional.of(new Carrier(socket, id));
+        return Optional.of(new ProgramSocket(socket, id));
       } catch (IOException broken) {
         socket.close();
         return Optional.empty();
