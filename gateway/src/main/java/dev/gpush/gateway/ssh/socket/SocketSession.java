@@ -14,7 +14,6 @@ import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,10 +47,6 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
 
   /** Read at once; as large as the largest packet. */
   private static final int READ_BYTES = 64 << 10;
-
-  /** As sshd says it. */
-  private static final byte[] NO_VERSION =
-      "Invalid SSH identification string.\r\n".getBytes(StandardCharsets.US_ASCII);
 
   /** Packets written with one call. */
   private static final int GATHERED = 16;
@@ -175,14 +170,11 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
-      if (isNew) {
-        isNew = false;
-        if (bytes.get(0) == '\n' || bytes.get(0) == '\r') {
-          // SSHD would wait for the rest of an empty line until the time for a login is over.
-          channel.write(ByteBuffer.wrap(NO_VERSION));
-          return false;
-        }
+      if (isNew && NoVersion.begins(bytes)) {
+        channel.write(NoVersion.answer());
+        return false;
       }
+      isNew = false;
       if (!isLoggedIn) {
         entrance.talks(this);
       }
