@@ -8,6 +8,7 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SyncText;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -27,6 +28,8 @@ import picocli.CommandLine.Parameters;
       "devbox is synced: all nodes have G43"
     })
 public final class SyncCommand implements Action {
+  public static final List<String> ACTIONS = List.of("status", "pause", "resume", "now");
+
   @Parameters(arity = "0..1", paramLabel = "WHAT", description = "status, pause, resume or now")
   String what = "now";
 
