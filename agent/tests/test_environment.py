@@ -36,11 +36,11 @@ class EnvironmentTest(NodeTest):
             file.write(text)
         return path
 
-    def bash(self, **more):
-        """A client of an agent whose user has bash."""
+    def bash(self, shell="/bin/bash", **more):
+        """A client of an agent whose user has bash, or another login shell."""
         return self.client(extra={"core/processes": clients.text("core/processes.py").replace(
-            "name, home, shell = entry.pw_name, entry.pw_dir, entry.pw_shell", "name, home, shell = entry.pw_name, %r, '/bin/bash'"
-            % self.base)}, **more)
+            "name, home, shell = entry.pw_name, entry.pw_dir, entry.pw_shell", "name, home, shell = entry.pw_name, %r, %r"
+            % (self.base, shell))}, **more)
 
     def everywhere(self, client):
         """Name of a place -> what Python says there."""
@@ -170,6 +170,30 @@ class EnvironmentTest(NodeTest):
         self.assertEqual(client.run("echo $LD_LIBRARY_PATH", env={"LD_LIBRARY_PATH": "/mine"})[0], b"/cuda:/mine\n")
         self.assertEqual(client.call("environment.use", modules=["cuda", "gone"])["problem"],
                          {"what": "modules cuda gone", "because": "ERROR: no module gone"})
+
+    @unittest.skipUnless(os.access("/usr/bin/zsh", os.X_OK), "this machine has no zsh")
+    def test_zsh_as_login_shell(self):
+        """It begins with the environment, what it runs has no other byte, and its own files may change it afterwards."""
+        self.write(".zshrc", "EXTRA=changed\n")
+        self.write("env.sh", "export EXTRA=one\n", self.workspace)
+        client = self.bash("/usr/bin/zsh")
+        self.assertEqual(client.call("environment.use", candidates=[self.venv], file=os.path.join(self.workspace, "env.sh")), {"problem": None})
+        self.assertEqual(client.run("echo $0 $EXTRA; command -v python3")[0].decode().split(), ["zsh", "one", self.venv + "/bin/python3"])
+        for options, expected in (({}, "one"), ({"pty": PTY}, "changed")):
+            shell = client.exec(**options)
+            shell.accepted().send(b"echo '<<'$EXTRA $(command -v python3)'>>'; exit\n")
+            shell.finish()
+            said = bytes(shell.out[0]).decode().rpartition("<<")[2].partition(">>")[0]
+            self.assertEqual(said, expected + " " + self.venv + "/bin/python3")
+
+    def test_what_lmod_says_of_a_module_that_is_not_there(self):
+        """Lmod 8.6 of Debian 12, word for word."""
+        said = ('Lmod has detected the following error: The following module(s) are unknown:\n"gone/2"\n\nPlease check the spelling or version '
+                'number. Also try "module spider ..."\n\nAlso make sure that all modulefiles written in TCL start with the string\n#%Module\n\n\n')
+        with open(os.path.join(self.base, ".bash_profile"), "a") as file:
+            file.write("module() { printf %%s '%s' >&2; return 1; }\n" % said)
+        self.assertEqual(self.bash().call("environment.use", modules=["gone/2"])["problem"],
+                         {"what": "modules gone/2", "because": 'The following module(s) are unknown: "gone/2"'})
 
     def test_a_file_that_hangs_or_exits(self):
         self.write("exits.sh", "echo as the file wants; exit 0\n", self.workspace)

@@ -30,6 +30,8 @@ F_READ, F_WRITE, F_APPEND, F_CREATE, F_TRUNCATE, F_EXCLUSIVE = 1, 2, 4, 8, 16, 3
 
 PREADV = getattr(os, "preadv", None)        # since Python 3.7
 U32, U64 = struct.Struct(">I"), struct.Struct(">Q")
+HEAD = struct.Struct(">IB")                 # of a packet: length and kind
+ATTRIBUTES = struct.Struct(">IQIIIII")
 EXTENSIONS = ((b"posix-rename@openssh.com", b"1"), (b"statvfs@openssh.com", b"2"), (b"fstatvfs@openssh.com", b"2"),
               (b"hardlink@openssh.com", b"1"), (b"fsync@openssh.com", b"1"), (b"lsetstat@openssh.com", b"1"),
               (b"limits@openssh.com", b"1"), (b"expand-path@openssh.com", b"1"), (b"copy-data", b"1"))
@@ -50,8 +52,8 @@ class End(Exception):
 class Fields:
     """Reads the fields of one packet."""
 
-    def __init__(self, data):
-        self.data, self.offset = data, 0
+    def __init__(self, data, offset=0):
+        self.data, self.offset = data, offset
 
     def u32(self):
         return self._take(U32, 4)
@@ -107,9 +109,9 @@ def text(value):
 
 def attributes(found):
     """The wire form of an os.stat_result."""
-    return struct.pack(">IQIIIII", A_SIZE | A_OWNER | A_MODE | A_TIMES, found.st_size, found.st_uid & 0xffffffff,
-                       found.st_gid & 0xffffffff, found.st_mode, int(found.st_atime) & 0xffffffff,
-                       int(found.st_mtime) & 0xffffffff)
+    return ATTRIBUTES.pack(A_SIZE | A_OWNER | A_MODE | A_TIMES, found.st_size, found.st_uid & 0xffffffff,
+                           found.st_gid & 0xffffffff, found.st_mode, int(found.st_atime) & 0xffffffff,
+                           int(found.st_mtime) & 0xffffffff)
 
 
 class Names:
@@ -201,10 +203,11 @@ class Server:
                 self.answers[0] = memoryview(self.answers[0])[count:]
         self.size = 0
 
-    def send(self, kind, *parts):
-        length = 1 + sum(len(part) for part in parts)
-        self.answers.append(U32.pack(length) + bytes([kind]) + parts[0])
-        self.answers.extend(part for part in parts[1:] if part)
+    def send(self, kind, head, data=b""):
+        length = 1 + len(head) + len(data)
+        self.answers.append(HEAD.pack(length, kind) + head)
+        if data:
+            self.answers.append(data)
         self.size += length
         if self.size >= MAX_BATCH:
             self.flush()
@@ -213,14 +216,12 @@ class Server:
         self.send(STATUS, ident + U32.pack(code) + text(words or TEXTS[code]) + text(b""))
 
     def packet(self, kind, data):
-        fields = Fields(data)
-        try:
-            if kind == INIT:
-                self.send(VERSION, U32.pack(3) + b"".join(text(name) + text(value) for name, value in EXTENSIONS))
-                return
-            ident = U32.pack(fields.u32())
-        except Failed:
+        if kind == INIT:
+            self.send(VERSION, U32.pack(3) + b"".join(text(name) + text(value) for name, value in EXTENSIONS))
+            return
+        if len(data) < 4:
             raise End()
+        ident, fields = bytes(data[:4]), Fields(data, 4)
         try:
             call = CALLS.get(kind)
             if call is None:

@@ -23,6 +23,7 @@ BASH = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash")
 LISTS = frozenset(("PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH", "PYTHONPATH", "MANPATH", "PKG_CONFIG_PATH", "MODULEPATH"))
 NAMED_LIKE_LISTS = re.compile(r".*(PATH|PATHS|DIRS)\Z")        # a list if there is a colon, or more than one value
 OWN = frozenset(("_", "SHLVL", "PWD", "OLDPWD", "BASH_ENV", "PROMPT_COMMAND", "PS1"))      # a shell's own
+LMOD = "Lmod has detected the following error:"
 # Arguments: a descriptor for environments, a Python to write them, the conda environment, the file, and modules.
 SCRIPT = r"""
 gpush_fd=$1 gpush_python=$2 gpush_conda=$3 gpush_file=$4; shift 4
@@ -242,8 +243,10 @@ def look(spec, base, made_of, place):
 def last_line(out):
     size = out.seek(0, os.SEEK_END)
     out.seek(max(0, size - MOST_OUTPUT))
-    lines = [line.strip() for line in out.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    line = lines[-1] if lines else ""
+    text = "\n".join(line.strip() for line in out.read().decode("utf-8", "replace").splitlines())
+    line = text.strip().rpartition("\n")[2]
+    if LMOD in text:                    # Several lines, and after an empty one advice for the writers of modules.
+        line = " ".join(text.rpartition(LMOD)[2].strip().partition("\n\n")[0].split())
     return "".join(letter if letter.isprintable() else " " for letter in line)[:LONGEST]
 
 

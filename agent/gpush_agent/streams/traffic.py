@@ -106,3 +106,24 @@ def client_of(value, otherwise):
     """Who opened a stream: what its OPEN says, if that is a name."""
     name = value.get("client")
     return name[:LONGEST_CLIENT] if isinstance(name, str) and name.isprintable() and name else otherwise
+
+
+def of_program(clock, active, value):
+    """Watches an exec stream, of which this is the OPEN. Its start counts, too, unless gpush itself reads or writes with it."""
+    builtin = value.get("builtin")
+    if builtin == "files":
+        return Everything(active, "files")
+    if builtin == "follow":
+        return Nothing()
+    active("files" if builtin else "a terminal" if value.get("pty") is not None else "a command")
+    if builtin is not None:
+        return Bytes(clock, active, "files")
+    return Bytes(clock, active, "data of a command") if value.get("pty") is None else Terminal(clock, active)
+
+
+def client_of_program(value):
+    """Who is connected with this stream; None: gpush itself."""
+    builtin = value.get("builtin")
+    if builtin is not None:
+        return client_of(value, "sftp") if builtin == "sftp" else None
+    return TERMINAL if value.get("pty") is not None else client_of(value, "a command")

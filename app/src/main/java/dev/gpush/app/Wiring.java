@@ -21,6 +21,8 @@ import dev.gpush.gateway.session.live.SessionTiming;
 import dev.gpush.gateway.ssh.Records;
 import dev.gpush.gateway.ssh.SshGateway;
 import dev.gpush.gateway.ssh.audit.AuditDetail;
+import dev.gpush.gateway.ssh.files.OtherPeople;
+import dev.gpush.gateway.ssh.files.SshAddress;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.launch.fabric.FabricPlanner;
@@ -127,7 +129,7 @@ final class Wiring implements AutoCloseable {
     var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
-            sshSettings(home, environment, access.compatibility()),
+            sshSettings(home, environment, access.compatibility(), socket(configs, home, folder)),
             access,
             sessions.routes(),
             records,
@@ -138,7 +140,7 @@ final class Wiring implements AutoCloseable {
     process.tells(
         () ->
             Json.object(
-                "ssh", Json.object("host", "127.0.0.1", "port", ssh.port()),
+                "ssh", sshStatus(ssh.address()),
                 "agents", sessions.agents()));
     var incidents = new LoggedIncidents(log, home.log());
     var services =
@@ -211,12 +213,35 @@ final class Wiring implements AutoCloseable {
   }
 
   private static SshServerSettings sshSettings(
-      Home home, Map<String, String> environment, Compatibility compatibility) {
+      Home home,
+      Map<String, String> environment,
+      Compatibility compatibility,
+      Optional<Path> socket) {
     return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
         Path.of(System.getProperty("user.home"), ".ssh", "config"),
-        compatibility);
+        compatibility,
+        socket);
+  }
+
+  /** Empty where a port of 127.0.0.1 may be used. */
+  private static Optional<Path> socket(Configs configs, Home home, RunFolder folder)
+      throws IOException {
+    boolean isSocket =
+        switch (gatewayWord(configs, home, "ssh").orElse("auto")) {
+          case "socket" -> true;
+          case "port" -> false;
+          default -> new OtherPeople().isAnybodyThere(RunFolder.userId());
+        };
+    return isSocket ? Optional.of(folder.sshSocket()) : Optional.empty();
+  }
+
+  private static Json.Obj sshStatus(SshAddress address) {
+    return switch (address) {
+      case SshAddress.Port(var number) -> Json.object("host", "127.0.0.1", "port", number);
+      case SshAddress.Socket(var path) -> Json.object("socket", path.toString());
+    };
   }
 
   /** Recovers the last gateway's sessions, then accepts clients. */
@@ -229,6 +254,7 @@ final class Wiring implements AutoCloseable {
   /** Called every few seconds: restores files that cleaners of temporary folders removed. */
   void refresh() throws IOException {
     server.ensureBound();
+    ssh.ensureBound();
   }
 
   /** Whether it has a session, also one that waits or is being released, or a client. */

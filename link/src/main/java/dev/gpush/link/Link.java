@@ -3,11 +3,13 @@ package dev.gpush.link;
 import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.machine.Pipe;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.link.machine.LinkLimits;
 import dev.gpush.link.machine.LinkMachine;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -205,6 +207,21 @@ public final class Link implements AutoCloseable {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Where the agent can be connected to beside the link; see {@link Pipe#agentSocket}. */
+  public Optional<Path> agentSocket() {
+    lock.lock();
+    try {
+      return driver.pipe(machine.pipeInUse()).flatMap(Pipe::agentSocket);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether the agent runs on this machine, and the present pipe leads straight to it. */
+  public boolean isHere() {
+    return agentSocket().isPresent();
   }
 
   /**

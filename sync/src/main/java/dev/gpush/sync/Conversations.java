@@ -9,11 +9,11 @@ import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The conversations that are kept open between pushes, one per node, and work on all of them at
@@ -22,7 +22,7 @@ import java.util.Objects;
 final class Conversations implements AutoCloseable {
   private final String session;
   private final Tasks tasks;
-  private final Map<SyncNode, NodeConversation> open = new HashMap<>();
+  private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
 
   /** The manifest written last: nodes that still hold it need not send theirs. */
   private Manifest known = Manifest.empty();
@@ -155,6 +155,17 @@ final class Conversations implements AutoCloseable {
   void drop(NodeConversation conversation) {
     open.remove(conversation.node());
     conversation.close();
+  }
+
+  /**
+   * Ends the conversation with a node, on any thread: work that waits for an answer of it fails
+   * with {@link NodeLost}.
+   */
+  void cut(SyncNode node) {
+    NodeConversation conversation = open.get(node);
+    if (conversation != null) {
+      conversation.close();
+    }
   }
 
   boolean isOpen(NodeConversation conversation) {

@@ -207,7 +207,7 @@ final class Push {
     var committed = Collections.synchronizedMap(new HashMap<NodeConversation, Committed>());
     boolean isAlone = writers.size() == 1;
     try (Talk.Step step = talk.step(what(plans))) {
-      var blobs = new Blobs(scan.files(), writers.size());
+      var blobs = new Blobs(scan.contents(), writers.size());
       var sent = new AtomicInteger();
       List<Prepared> answers =
           conversations.each(

@@ -29,6 +29,11 @@ public record PushOptions(Set<Option> options) {
     return new PushOptions(Set.of(Option.VERIFY));
   }
 
+  /** Of one save: only what it changes is looked at on the nodes. */
+  public static PushOptions save() {
+    return new PushOptions(Set.of());
+  }
+
   public PushOptions overwriting() {
     return with(Option.OVERWRITE);
   }

@@ -13,10 +13,14 @@ import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import dev.gpush.sync.tree.TreeChanged;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -38,6 +42,9 @@ public final class WorkspaceSync implements AutoCloseable {
   // guarded by lock
   private final Conversations conversations;
   private Optional<String> lastHead = Optional.empty();
+  private Optional<Scan> looked = Optional.empty();
+
+  private volatile boolean isInBackground;
 
   /**
    * @param session its id, for the nodes' own records
@@ -76,11 +83,9 @@ public final class WorkspaceSync implements AutoCloseable {
                 moved);
           }
         } catch (TreeChanged changed) {
-          String path = scan.root().relativize(changed.file()).toString();
-          scan.forget(path);
+          scan.forget(scan.root().relativize(changed.file()).toString());
           if (attempt == MAX_ATTEMPTS) {
-            throw new GpushException(
-                new SyncFailure.Unreadable(path, "it changes faster than it can be sent"), changed);
+            throw unsent(changed);
           }
         }
       }
@@ -106,11 +111,193 @@ public final class WorkspaceSync implements AutoCloseable {
       look(open);
       fresh.addAll(open);
     }
-    boolean mayDelete = lastHead.isPresent() && !lastHead.equals(found.head());
-    Generation moved = new Push(conversations, found, options, mayDelete, talk).run(open, fresh);
+    Generation moved =
+        new Push(conversations, found, options, mayDelete(found), talk).run(open, fresh);
     conversations.known(found.manifest());
     lastHead = found.head();
     return moved;
+  }
+
+  // ---- without a user
+
+  /**
+   * What a look without a user has found.
+   *
+   * @param pending paths that differ from what was pushed last
+   * @param left paths that would be asked about or cannot be read, and why; they are as they were
+   */
+  public record Looked(List<String> pending, Map<String, String> left) {
+    public Looked {
+      pending = List.copyOf(pending);
+      left = Map.copyOf(left);
+    }
+  }
+
+  /**
+   * What a push without a user has done.
+   *
+   * @param paths that went to the nodes
+   */
+  public record Pushed(Generation generation, List<String> paths) {
+    public Pushed {
+      paths = List.copyOf(paths);
+    }
+  }
+
+  /**
+   * Looks at the tree again, for {@link #pushLooked}. Asks nobody anything.
+   *
+   * @param folders that may have changed since the last look; empty: all
+   * @param waiting paths that are left as they were
+   */
+  public Looked lookAgain(Optional<Set<Path>> folders, Set<String> waiting)
+      throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      if (!Files.isDirectory(scan.root())) {
+        throw new GpushException(
+            new SyncFailure.Unreadable(scan.root().toString(), "the folder is not there"));
+      }
+      Scan found = scan.look(folders, waiting);
+      looked = Optional.of(found);
+      return new Looked(found.manifest().differences(conversations.known()), found.left());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Moves these nodes to what {@link #lookAgain} has found, or none. It waits for no node whose
+   * link is cut, and looks at no path on the nodes that did not change: the push before a launch
+   * does.
+   *
+   * @param check has the nodes look at everything first
+   * @throws NodeFailed the others may be pushed to without it
+   * @throws GpushException what only a user can decide, or change
+   */
+  public Pushed pushLooked(List<SyncNode> nodes, boolean check)
+      throws InterruptedException, NodeFailed {
+    requireNodes(nodes);
+    lock.lockInterruptibly();
+    isInBackground = true;
+    try {
+      conversations.retain(nodes);
+      boolean lookAgain = check;
+      for (int attempt = 1; ; attempt++) {
+        requireReachable(nodes);
+        try {
+          return attemptLooked(nodes, lookAgain);
+        } catch (NodeLost lost) {
+          if (attempt >= 2) {
+            throw new NodeFailed(lost.node(), lost.failure());
+          }
+        } catch (Push.Moved moved) {
+          lookAgain = true;
+          if (attempt == MAX_ATTEMPTS) {
+            throw new GpushException(
+                new AgentFailure.NotUnderstood("the copies change while they are synced", ""),
+                moved);
+          }
+        } catch (TreeChanged changed) {
+          if (attempt == MAX_ATTEMPTS) {
+            throw unsent(changed);
+          }
+          leave(changed);
+        }
+      }
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof SyncFailure.NodeCannotWrite cannot) {
+        throw new NodeFailed(cannot.node(), failed);
+      }
+      throw failed;
+    } finally {
+      isInBackground = false;
+      lock.unlock();
+    }
+  }
+
+  /**
+   * For a gateway that has just taken the nodes over: what they hold counts as pushed.
+   *
+   * @return their generation; empty when they differ, or cannot be asked
+   */
+  public Optional<Generation> learn(List<SyncNode> nodes) throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      if (conversations.known().size() > 0 || !nodes.stream().allMatch(SyncNode::isReachable)) {
+        return Optional.empty();
+      }
+      conversations.finish(conversations.open(nodes));
+      List<NodeConversation> open = conversations.of(nodes);
+      Generation first = open.getFirst().holds().generation();
+      if (first.counter() == 0
+          || open.stream().anyMatch(node -> !node.holds().generation().equals(first))) {
+        return Optional.empty();
+      }
+      conversations.known(open.getFirst().holds().manifest());
+      return Optional.of(first);
+    } catch (NodeLost lost) {
+      return Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void requireReachable(List<SyncNode> nodes) throws NodeFailed {
+    for (SyncNode node : nodes) {
+      if (!node.isReachable()) {
+        int index = node.info().index();
+        throw new NodeFailed(
+            index, new GpushException(new AgentFailure.LinkOver(index, "its link is cut")));
+      }
+    }
+  }
+
+  private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
+      throws InterruptedException, NodeLost, TreeChanged, Push.Moved {
+    Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
+    var fresh = new HashSet<>(conversations.finish(conversations.open(nodes)));
+    List<NodeConversation> open = conversations.of(nodes);
+    if (lookAgain) {
+      look(open);
+      fresh.addAll(open);
+    }
+    List<String> paths = found.manifest().differences(conversations.known());
+    Generation moved =
+        new Push(conversations, found, PushOptions.save(), mayDelete(found), Talk.silent())
+            .run(open, fresh);
+    conversations.known(found.manifest());
+    lastHead = found.head();
+    return new Pushed(moved, paths);
+  }
+
+  /** The file is left as it was; everything else can go. */
+  private void leave(TreeChanged changed) throws InterruptedException {
+    String path = scan.root().relativize(changed.file()).toString();
+    scan.forget(path);
+    looked = Optional.of(scan.look(Optional.of(Set.of()), Set.of(path)));
+  }
+
+  private GpushException unsent(TreeChanged changed) {
+    String path = scan.root().relativize(changed.file()).toString();
+    return new GpushException(
+        new SyncFailure.Unreadable(path, "it changes faster than it can be sent"), changed);
+  }
+
+  /**
+   * Has a push without a user not wait for this node any longer. One of a command goes on waiting.
+   */
+  public void abandon(SyncNode node) {
+    if (isInBackground) {
+      conversations.cut(node);
+    }
+  }
+
+  // ----
+
+  /** A repository that is gone has not moved: that is how an unmounted disk looks. */
+  private boolean mayDelete(Scan found) {
+    return lastHead.isPresent() && found.head().isPresent() && !lastHead.equals(found.head());
   }
 
   private void look(List<NodeConversation> nodes)
@@ -212,6 +399,9 @@ public final class WorkspaceSync implements AutoCloseable {
     lock.lock();
     try {
       conversations.close();
+      scan.save();
+    } catch (IOException unwritten) {
+      // It only costs the next gateway time.
     } finally {
       lock.unlock();
     }

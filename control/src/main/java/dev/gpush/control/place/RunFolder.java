@@ -111,6 +111,11 @@ public record RunFolder(Path path) {
     return path.resolve("gateway.sock");
   }
 
+  /** The socket of the SSH server, where it does not listen on a port. */
+  public Path sshSocket() {
+    return path.resolve("ssh.sock");
+  }
+
   /** Locked by the gateway as long as it lives; tells host, process and home. */
   public Path lock() {
     return path.resolve("gateway.lock");
@@ -125,7 +130,7 @@ public record RunFolder(Path path) {
    * This process's user. The JDK has no quick call for it; on Linux the owner of this process's
    * entry in /proc is read.
    */
-  static long userId() throws IOException {
+  public static long userId() throws IOException {
     Path self = Path.of("/proc/self");
     if (Files.isDirectory(self)) {
       return ((Integer) Files.getAttribute(self, "unix:uid")).longValue();

@@ -60,13 +60,15 @@ public record SessionView(
    * @param generation the newest that a node holds, 0 when nothing was sent; empty while it is not
    *     known here
    * @param warm the interpreters that node 0 keeps for {@code run --warm}
+   * @param sync where its files stand
    */
   public record Work(
       List<NodeView> nodes,
       Optional<Long> generation,
       int runsInProgress,
       String python,
-      List<WarmInterpreter> warm) {
+      List<WarmInterpreter> warm,
+      SyncView sync) {
     public Work {
       nodes = List.copyOf(nodes);
       warm = List.copyOf(warm);
@@ -74,7 +76,7 @@ public record SessionView(
 
     public Work(
         List<NodeView> nodes, Optional<Long> generation, int runsInProgress, String python) {
-      this(nodes, generation, runsInProgress, python, List.of());
+      this(nodes, generation, runsInProgress, python, List.of(), SyncView.none());
     }
   }
 
@@ -87,6 +89,10 @@ public record SessionView(
 
   public List<WarmInterpreter> warm() {
     return work.warm();
+  }
+
+  public SyncView sync() {
+    return work.sync();
   }
 
   /** "2×8 H100", "2 cpu nodes". */

@@ -61,6 +61,14 @@ public interface Sessions {
   /** Sends the workspace to all nodes; returns the generation they then hold. */
   long sync(SessionName name, boolean overwrite, Talk talk) throws InterruptedException;
 
+  /** Where its files stand. */
+  SyncView syncState(SessionName name);
+
+  /** Saves are not sent by themselves until {@link #resumeSync}; also not by a later gateway. */
+  SyncView pauseSync(SessionName name);
+
+  SyncView resumeSync(SessionName name);
+
   /** Fetches a file of the workspace from a node and replaces the local one. */
   void pull(SessionName name, int node, String path, Talk talk) throws InterruptedException;
 

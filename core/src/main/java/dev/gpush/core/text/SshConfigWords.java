@@ -40,6 +40,14 @@ public final class SshConfigWords {
     return "'" + escaped(text).replace("'", "'" + SINGLE_QUOTE + "'") + "'";
   }
 
+  /**
+   * One word of a {@code ProxyCommand}, which is the rest of its line, for a shell; quotation marks
+   * mean nothing to ssh there.
+   */
+  public static String quoteInProxyCommand(String text) {
+    return "'" + escaped(text).replace("'", "'\\''") + "'";
+  }
+
   private static String escaped(String text) {
     impossible(text)
         .ifPresent(

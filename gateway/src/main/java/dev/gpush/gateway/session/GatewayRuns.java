@@ -30,6 +30,7 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.gateway.session.saves.LiveSync;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -43,6 +44,9 @@ import java.util.function.Consumer;
 public final class GatewayRuns implements Runs {
   /** The nodes are new and their facts are being gathered already; nothing waits long for them. */
   private static final Duration PROBLEMS = Duration.ofSeconds(2);
+
+  /** A watched run looks at the tree itself after this time at the latest. */
+  private static final Duration NOTICED = Duration.ofSeconds(30);
 
   private final GatewaySessions sessions;
   private final SessionLinks linker;
@@ -117,9 +121,17 @@ public final class GatewayRuns implements Runs {
           public void pause(Duration time) throws InterruptedException {
             Thread.sleep(time);
           }
+
+          @Override
+          public void awaitChange(Duration time) throws InterruptedException {
+            Optional<SessionWork> work = session.workIfAny();
+            if (work.isEmpty() || !work.get().live().awaitPending(NOTICED)) {
+              Thread.sleep(time);
+            }
+          }
         };
     SavedFiles saved;
-    try {
+    try (LiveSync.Left _ = left(session)) {
       saved = new SaveWatch(session, steps, clock).await(generation, listener::failed);
     } catch (InterruptedException ended) {
       requireThere(session, ended);
@@ -132,6 +144,10 @@ public final class GatewayRuns implements Runs {
       listener.failed(failed.failure());
     }
     return saved;
+  }
+
+  private static LiveSync.Left left(LiveSession session) {
+    return session.workIfAny().map(work -> work.live().leaveToWatchedRun()).orElse(() -> {});
   }
 
   @Override

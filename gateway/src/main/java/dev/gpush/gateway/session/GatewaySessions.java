@@ -13,6 +13,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.session.UpRequest.Existing;
 import dev.gpush.core.talk.Talk;
@@ -37,6 +38,7 @@ import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
 import dev.gpush.gateway.session.live.SessionRegistry;
 import dev.gpush.gateway.session.live.SessionTiming;
+import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.placement.AttachedPlacement;
 import dev.gpush.gateway.session.placement.Placement;
@@ -353,6 +355,29 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
       session.work().prepare(talk);
       return generation;
     }
+  }
+
+  @Override
+  public SyncView syncState(SessionName name) {
+    return SessionViews.sync(find(name));
+  }
+
+  @Override
+  public SyncView pauseSync(SessionName name) {
+    reachedWork(name).pauseSaves();
+    return syncState(name);
+  }
+
+  @Override
+  public SyncView resumeSync(SessionName name) {
+    reachedWork(name).resumeSaves();
+    return syncState(name);
+  }
+
+  private SessionWork reachedWork(SessionName name) {
+    LiveSession session = find(name);
+    session.requireNodes();
+    return session.work();
   }
 
   @Override

@@ -15,10 +15,8 @@ import java.util.function.Consumer;
 /**
  * Waits for saves in a session's workspace, and brings them to its nodes.
  *
- * <p>It looks at the tree again and again, as a push does, and compares it with what was pushed.
- * Change events of the operating system would be faster by half a second, but Java has none on
- * macOS, network file systems do not send them, they overflow, and they know nothing of what the
- * sync ignores; a look is still needed after each.
+ * <p>It looks at the tree, as a push does, and compares it with what was pushed: when the session's
+ * watcher reports a change, and again and again where changes are not reported.
  */
 final class SaveWatch {
   /** A save is noticed after this at the latest, in a tree that is looked at quickly. */
@@ -50,6 +48,11 @@ final class SaveWatch {
 
     /** Lets time pass. */
     void pause(Duration time) throws InterruptedException;
+
+    /** Waits for a change at most this long, or longer where each change is noticed at once. */
+    default void awaitChange(Duration time) throws InterruptedException {
+      pause(time);
+    }
   }
 
   SaveWatch(LiveSession session, Steps steps, Clock clock) {
@@ -101,7 +104,7 @@ final class SaveWatch {
     Duration took = Duration.ofNanos(clock.nanos() - begun);
     if (now.equals(pushed)) {
       Duration share = took.multipliedBy(SHARE);
-      steps.pause(share.compareTo(PAUSE) > 0 ? share : PAUSE);
+      steps.awaitChange(share.compareTo(PAUSE) > 0 ? share : PAUSE);
       return false;
     }
     while (true) {

@@ -17,6 +17,7 @@ import dev.gpush.gateway.ssh.files.HomeIdentity;
 import dev.gpush.gateway.ssh.files.JdkEd25519;
 import dev.gpush.gateway.ssh.files.KeyFiles;
 import dev.gpush.gateway.ssh.files.PortMemory;
+import dev.gpush.gateway.ssh.files.SshAddress;
 import dev.gpush.gateway.ssh.files.SshConfigFiles;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.forward.GlobalRequests;
@@ -43,7 +44,8 @@ import org.apache.sshd.common.session.helpers.AbstractSession;
 import org.apache.sshd.server.SshServer;
 
 /**
- * The SSH server, on 127.0.0.1 and on the same port as long as it is free. Thread-safe.
+ * The SSH server, on 127.0.0.1 and on the same port as long as it is free, or on a socket of its
+ * user alone. Thread-safe.
  *
  * <p>Apache SSHD does transport, authentication and channel numbers. Channels are implemented here:
  * each is connected to a stream of the node's link; SSHD's own shells, forwarders and file systems
@@ -61,14 +63,23 @@ public final class SshGateway implements AutoCloseable {
   private static final Duration REVIEW = Duration.ofSeconds(1);
 
   private final SshServer server;
+  private final SocketServices services;
+  private final SshAddress address;
   private final Tasks tasks;
   private final Tasks reviews;
   private final SshConfigFiles config;
   private final AtomicBoolean isClosed = new AtomicBoolean();
   private volatile Optional<String> stopping = Optional.empty();
 
-  private SshGateway(SshServer server, Tasks tasks, SshConfigFiles config) {
+  private SshGateway(
+      SshServer server,
+      SocketServices services,
+      Tasks tasks,
+      SshConfigFiles config,
+      SshAddress address) {
     this.server = server;
+    this.services = services;
+    this.address = address;
     this.tasks = tasks;
     this.reviews = tasks.group("review");
     this.config = config;
@@ -99,17 +110,20 @@ public final class SshGateway implements AutoCloseable {
       hosts.add(keys.olderHostKey());
     }
     var logins = new LoginKeys(user.getPublic(), access, clock);
-    var connections = new Connections(own, routes);
-    for (int port : ports.candidates()) {
+    var connections = new Connections(own, routes, clock);
+    for (SshAddress address : addresses(settings, ports)) {
+      var services = new SocketServices(own, clock, ClientLimits.LOGINS, settings.socket());
       SshServer server = server(settings, identity, hosts, logins);
       server.setChannelFactories(ChannelKinds.of(connections, records.terminals()));
       server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
       records.connections().ifPresent(trail -> listenTo(server, trail));
-      server.setIoServiceFactoryFactory(new SocketServices(own, clock, ClientLimits.LOGINS));
-      if (listens(server, port)) {
-        ports.remember(port);
-        var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, port);
-        var gateway = new SshGateway(server, own, config);
+      server.setIoServiceFactoryFactory(services);
+      if (listens(server, address)) {
+        if (address instanceof SshAddress.Port(var number)) {
+          ports.remember(number);
+        }
+        var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, address);
+        var gateway = new SshGateway(server, services, own, config, address);
         server.addSessionListener(gateway.new Refusal());
         gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
         return gateway;
@@ -118,6 +132,12 @@ public final class SshGateway implements AutoCloseable {
     throw new GpushException(
         new GatewayFailure.HomeUnusable(
             settings.home().toString(), "no port is free for ssh on " + HOST));
+  }
+
+  private static List<SshAddress> addresses(SshServerSettings settings, PortMemory ports) {
+    return settings.socket().isPresent()
+        ? List.of(new SshAddress.Socket(settings.socket().orElseThrow()))
+        : ports.candidates().stream().<SshAddress>map(SshAddress.Port::new).toList();
   }
 
   private static SshServer server(
@@ -147,8 +167,9 @@ public final class SshGateway implements AutoCloseable {
   }
 
   /** False when the port is in use. */
-  private static boolean listens(SshServer server, int port) {
-    server.setPort(port);
+  private static boolean listens(SshServer server, SshAddress address) {
+    // SSHD knows ports only, and asks the address of port 0.
+    server.setPort(address instanceof SshAddress.Port(var number) ? number : 1);
     try {
       server.start();
       return true;
@@ -168,8 +189,20 @@ public final class SshGateway implements AutoCloseable {
     return connections().stream().anyMatch(AbstractSession::isAuthenticated);
   }
 
-  public int port() {
-    return server.getPort();
+  public SshAddress address() {
+    return address;
+  }
+
+  /** For clients that know no files of ours; 0 when it listens on a socket. */
+  int port() {
+    return address instanceof SshAddress.Port(var number) ? number : 0;
+  }
+
+  /** Restores a socket that a cleaner of temporary folders removed. */
+  public void ensureBound() throws IOException {
+    if (!isClosed.get()) {
+      services.ensureBound();
+    }
   }
 
   /** Writes the ssh config for exactly these sessions. */

@@ -7,8 +7,8 @@
  * dev.gpush.gateway.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
  * dev.gpush.gateway.ssh.channel.SessionChannel}, {@link dev.gpush.gateway.ssh.channel.DialChannel},
  * {@link dev.gpush.gateway.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link
- * dev.gpush.gateway.ssh.channel.Inlet} and {@link dev.gpush.gateway.ssh.channel.Outlet} connect the
- * two). {@link dev.gpush.gateway.ssh.SshGateway} puts it together; {@link
+ * dev.gpush.gateway.ssh.flow.Inlet} and {@link dev.gpush.gateway.ssh.flow.Outlet} connect the two).
+ * {@link dev.gpush.gateway.ssh.SshGateway} puts it together; {@link
  * dev.gpush.gateway.ssh.files.SshConfigFiles} writes what ssh clients read.
  *
  * <p>Threads: SSHD calls from the two threads of a connection and a link from its reading thread;

@@ -92,6 +92,19 @@ public final class SessionRig implements AutoCloseable {
     this.backend = FakeBackend.withAgents(BACKEND, site, nodes.orElse(agent));
     this.configs = new YamlConfigs(home(), folder.resolve("no-site.yaml"));
     Files.createDirectories(home());
+    // Most tests count generations, so nothing may be sent but by their commands.
+    Files.writeString(config(), "defaults: {sync: {mode: on-demand}}\n");
+  }
+
+  private Path config() {
+    return home().resolve("config.yaml");
+  }
+
+  /** A calm one in which saves are sent by themselves. */
+  public static SessionRig live() throws IOException {
+    SessionRig rig = calm();
+    Files.delete(rig.config());
+    return rig;
   }
 
   public static SessionRig calm() throws IOException {

@@ -205,6 +205,22 @@ class AccessTest {
     assertOut(authority);
   }
 
+  /** OpenSSH's script cert-userkey: the certificate's command ran, whatever the line says. */
+  @Test
+  void aLineAndACertificateMustForceTheSameCommand() throws Exception {
+    Path authority = keys.key("ca");
+    Path key = keys.key("ann");
+    certify(authority, key, "-I", "ann", "-n", "ann", "-O", "force-command=echo one");
+
+    keys.authorize(
+        "cert-authority,principals=\"ann\",command=\"echo two\" " + KeyRing.line(authority));
+    assertOut(key);
+
+    keys.authorize(
+        "cert-authority,principals=\"ann\",command=\"echo one\" " + KeyRing.line(authority));
+    assertEquals("one\n", keys.ssh(key, "127.0.0.1", "echo three").run().text());
+  }
+
   // ---- revocation
 
   private void revoke(String... options) throws Exception {

@@ -29,6 +29,7 @@ import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
@@ -66,7 +67,8 @@ class GatewayTest {
         home(),
         List.of(launcher),
         folder.resolve("config"),
-        SshServerSettings.Compatibility.MODERN);
+        SshServerSettings.Compatibility.MODERN,
+        Optional.empty());
   }
 
   private SshGateway start(SshServerSettings settings) {
@@ -274,7 +276,8 @@ class GatewayTest {
                     Path.of("/a\"b"),
                     List.of("gpush"),
                     Path.of("config"),
-                    SshServerSettings.Compatibility.MODERN));
+                    SshServerSettings.Compatibility.MODERN,
+                    Optional.empty()));
 
     assertTrue(refused.failure().toString().contains("ssh_config cannot contain"));
   }

@@ -112,7 +112,7 @@ final class Rig implements AutoCloseable {
 
   SshServerSettings settings() {
     return new SshServerSettings(
-        home(), List.of("true"), folder.resolve("dot ssh/config"), compatibility);
+        home(), List.of("true"), folder.resolve("dot ssh/config"), compatibility, Optional.empty());
   }
 
   Path home() {

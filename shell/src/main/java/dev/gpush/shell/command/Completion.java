@@ -10,6 +10,7 @@ import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Common;
 import dev.gpush.shell.command.place.GatewayCommand;
 import dev.gpush.shell.command.reach.JupyterCommand;
+import dev.gpush.shell.command.run.SyncCommand;
 import dev.gpush.shell.text.Clean;
 import java.util.ArrayList;
 import java.util.List;
@@ -162,6 +163,7 @@ final class Completion {
       case "ray" -> plain(List.of("ray"));
       case "SHELL" -> plain(CompletionCommand.SHELLS);
       case "ACTION" -> plain(GatewayCommand.ACTIONS);
+      case "WHAT" -> plain(SyncCommand.ACTIONS);
       case "TIME" -> plain(List.of("30m", "2h", "8h", "1d"));
       case "FILE", "PATH", "PYTHON", "SCRIPT" -> List.of(FILES);
       case "N", "GPUS", "SLOTS", "RANKS", "PODS", "PATTERN", "NAME=VALUE", "NAME[=VALUE]" ->

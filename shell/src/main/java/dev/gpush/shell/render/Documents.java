@@ -17,6 +17,7 @@ import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.shell.text.FailureText;
 import dev.gpush.shell.text.RunFailureText;
 import java.nio.file.Path;
@@ -57,7 +58,8 @@ public final class Documents {
         "generation", session.generation(),
         "runs", session.runsInProgress(),
         "python", text(session.python()),
-        "warm", session.warm().stream().map(Documents::warm).toList());
+        "warm", session.warm().stream().map(Documents::warm).toList(),
+        "synced", session.sync().isSynced());
   }
 
   private static Json.Obj warm(SessionView.WarmInterpreter interpreter) {
@@ -151,6 +153,34 @@ public final class Documents {
   public static Json.Obj synced(SessionView session, long generation) {
     return Json.object(
         "session", session.name().text(), "nodes", session.size(), "generation", generation);
+  }
+
+  /** Where the files of a session stand. */
+  public static Json.Obj sync(SessionView session, SyncView state) {
+    return Json.object(
+        "session",
+        session.name().text(),
+        "mode",
+        state.mode().word(),
+        "synced",
+        state.isSynced(),
+        "generation",
+        state.generation(),
+        "nodes",
+        state.nodes().stream().map(Documents::syncedNode).toList(),
+        "pending",
+        state.pending(),
+        "held",
+        state.held().stream()
+            .map(held -> Json.object("path", text(held.what()), "why", held.why()))
+            .toList(),
+        "watching",
+        text(state.watching()));
+  }
+
+  private static Json.Obj syncedNode(SyncView.Node node) {
+    return Json.object(
+        "node", node.index(), "generation", node.generation(), "behind", text(node.behind()));
   }
 
   /**

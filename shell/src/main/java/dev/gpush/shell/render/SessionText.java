@@ -4,6 +4,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.text.Clean;
 import dev.gpush.shell.text.Width;
@@ -46,7 +47,7 @@ public final class SessionText {
       return "needs you: " + session.detail() + ". Nothing is lost";
     }
     return switch (session.state()) {
-      case READY -> session.shape() + end(session) + " · " + holds(session) + at(runs);
+      case READY -> session.shape() + end(session) + " · " + holds(session, runs);
       case QUEUED -> Width.cut("queued " + session.detail(), PROMPT_COLUMNS);
       case DEGRADED, LEAKED, ASKED, GRANTED, RELEASING, RELEASED -> other(session);
     };
@@ -78,6 +79,11 @@ public final class SessionText {
     return left.compareTo(SOON) <= 0 ? "!" : "";
   }
 
+  private static String holds(SessionView session, List<RunView> runs) {
+    String files = holds(session);
+    return files.contains(", run ") ? files : files + at(runs);
+  }
+
   private static String holds(SessionView session) {
     if (session.generation().isEmpty()) {
       return "G?";
@@ -86,12 +92,14 @@ public final class SessionText {
     if (latest == 0) {
       return "nothing sent yet";
     }
+    if (session.sync().mode() != SyncView.Mode.OFF) {
+      return new SyncText(session.name(), session.sync()).prompt();
+    }
+    // Without a watcher nobody knows whether this is the last save, so there is no tick.
     List<NodeView> nodes = session.nodes();
     long having =
         nodes.stream().filter(node -> node.generation().equals(session.generation())).count();
-    return having == nodes.size()
-        ? "✓G" + latest
-        : "G" + latest + " on " + having + " of " + nodes.size();
+    return "G" + latest + (having == nodes.size() ? "" : " on " + having + " of " + nodes.size());
   }
 
   private static String at(List<RunView> runs) {

@@ -16,6 +16,7 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.text.Nearest;
@@ -245,6 +246,28 @@ public final class FakeSessions implements Sessions {
     failing();
     calls.add("sync " + name + (overwrite ? " overwrite" : ""));
     return 43;
+  }
+
+  SyncView syncState = SyncView.none();
+
+  @Override
+  public SyncView syncState(SessionName name) {
+    failing();
+    return syncState;
+  }
+
+  @Override
+  public SyncView pauseSync(SessionName name) {
+    failing();
+    calls.add("pause " + name);
+    return syncState;
+  }
+
+  @Override
+  public SyncView resumeSync(SessionName name) {
+    failing();
+    calls.add("resume " + name);
+    return syncState;
   }
 
   @Override

@@ -29,16 +29,17 @@ final class JsonTest {
       delimiter = '>',
       textBlock =
           """
-          ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm
+          ps > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced
           nodes > node host address gpu_model slots claimed cpus workspace link activity generation python agent_pid
           runs > run session state exit words mode ranks slots generation python started ended duration_s failure network
           up --dry-run > backend when detail estimate_s holders would_fit price chosen why
           config > root root_reason backends settings unsupported
           backends > name kind usable description from explanation
           sync > session nodes generation
+          sync status > session mode synced generation nodes pending held watching
           pull notes.txt > session node path file
           down > session backend stopped kept
-          adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm
+          adopt > name id state detail needs_you backend gang shape nodes gpus_per_node gpu_model folder owner created age_s hard_end_s idle_end_s activity generation runs python warm synced
           login > backend logins
           link --print > linked file text
           logs > type run state exit failure

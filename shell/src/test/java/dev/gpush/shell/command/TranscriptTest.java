@@ -247,7 +247,8 @@ final class TranscriptTest {
             "generation": 1,
             "runs": 0,
             "python": "/usr/bin/python3",
-            "warm": []
+            "warm": [],
+            "synced": false
           }
         ]
         """);

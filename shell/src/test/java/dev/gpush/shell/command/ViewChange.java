@@ -7,6 +7,7 @@ import dev.gpush.core.session.SessionView.Lease;
 import dev.gpush.core.session.SessionView.Place;
 import dev.gpush.core.session.SessionView.Status;
 import dev.gpush.core.session.SessionView.Work;
+import dev.gpush.core.session.SyncView;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -49,7 +50,25 @@ public final class ViewChange {
 
   public ViewChange warm(List<SessionView.WarmInterpreter> warm) {
     return with(
-        new Work(view.nodes(), view.generation(), view.runsInProgress(), view.python(), warm));
+        new Work(
+            view.nodes(),
+            view.generation(),
+            view.runsInProgress(),
+            view.python(),
+            warm,
+            view.sync()));
+  }
+
+  /** Saves are sent by themselves, and stand like this. */
+  public ViewChange sync(SyncView sync) {
+    return with(
+        new Work(
+            view.nodes(),
+            view.generation(),
+            view.runsInProgress(),
+            view.python(),
+            view.warm(),
+            sync));
   }
 
   public ViewChange runs(int runs) {

@@ -9,6 +9,7 @@ import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.shell.command.ViewChange;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,7 +57,43 @@ final class SessionTextTest {
 
   @Test
   void everyNodeHasTheLastSave() {
-    assertEquals("devbox 2×8 H100 · 5h13m left · ✓G42 > ", prompt(new ViewChange(session)));
+    assertEquals(
+        "devbox 2×8 H100 · 5h13m left · ✓G42 > ",
+        prompt(new ViewChange(session).sync(sync(true, List.of(), List.of()))));
+  }
+
+  private static SyncView sync(boolean isSynced, List<String> pending, List<SyncView.Held> held) {
+    List<SyncView.Node> nodes =
+        List.of(
+            new SyncView.Node(0, Optional.of(42L), ""), new SyncView.Node(1, Optional.of(42L), ""));
+    return new SyncView(SyncView.Mode.LIVE, isSynced, Optional.of(42L), nodes, pending, held, "");
+  }
+
+  @Test
+  void withoutAWatcherThereIsNoTick() {
+    assertEquals("devbox 2×8 H100 · 5h13m left · G42 > ", prompt(new ViewChange(session)));
+  }
+
+  @Test
+  void savesThatAreNotOnTheNodesAreCounted() {
+    assertEquals(
+        "devbox 2×8 H100 · 5h13m left · 1 file on the way > ",
+        prompt(new ViewChange(session).sync(sync(false, List.of("a.py"), List.of()))));
+    assertEquals(
+        "devbox 2×8 H100 · 5h13m left · 3 files held, run 7 on G41 > ",
+        prompt(
+            new ViewChange(session)
+                .sync(
+                    sync(
+                        false,
+                        List.of("a.py", "b.py", "c.py"),
+                        List.of(new SyncView.Held("", "run 7 on G41")))),
+            run(7, 41)));
+    assertEquals(
+        "devbox 2×8 H100 · 5h13m left · G42 > ",
+        prompt(
+            new ViewChange(session)
+                .sync(sync(false, List.of(), List.of(new SyncView.Held("big", "over 50 MB"))))));
   }
 
   @Test
@@ -79,13 +116,13 @@ final class SessionTextTest {
   @Test
   void theEndIsNear() {
     assertEquals(
-        "devbox 2×8 H100 · 28m left! · ✓G42, run 7 on G41 > ",
+        "devbox 2×8 H100 · 28m left! · G42, run 7 on G41 > ",
         prompt(new ViewChange(session).hardEnd(Optional.of(Duration.ofMinutes(28))), run(7, 41)));
     assertEquals(
-        "devbox 2×8 H100 · idle, 12m left! · ✓G42 > ",
+        "devbox 2×8 H100 · idle, 12m left! · G42 > ",
         prompt(new ViewChange(session).hardEnd(Optional.empty()).idle(Duration.ofMinutes(12))));
     assertEquals(
-        "devbox 2×8 H100 · ✓G42, 2 runs > ",
+        "devbox 2×8 H100 · G42, 2 runs > ",
         prompt(
             new ViewChange(session).hardEnd(Optional.empty()).idle(Duration.ofMinutes(58)),
             run(7, 41),

@@ -3,7 +3,10 @@ package dev.gpush.sync.git;
 import java.io.IOException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -108,6 +111,27 @@ public final class IgnoreStack {
     var here =
         new IgnoreStack(places, stack.index, stack.gitBase, "", false, stack.git, Optional.empty());
     return Optional.of(here.reading(root, Set.of(GPUSH_IGNORE)));
+  }
+
+  /**
+   * The files outside a workspace that decide what is ignored in it. They may not exist; those that
+   * a configuration includes are left out.
+   */
+  public static List<Path> outsideRules(Path root, GitPlaces places) {
+    Optional<GitFolder> repository = GitFolder.around(root);
+    var files = new ArrayList<>(places.configs());
+    files.add(GitFolder.excludesFile(places, repository));
+    if (repository.isPresent()) {
+      GitFolder git = repository.orElseThrow();
+      files.add(git.common().resolve("config"));
+      files.add(git.own().resolve("config.worktree"));
+      files.add(git.exclude());
+      for (Path above = root; !above.equals(git.top()); ) {
+        above = Objects.requireNonNull(above.getParent(), "the repository is around the root");
+        files.add(above.resolve(GIT_IGNORE));
+      }
+    }
+    return files;
   }
 
   private static IgnoreStack fresh(

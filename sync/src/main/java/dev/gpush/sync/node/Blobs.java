@@ -1,5 +1,6 @@
 package dev.gpush.sync.node;
 
+import dev.gpush.sync.tree.Contents;
 import dev.gpush.sync.tree.Hashes;
 import dev.gpush.sync.tree.TreeChanged;
 import java.io.ByteArrayOutputStream;
@@ -73,34 +74,34 @@ public final class Blobs {
     }
   }
 
-  private final Map<String, Path> files;
+  private final Contents contents;
   private final int nodes;
   private final Map<String, Shared> shared = new ConcurrentHashMap<>();
   private final AtomicLong kept = new AtomicLong();
 
   /**
-   * @param files where the content of each hash is
+   * @param contents where the content of each hash is
    * @param nodes how many need about the same contents
    */
-  public Blobs(Map<String, Path> files, int nodes) {
-    this.files = files;
+  public Blobs(Contents contents, int nodes) {
+    this.contents = contents;
     this.nodes = nodes;
   }
 
-  long size(String hash) {
+  private static long size(Path file) {
     try {
-      return Files.size(files.get(hash));
+      return Files.size(file);
     } catch (IOException gone) {
       return 0;
     }
   }
 
   void send(String hash, SyncMessages wire) throws IOException, TreeChanged {
-    Path file = files.get(hash);
-    if (file == null) {
-      throw new IllegalStateException("no file has the content " + hash);
-    }
-    if (nodes == 1 || size(hash) > SHARED_BYTES) {
+    Path file =
+        contents
+            .of(hash)
+            .orElseThrow(() -> new IllegalStateException("no file has the content " + hash));
+    if (nodes == 1 || size(file) > SHARED_BYTES) {
       encode(hash, file, piece -> wire.send(SyncMessages.Kind.BLOB, piece));
       return;
     }

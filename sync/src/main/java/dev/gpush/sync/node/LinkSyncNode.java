@@ -4,6 +4,7 @@ import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.BlockingStream;
 import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
 import java.io.InputStream;
 import java.io.OutputStream;
 
@@ -26,6 +27,11 @@ public final class LinkSyncNode implements SyncNode {
   @Override
   public NodeInfo info() {
     return info;
+  }
+
+  @Override
+  public boolean isReachable() {
+    return link.state() instanceof LinkState.Up;
   }
 
   @Override

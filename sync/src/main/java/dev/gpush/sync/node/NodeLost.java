@@ -17,6 +17,10 @@ public final class NodeLost extends Exception {
     this.node = node;
   }
 
+  public int node() {
+    return node;
+  }
+
   public GpushException failure() {
     Throwable cause = getCause();
     String reason = cause == null ? "" : String.valueOf(cause.getMessage());

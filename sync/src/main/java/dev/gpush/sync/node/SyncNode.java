@@ -7,6 +7,11 @@ import java.io.IOException;
 public interface SyncNode {
   NodeInfo info();
 
+  /** Whether its link is up: a push without a user does not wait for one that is cut. */
+  default boolean isReachable() {
+    return true;
+  }
+
   /**
    * Starts {@code files} there. The conversation is kept open between pushes as long as it works.
    */

@@ -50,10 +50,18 @@ public record SyncPlan(
           new TreeMap<>(), List.of(), List.of(), List.of(), Set.of(), clashes(wanted, holds));
     }
     var planner = new Planner(node, wanted, holds, overwrite);
-    wanted.entries().forEach(planner::want);
-    holds.manifest().entries().keySet().stream()
-        .filter(path -> wanted.get(path).isEmpty())
-        .forEach(planner::unwanted);
+    // A path that is the same in both and as it was written needs nothing.
+    var paths = new TreeSet<String>(Manifest.ORDER);
+    paths.addAll(wanted.differences(holds.manifest()));
+    paths.addAll(holds.deviations().keySet());
+    for (String path : paths) {
+      Optional<Entry> entry = wanted.get(path);
+      if (entry.isPresent()) {
+        planner.want(path, entry.orElseThrow());
+      } else if (holds.manifest().get(path).isPresent()) {
+        planner.unwanted(path);
+      }
+    }
     return planner.plan();
   }
 

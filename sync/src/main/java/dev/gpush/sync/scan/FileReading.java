@@ -42,34 +42,46 @@ final class FileReading {
    *
    * @param readAt when reading began
    */
-  record Content(TreeWalk.Found file, FileStamp.Look look, long readAt, String hash) {}
+  record Content(ScannedFile file, FileStamp.Look look, long readAt, String hash) {}
 
+  private final Path root;
   private final Clock clock;
   private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
 
-  FileReading(Clock clock) {
+  FileReading(Path root, Clock clock) {
+    this.root = root;
     this.clock = clock;
   }
 
+  /** Told of a file that cannot be read. */
+  @FunctionalInterface
+  interface Unreadable {
+    void at(ScannedFile file, GpushException why);
+  }
+
   /** Files that vanish meanwhile are left out. */
-  List<Content> read(List<TreeWalk.Found> files) throws InterruptedException {
+  List<Content> read(List<ScannedFile> files, Unreadable unreadable) throws InterruptedException {
     var contents = new ArrayList<Content>();
-    for (TreeWalk.Found file : files) {
-      read(file).ifPresent(contents::add);
+    for (ScannedFile file : files) {
+      try {
+        read(file).ifPresent(contents::add);
+      } catch (GpushException failed) {
+        unreadable.at(file, failed);
+      }
     }
     return contents;
   }
 
-  private Optional<Content> read(TreeWalk.Found file) throws InterruptedException {
+  private Optional<Content> read(ScannedFile file) throws InterruptedException {
     try {
       for (int i = 0; i < TRIES; i++) {
-        FileStamp.Look before = awaitSecondHalf(file.file());
+        FileStamp.Look before = awaitSecondHalf(file.file(root));
         if (!before.isFile()) {
           return Optional.empty();
         }
         long readAt = FileStamp.nanos(clock.now());
-        String hash = hash(file.file());
-        if (FileStamp.look(file.file()).stamp().equals(before.stamp())) {
+        String hash = hash(file.file(root));
+        if (FileStamp.look(file.file(root)).stamp().equals(before.stamp())) {
           return Optional.of(new Content(file, before, readAt, hash));
         }
         Thread.sleep(PAUSE_MILLIS);
@@ -103,7 +115,7 @@ final class FileReading {
     return Hashes.hex(digest.digest());
   }
 
-  private GpushException unreadable(TreeWalk.Found file, String reason) {
+  private GpushException unreadable(ScannedFile file, String reason) {
     return new GpushException(new SyncFailure.Unreadable(file.path(), reason));
   }
 }

@@ -61,7 +61,8 @@ final class HashCache {
     if (cached == null || !cached.stamp().equals(stamp) || !stamp.isSettled(cached.readAt())) {
       return Optional.empty();
     }
-    next.put(path, cached);
+    // One stamp in memory, not two that are equal.
+    next.put(path, new Cached(stamp, cached.readAt(), cached.hash()));
     return Optional.of(cached.hash());
   }
 
@@ -72,6 +73,14 @@ final class HashCache {
 
   void forget(String path) {
     entries.remove(path);
+    isChanged = true;
+  }
+
+  /** The look at some folders is over; these paths are gone. */
+  void add(Iterable<String> gone) {
+    gone.forEach(entries::remove);
+    entries.putAll(next);
+    next = new HashMap<>();
     isChanged = true;
   }
 

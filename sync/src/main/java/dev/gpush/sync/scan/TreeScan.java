@@ -2,14 +2,12 @@ package dev.gpush.sync.scan;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
-import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.git.GitFolder;
-import dev.gpush.sync.git.GitIndex;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.git.IgnoreRule;
 import dev.gpush.sync.git.IgnoreStack;
@@ -21,19 +19,25 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
  * Looks at the working tree: every file's stamp on every scan, its content only when the stamp does
  * not prove that it is unchanged. Asks first when there is more than users usually mean to send.
- * Not thread-safe.
+ *
+ * <p>After a scan it can look again at single folders, for a watcher: what has changed costs work,
+ * the rest of the tree does not. Such a look asks nothing; it leaves out what a scan would ask
+ * about, and says so. Not thread-safe.
  */
 public final class TreeScan {
   /** Reading more than this many files at a time gains nothing on any disk that was measured. */
@@ -42,33 +46,57 @@ public final class TreeScan {
   /** Fewer than this are read faster than threads are started. */
   private static final int READ_ALONE = 32;
 
-  private static final String YES = "--yes";
-  private static final String PLACE = "place";
+  /** A look at single folders leaves the cache file for later: it is as large as the tree. */
+  private static final Duration SAVE_PAUSE = Duration.ofMinutes(1);
+
+  private static final String BUSY = "it changes all the time";
+  private static final String CHANGED = "it changed while it was sent";
 
   private final Path root;
   private final GitPlaces places;
-  private final ScanLimits limits;
   private final Clock clock;
   private final Tasks tasks;
+  private final FolderListener listener;
   private final HashCache cache;
+  private final ScanQuestions questions;
+  private final GitFiles git;
   private final Set<String> told = new HashSet<>();
-  private final Map<Path, RememberedIndex> indexes = new HashMap<>();
 
-  private record RememberedIndex(FileStamp stamp, GitIndex index) {}
+  private Optional<TreeWalk> walk = Optional.empty();
+  private SortedMap<String, Entry> entries = new TreeMap<>(Manifest.ORDER);
+  private final Map<String, String> left = new TreeMap<>();
+  private long bytes;
+  private long savedAt;
 
   /**
    * Reads nothing but the cache.
    *
    * @param cacheFile one per root; made when first saved
+   * @param listener told which folders matter
    */
   public TreeScan(
-      Path root, GitPlaces places, ScanLimits limits, Path cacheFile, Clock clock, Tasks tasks) {
+      Path root,
+      GitPlaces places,
+      ScanLimits limits,
+      Path cacheFile,
+      FolderListener listener,
+      Clock clock,
+      Tasks tasks) {
     this.root = root.toAbsolutePath().normalize();
     this.places = places;
-    this.limits = limits;
+    this.listener = listener;
     this.clock = clock;
     this.tasks = tasks;
     this.cache = HashCache.load(cacheFile);
+    this.questions = new ScanQuestions(this.root, places, limits, cache);
+    this.git = new GitFiles(listener, clock);
+    this.savedAt = clock.nanos();
+  }
+
+  /** As the other, without a watcher. */
+  public TreeScan(
+      Path root, GitPlaces places, ScanLimits limits, Path cacheFile, Clock clock, Tasks tasks) {
+    this(root, places, limits, cacheFile, FolderListener.none(), clock, tasks);
   }
 
   public Path root() {
@@ -82,18 +110,238 @@ public final class TreeScan {
    *     SyncFailure.BadNames}, or that the user declined
    */
   public Scan scan(Talk talk) throws InterruptedException {
-    askForPlace(talk);
+    questions.askForPlace(talk);
+    Optional<TreeWalk> before = walk;
+    walk = Optional.empty();
     try (Talk.Step step = talk.step("looking at " + root.getFileName())) {
-      var walk = new TreeWalk(root, this::index);
-      List<TreeWalk.Found> found = walk.walk(IgnoreStack.at(root, places, this::index));
-      walk.warnings().stream().filter(told::add).forEach(talk::say);
-      askForSize(found, talk);
-      return read(found, step);
+      var next = new TreeWalk(root, git::index, listener, clock);
+      List<ScannedFile> found = walk(next, before);
+      next.warnings().stream().filter(told::add).forEach(talk::say);
+      bytes = bytes(found);
+      questions.askForSize(found.size(), bytes, talk);
+      questions.askForLarge(found, talk);
+      left.clear();
+      Scan scan =
+          read(
+              next,
+              found,
+              Set.of(),
+              (_, why) -> throwing(why),
+              step,
+              new TreeMap<>(Manifest.ORDER));
+      cache.turn();
+      cache.save();
+      savedAt = clock.nanos();
+      walk = Optional.of(next);
+      return scan;
     } catch (IOException broken) {
-      throw new GpushException(
-          new SyncFailure.Unreadable(root.toString(), FileReason.of(broken)), broken);
+      throw unreadable(broken);
     }
   }
+
+  /**
+   * The tree as it is now, without a question: what a question would be about is left as it was.
+   *
+   * @param folders those that may have changed since the last look; empty: all
+   * @param waiting paths that are left as they were
+   * @throws GpushException as {@link #scan}, also where that would ask about the whole workspace
+   */
+  public Scan look(Optional<? extends Collection<Path>> folders, Set<String> waiting)
+      throws InterruptedException {
+    Optional<TreeWalk> last = walk;
+    walk = Optional.empty();
+    try {
+      if (folders.isPresent() && last.isPresent() && git.areUnchanged()) {
+        try {
+          Scan scan = lookAt(last.get(), folders.get(), waiting);
+          walk = last;
+          return scan;
+        } catch (TreeWalk.TopRulesChanged _) {
+          // Then everything is looked at.
+        }
+      }
+      return lookAtAll(last, waiting);
+    } catch (IOException broken) {
+      throw unreadable(broken);
+    }
+  }
+
+  private Scan lookAtAll(Optional<TreeWalk> before, Set<String> waiting)
+      throws IOException, InterruptedException {
+    questions.askForPlace(Talk.silent());
+    var next = new TreeWalk(root, git::index, listener, clock);
+    List<ScannedFile> found = walk(next, before);
+    bytes = bytes(found);
+    questions.askForSize(found.size(), bytes, Talk.silent());
+    left.clear();
+    Scan scan =
+        read(
+            next,
+            found,
+            waiting,
+            this::leave,
+            Talk.silent().step(""),
+            new TreeMap<>(Manifest.ORDER));
+    cache.turn();
+    cache.save();
+    savedAt = clock.nanos();
+    walk = Optional.of(next);
+    return scan;
+  }
+
+  private Scan lookAt(TreeWalk seen, Collection<Path> folders, Set<String> waiting)
+      throws IOException, InterruptedException {
+    TreeWalk.Changes changes = seen.again(folders);
+    var gone = new ArrayList<String>();
+    for (Map.Entry<String, ScannedFile> was : changes.before().entrySet()) {
+      bytes -= was.getValue().look().stamp().size();
+      if (!changes.now().containsKey(was.getKey())) {
+        gone.add(was.getKey());
+      }
+    }
+    bytes += bytes(changes.now().values());
+    var found = new ArrayList<ScannedFile>();
+    for (ScannedFile file : changes.now().values()) {
+      if (!file.equals(changes.before().get(file.path())) && !left.containsKey(file.path())) {
+        found.add(file);
+      }
+    }
+    for (String path : List.copyOf(left.keySet())) {
+      left.remove(path);
+      seen.find(path).ifPresent(found::add);
+    }
+    var next = new TreeMap<String, Entry>(entries);
+    gone.forEach(next::remove);
+    questions.askForSize(next.size() + found.size(), bytes, Talk.silent());
+    Scan scan = read(seen, found, waiting, this::leave, Talk.silent().step(""), next);
+    cache.add(gone);
+    if (clock.nanos() - savedAt > SAVE_PAUSE.toNanos()) {
+      save();
+    }
+    return scan;
+  }
+
+  /** Writes what was read into the cache file, so that the next gateway need not read it again. */
+  public void save() throws IOException {
+    cache.save();
+    savedAt = clock.nanos();
+  }
+
+  private List<ScannedFile> walk(TreeWalk next, Optional<TreeWalk> before) throws IOException {
+    git.readRules(IgnoreStack.outsideRules(root, places));
+    List<ScannedFile> found = next.walk(IgnoreStack.at(root, places, git::index));
+    before.ifPresent(
+        last ->
+            last.seenFolders().stream()
+                .filter(folder -> !next.hasWalked(folder))
+                .forEach(listener::left));
+    return found;
+  }
+
+  private static long bytes(Collection<ScannedFile> found) {
+    return found.stream().mapToLong(file -> file.look().stamp().size()).sum();
+  }
+
+  private GpushException unreadable(IOException broken) {
+    return new GpushException(
+        new SyncFailure.Unreadable(root.toString(), FileReason.of(broken)), broken);
+  }
+
+  // ---- reading
+
+  private static void throwing(GpushException why) {
+    throw why;
+  }
+
+  private void leave(ScannedFile file, GpushException why) {
+    String reason =
+        why.failure() instanceof SyncFailure.Unreadable(_, var text)
+            ? text
+            : String.valueOf(why.getMessage());
+    synchronized (left) {
+      left.put(file.path(), reason);
+    }
+  }
+
+  /**
+   * @param found what may be other than before
+   * @param next the entries that are not in {@code found}
+   */
+  private Scan read(
+      TreeWalk seen,
+      List<ScannedFile> found,
+      Set<String> waiting,
+      FileReading.Unreadable unreadable,
+      Talk.Step step,
+      SortedMap<String, Entry> next)
+      throws IOException, InterruptedException {
+    var unread = new ArrayList<ScannedFile>();
+    var recent = new HashMap<String, String>();
+    for (ScannedFile file : found) {
+      Optional<String> hash = cache.hash(file.path(), file.look().stamp());
+      if (file.target().isPresent()) {
+        next.put(file.path(), new Entry.Link(file.target().orElseThrow()));
+      } else if (hash.isPresent()) {
+        next.put(file.path(), entry(file.look(), hash.orElseThrow()));
+        recent.put(hash.orElseThrow(), file.path());
+      } else if (waiting.contains(file.path())) {
+        left.put(file.path(), BUSY);
+      } else if (questions.isLargeAndNew(file)) {
+        left.put(file.path(), questions.largeText());
+      } else {
+        unread.add(file);
+      }
+    }
+    if (!unread.isEmpty()) {
+      step.detail("reading " + unread.size() + " of " + found.size() + " files");
+    }
+    for (FileReading.Content content : read(unread, unreadable)) {
+      ScannedFile file = content.file();
+      cache.put(file.path(), content.look().stamp(), content.readAt(), content.hash());
+      next.put(file.path(), entry(content.look(), content.hash()));
+      recent.put(content.hash(), file.path());
+    }
+    keepWhatIsLeft(next);
+    Manifest manifest = Manifest.of(next);
+    entries = manifest.entries();
+    return new Scan(
+        manifest,
+        new FoundContents(manifest, recent, root, seen),
+        GitFolder.around(root).map(GitFolder::head),
+        left);
+  }
+
+  /** What is left is as it was before. */
+  private void keepWhatIsLeft(SortedMap<String, Entry> next) {
+    for (String path : left.keySet()) {
+      Entry before = entries.get(path);
+      if (before != null) {
+        next.put(path, before);
+      }
+    }
+  }
+
+  private static Entry entry(FileStamp.Look look, String hash) {
+    return new Entry.File(look.stamp().size(), look.isExecutable(), hash);
+  }
+
+  private List<FileReading.Content> read(
+      List<ScannedFile> unread, FileReading.Unreadable unreadable)
+      throws IOException, InterruptedException {
+    int readers = unread.size() <= READ_ALONE ? 1 : MAX_READERS;
+    if (readers == 1) {
+      return new FileReading(root, clock).read(unread, unreadable);
+    }
+    var works = new ArrayList<Work<List<FileReading.Content>, IOException>>();
+    for (int reader = 0; reader < readers; reader++) {
+      int from = reader * unread.size() / readers;
+      int to = (reader + 1) * unread.size() / readers;
+      works.add(() -> new FileReading(root, clock).read(unread.subList(from, to), unreadable));
+    }
+    return tasks.all("read", works).stream().flatMap(List::stream).toList();
+  }
+
+  // ---- why
 
   /**
    * Why this path is not sent: the pattern and where it stands, as in {@code data/ (.gitignore:3)}.
@@ -110,7 +358,7 @@ public final class TreeScan {
   }
 
   private Optional<String> whyIgnored(Path path) throws IOException {
-    IgnoreStack stack = IgnoreStack.at(root, places, this::index);
+    IgnoreStack stack = IgnoreStack.at(root, places, git::index);
     Optional<IgnoreRule> rule = Optional.empty();
     Path at = root;
     for (Path part : path) {
@@ -126,7 +374,7 @@ public final class TreeScan {
       if (!isFolder) {
         return Optional.empty();
       }
-      stack = stack.enter(name, at, names(at), decision.fate(), this::index);
+      stack = stack.enter(name, at, names(at), decision.fate(), git::index);
     }
     return Optional.empty();
   }
@@ -134,6 +382,7 @@ public final class TreeScan {
   /** The file's content had changed when it was sent: the next scan reads it again. */
   public void forget(String path) {
     cache.forget(path);
+    left.put(path, CHANGED);
   }
 
   private static Set<String> names(Path folder) throws IOException {
@@ -144,133 +393,5 @@ public final class TreeScan {
       }
     }
     return names;
-  }
-
-  private GitIndex index(GitFolder repository) throws IOException {
-    Path file = repository.own().resolve("index");
-    if (!Files.exists(file)) {
-      return GitIndex.empty();
-    }
-    FileStamp stamp = FileStamp.look(file).stamp();
-    RememberedIndex known = indexes.get(file);
-    if (known != null
-        && known.stamp().equals(stamp)
-        && stamp.isSettled(FileStamp.nanos(clock.now()))) {
-      return known.index();
-    }
-    GitIndex index = GitIndex.read(repository.own());
-    indexes.put(file, new RememberedIndex(stamp, index));
-    return index;
-  }
-
-  // ---- asking
-
-  private void askForPlace(Talk talk) {
-    boolean isHome = root.equals(places.home().toAbsolutePath().normalize());
-    if ((isHome || root.getParent() == null) && !cache.hasAgreed(PLACE)) {
-      ask(talk, isHome ? "it is your home folder" : "it is the whole file system", 0, 0);
-      cache.agree(PLACE);
-    }
-  }
-
-  private void askForSize(List<TreeWalk.Found> found, Talk talk) {
-    long bytes = found.stream().mapToLong(file -> file.look().stamp().size()).sum();
-    if ((found.size() > limits.files() || bytes > limits.bytes())
-        && !cache.hasAgreedTo(found.size(), bytes)) {
-      String why =
-          found.size() > limits.files()
-              ? "more than " + limits.files() + " files"
-              : "more than " + Sizes.text(limits.bytes());
-      ask(talk, why, found.size(), bytes);
-      cache.agreeTo(found.size(), bytes);
-    }
-    List<TreeWalk.Found> large = found.stream().filter(this::isLargeAndNew).toList();
-    if (!large.isEmpty()) {
-      TreeWalk.Found first = large.getFirst();
-      String others = large.size() == 1 ? "" : " and " + (large.size() - 1) + " more";
-      ask(
-          talk,
-          first.path() + others + ": over " + Sizes.text(limits.askOver()) + " and not in git",
-          large.size(),
-          large.stream().mapToLong(file -> file.look().stamp().size()).sum());
-      large.forEach(file -> cache.agree("file " + file.path()));
-    }
-  }
-
-  private boolean isLargeAndNew(TreeWalk.Found file) {
-    return !file.tracked()
-        && file.look().isFile()
-        && file.look().stamp().size() > limits.askOver()
-        && !cache.hasAgreed("file " + file.path());
-  }
-
-  private void ask(Talk talk, String why, long files, long bytes) {
-    String size = files == 0 ? "" : " (" + files + " files, " + Sizes.text(bytes) + ")";
-    try {
-      talk.confirm(root + ": " + why + size + ". Send it?", YES);
-    } catch (GpushException failed) {
-      if (failed.failure() instanceof UsageFailure.NobodyToAsk) {
-        throw new GpushException(
-            new SyncFailure.TooMuch(root.toString(), why, files, bytes), failed);
-      }
-      throw failed;
-    }
-  }
-
-  // ---- reading
-
-  private Scan read(List<TreeWalk.Found> found, Talk.Step step)
-      throws IOException, InterruptedException {
-    var entries = new TreeMap<String, Entry>(Manifest.ORDER);
-    var files = new HashMap<String, Path>();
-    var unread = new ArrayList<TreeWalk.Found>();
-    for (TreeWalk.Found file : found) {
-      if (file.target().isPresent()) {
-        entries.put(file.path(), new Entry.Link(file.target().orElseThrow()));
-        continue;
-      }
-      Optional<String> hash = cache.hash(file.path(), file.look().stamp());
-      if (hash.isPresent()) {
-        add(file, file.look(), hash.orElseThrow(), entries, files);
-      } else {
-        unread.add(file);
-      }
-    }
-    if (!unread.isEmpty()) {
-      step.detail("reading " + unread.size() + " of " + found.size() + " files");
-    }
-    for (FileReading.Content content : read(unread)) {
-      TreeWalk.Found file = content.file();
-      cache.put(file.path(), content.look().stamp(), content.readAt(), content.hash());
-      add(file, content.look(), content.hash(), entries, files);
-    }
-    cache.turn();
-    cache.save();
-    return new Scan(Manifest.of(entries), files, GitFolder.around(root).map(GitFolder::head));
-  }
-
-  private static void add(
-      TreeWalk.Found file,
-      FileStamp.Look look,
-      String hash,
-      Map<String, Entry> entries,
-      Map<String, Path> files) {
-    entries.put(file.path(), new Entry.File(look.stamp().size(), look.isExecutable(), hash));
-    files.put(hash, file.file());
-  }
-
-  private List<FileReading.Content> read(List<TreeWalk.Found> unread)
-      throws IOException, InterruptedException {
-    int readers = unread.size() <= READ_ALONE ? 1 : MAX_READERS;
-    if (readers == 1) {
-      return new FileReading(clock).read(unread);
-    }
-    var works = new ArrayList<Work<List<FileReading.Content>, IOException>>();
-    for (int reader = 0; reader < readers; reader++) {
-      int from = reader * unread.size() / readers;
-      int to = (reader + 1) * unread.size() / readers;
-      works.add(() -> new FileReading(clock).read(unread.subList(from, to)));
-    }
-    return tasks.all("read", works).stream().flatMap(List::stream).toList();
   }
 }

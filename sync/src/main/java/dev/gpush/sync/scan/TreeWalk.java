@@ -3,12 +3,10 @@ package dev.gpush.sync.scan;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.file.FileReason;
+import dev.gpush.core.time.Clock;
 import dev.gpush.sync.git.IgnoreStack;
 import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
-import java.net.URI;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
@@ -18,13 +16,21 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
-/** One walk over the tree: what is sent, without having read any of it. */
+/**
+ * Lists folders: what is sent, without having read any of it. A tree that it has walked it can look
+ * at again, folder by folder.
+ */
 final class TreeWalk {
   /** The limit of one workspace. No source tree is as large; the node refuses more, too. */
   static final int MAX_ENTRIES = 1_000_000;
@@ -35,10 +41,6 @@ final class TreeWalk {
   /** This many of a kind are named one by one. */
   private static final int MAX_NAMED = 5;
 
-  /** Something that is sent. */
-  record Found(
-      String path, Path file, FileStamp.Look look, Optional<String> target, boolean tracked) {}
-
   /**
    * One name in a folder.
    *
@@ -47,34 +49,119 @@ final class TreeWalk {
    */
   private record Child(String name, boolean isUtf8, Path file, FileStamp.Look look) {}
 
-  private final Path root;
-  private final IgnoreStack.IndexReader indexes;
-  private final List<Found> found = new ArrayList<>();
-  private final List<String> badNames = new ArrayList<>();
-  private final List<String> oddLinks = new ArrayList<>();
-  private final List<String> oddFiles = new ArrayList<>();
+  /** What a further look at some folders has found: entries before and now. */
+  static final class Changes {
+    private final Map<String, ScannedFile> before = new HashMap<>();
+    private final Map<String, ScannedFile> now = new HashMap<>();
+    private final Set<SeenFolder> entered = new HashSet<>();
 
-  TreeWalk(Path root, IgnoreStack.IndexReader indexes) {
-    this.root = root;
-    this.indexes = indexes;
+    private void gone(List<ScannedFile> files) {
+      files.forEach(file -> before.put(file.path(), file));
+    }
+
+    private void here(List<ScannedFile> files) {
+      files.forEach(file -> now.put(file.path(), file));
+    }
+
+    Map<String, ScannedFile> before() {
+      return before;
+    }
+
+    Map<String, ScannedFile> now() {
+      return now;
+    }
   }
 
-  List<Found> walk(IgnoreStack top) throws IOException {
-    folder(children(root), top);
-    if (!badNames.isEmpty()) {
+  private final Path root;
+  private final IgnoreStack.IndexReader indexes;
+  private final FolderListener listener;
+  private final Clock clock;
+  private final Map<Path, SeenFolder> seen = new HashMap<>();
+  private int found;
+
+  TreeWalk(Path root, IgnoreStack.IndexReader indexes, FolderListener listener, Clock clock) {
+    this.root = root;
+    this.indexes = indexes;
+    this.listener = listener;
+    this.clock = clock;
+  }
+
+  /** Everything, from the top. */
+  List<ScannedFile> walk(IgnoreStack top) throws IOException {
+    listener.entering(root);
+    var folder = new SeenFolder(root, 0, Optional.empty());
+    seen.put(root, folder);
+    list(folder, children(root), Optional.of(top));
+    requireNames();
+    var all = new ArrayList<ScannedFile>(found);
+    folder.addAll(all);
+    return all;
+  }
+
+  boolean hasWalked(Path folder) {
+    return seen.containsKey(folder);
+  }
+
+  /** The folders that it has looked into. */
+  Set<Path> seenFolders() {
+    return seen.keySet();
+  }
+
+  /** Only these folders, and what is new below them; of others nothing is sent. */
+  Changes again(Collection<Path> folders) throws IOException {
+    var changes = new Changes();
+    // From the top down: then each folder is listed once.
+    for (Path path :
+        folders.stream().distinct().sorted(Comparator.comparingInt(Path::getNameCount)).toList()) {
+      SeenFolder folder = seen.get(path);
+      if (folder != null && !changes.entered.contains(folder)) {
+        again(folder, changes);
+      }
+    }
+    requireNames();
+    return changes;
+  }
+
+  private void again(SeenFolder folder, Changes changes) throws IOException {
+    changes.gone(folder.listing().files());
+    found -= folder.listing().files().size();
+    listener.entering(folder.path());
+    list(folder, children(folder.path()), Optional.empty(), changes);
+    changes.here(folder.listing().files());
+  }
+
+  /** One file that it has seen. */
+  Optional<ScannedFile> find(String path) {
+    int end = path.lastIndexOf('/');
+    Optional<SeenFolder> folder = Optional.ofNullable(seen.get(root));
+    for (String name : end < 0 ? new String[0] : path.substring(0, end).split("/", -1)) {
+      folder = folder.map(at -> at.listing().folders().get(name));
+    }
+    return folder.flatMap(
+        in -> in.listing().files().stream().filter(file -> file.path().equals(path)).findFirst());
+  }
+
+  // ---- what is left out
+
+  private void requireNames() {
+    var bad = new ArrayList<String>();
+    Objects.requireNonNull(seen.get(root)).addOddities(bad, new ArrayList<>(), new ArrayList<>());
+    if (!bad.isEmpty()) {
       throw new GpushException(
           new SyncFailure.BadNames(
-              badNames.stream().limit(MAX_NAMED).toList(),
+              bad.stream().limit(MAX_NAMED).toList(),
               "a name must be UTF-8, and a path no longer than " + MAX_PATH_BYTES + " bytes"));
     }
-    return found;
   }
 
   /** Files that were left out, but not by an ignore rule, one line each. */
   List<String> warnings() {
+    var links = new ArrayList<String>();
+    var files = new ArrayList<String>();
+    Objects.requireNonNull(seen.get(root)).addOddities(new ArrayList<>(), links, files);
     var lines = new ArrayList<String>();
-    named(oddLinks, "not sent, because they point out of the workspace", lines);
-    named(oddFiles, "not sent, because they are not regular files", lines);
+    named(links, "not sent, because they point out of the workspace", lines);
+    named(files, "not sent, because they are not regular files", lines);
     return lines;
   }
 
@@ -86,7 +173,31 @@ final class TreeWalk {
     }
   }
 
-  private void folder(Map<String, Child> children, IgnoreStack stack) throws IOException {
+  // ---- one folder
+
+  private void list(SeenFolder folder, Map<String, Child> children, Optional<IgnoreStack> stack)
+      throws IOException {
+    list(folder, children, stack, new Changes());
+  }
+
+  /**
+   * @param given the rules of this folder; empty: those of the last look, unless they have changed
+   */
+  private void list(
+      SeenFolder folder, Map<String, Child> children, Optional<IgnoreStack> given, Changes changes)
+      throws IOException {
+    SeenFolder.Listing before = folder.listing();
+    var looks = new HashMap<String, FileStamp.Look>();
+    children.values().forEach(child -> looks.put(child.name(), child.look()));
+    RuleStamps rules = RuleStamps.of(looks, FileStamp.nanos(clock.now()));
+    boolean areRulesKept = given.isEmpty() && rules.areStill(before.rules());
+    IgnoreStack stack =
+        areRulesKept
+            ? before.stack().orElseThrow()
+            : given.isPresent() ? given.get() : stack(folder, children);
+    var files = new ArrayList<ScannedFile>();
+    var folders = new TreeMap<String, SeenFolder>();
+    var oddities = new Odd();
     for (Child child : children.values()) {
       boolean isFolder = child.look().isFolder();
       IgnoreStack.Fate fate = stack.decide(child.name(), isFolder).fate();
@@ -94,42 +205,113 @@ final class TreeWalk {
         continue;
       }
       if (!child.isUtf8()) {
-        badNames.add(stack.base() + child.name());
-        continue;
+        oddities.badNames.add(stack.base() + child.name());
+      } else if (!isFolder) {
+        add(child, stack, files, oddities);
+      } else {
+        SeenFolder known = before.folders().get(child.name());
+        boolean isKept = areRulesKept && known != null && isSame(known, child, fate);
+        folders.put(child.name(), isKept ? known : enter(folder, child, stack, fate, changes));
       }
-      if (!isFolder) {
-        add(child, stack);
-        continue;
-      }
-      Map<String, Child> below = children(child.file());
-      folder(below, stack.enter(child.name(), child.file(), below.keySet(), fate, indexes));
+    }
+    before
+        .folders()
+        .forEach(
+            (name, was) -> {
+              if (folders.get(name) != was) {
+                leave(was, changes);
+              }
+            });
+    folder.listed(
+        new SeenFolder.Listing(
+            Optional.of(stack),
+            rules,
+            files,
+            folders.isEmpty() ? Map.of() : folders,
+            oddities.all()));
+  }
+
+  /** What is left out of one folder. */
+  private static final class Odd {
+    private final List<String> badNames = new ArrayList<>();
+    private final List<String> links = new ArrayList<>();
+    private final List<String> files = new ArrayList<>();
+
+    SeenFolder.Oddities all() {
+      return badNames.isEmpty() && links.isEmpty() && files.isEmpty()
+          ? SeenFolder.Oddities.none()
+          : new SeenFolder.Oddities(badNames, links, files);
     }
   }
 
-  private void add(Child child, IgnoreStack stack) throws IOException {
+  private static boolean isSame(SeenFolder known, Child child, IgnoreStack.Fate fate) {
+    return known.inode() == child.look().stamp().inode()
+        && known.place().map(place -> place.fate() == fate).orElse(false);
+  }
+
+  /** The rules of a folder, one of whose rule files has changed. */
+  private IgnoreStack stack(SeenFolder folder, Map<String, Child> children) throws IOException {
+    SeenFolder.Place place = folder.place().orElseThrow(TopRulesChanged::new);
+    IgnoreStack above = place.above().listing().stack().orElseThrow();
+    return above.enter(place.name(), folder.path(), children.keySet(), place.fate(), indexes);
+  }
+
+  /** The rules at the top have changed: only a walk from there can tell what is sent. */
+  static final class TopRulesChanged extends RuntimeException {
+    private static final long serialVersionUID = 1;
+  }
+
+  private SeenFolder enter(
+      SeenFolder above, Child child, IgnoreStack stack, IgnoreStack.Fate fate, Changes changes)
+      throws IOException {
+    listener.entering(child.file());
+    Map<String, Child> below = children(child.file());
+    IgnoreStack inner = stack.enter(child.name(), child.file(), below.keySet(), fate, indexes);
+    var place = new SeenFolder.Place(above, child.name(), fate);
+    var folder = new SeenFolder(child.file(), child.look().stamp().inode(), Optional.of(place));
+    list(folder, below, Optional.of(inner), changes);
+    seen.put(folder.path(), folder);
+    changes.entered.add(folder);
+    changes.here(folder.listing().files());
+    return folder;
+  }
+
+  private void leave(SeenFolder folder, Changes changes) {
+    changes.gone(folder.listing().files());
+    found -= folder.listing().files().size();
+    if (seen.remove(folder.path(), folder)) {
+      listener.left(folder.path());
+    }
+    folder.listing().folders().values().forEach(below -> leave(below, changes));
+  }
+
+  private void add(Child child, IgnoreStack stack, List<ScannedFile> files, Odd oddities)
+      throws IOException {
     String path = stack.base() + child.name();
     if (path.getBytes(StandardCharsets.UTF_8).length > MAX_PATH_BYTES) {
-      badNames.add(path);
+      oddities.badNames.add(path);
       return;
     }
     Optional<String> target = Optional.empty();
     if (child.look().isLink()) {
-      target = target(child.file()).filter(text -> staysInside(stack.base(), text));
+      target = ExactNames.target(child.file()).filter(text -> staysInside(stack.base(), text));
       if (target.isEmpty()) {
-        oddLinks.add(path);
+        oddities.links.add(path);
         return;
       }
     } else if (!child.look().isFile()) {
-      oddFiles.add(path);
+      oddities.files.add(path);
       return;
     }
-    if (found.size() == MAX_ENTRIES) {
+    if (found == MAX_ENTRIES) {
       throw new GpushException(
           new SyncFailure.TooMuch(
               root.toString(), "it has more than " + MAX_ENTRIES + " files", MAX_ENTRIES, 0));
     }
-    found.add(
-        new Found(path, child.file(), child.look(), target, stack.isTrackedFile(child.name())));
+    found++;
+    Optional<Path> exact = ExactNames.isAscii(path) ? Optional.empty() : Optional.of(child.file());
+    files.add(
+        new ScannedFile(path, exact, child.look(), target, stack.isTrackedFile(child.name())));
   }
 
   private Map<String, Child> children(Path folder) throws IOException {
@@ -149,7 +331,7 @@ final class TreeWalk {
   }
 
   private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {
-    Optional<String> name = name(file);
+    Optional<String> name = ExactNames.name(file);
     String known = name.orElse(file.getFileName().toString());
     children.put(known, new Child(known, name.isPresent(), file, look));
   }
@@ -167,63 +349,6 @@ final class TreeWalk {
   private GpushException unreadable(Path file, IOException why) {
     return new GpushException(
         new SyncFailure.Unreadable(root.relativize(file).toString(), FileReason.of(why)), why);
-  }
-
-  /**
-   * The last component as UTF-8, whatever locale this JVM was started in: a name that Java may have
-   * mistaken is taken from the path's URI, which has its bytes.
-   */
-  private static Optional<String> name(Path file) {
-    String plain = file.getFileName().toString();
-    if (isAscii(plain)) {
-      return Optional.of(plain);
-    }
-    String raw = file.toUri().getRawPath();
-    String trimmed = raw.endsWith("/") ? raw.substring(0, raw.length() - 1) : raw;
-    return decode(trimmed.substring(trimmed.lastIndexOf('/') + 1));
-  }
-
-  /** A link's target as UTF-8; empty when it is not, or cannot be read. */
-  private static Optional<String> target(Path link) throws IOException {
-    Path target;
-    try {
-      target = Files.readSymbolicLink(link);
-    } catch (IOException gone) {
-      return Optional.empty();
-    }
-    if (isAscii(target.toString())) {
-      return Optional.of(target.toString());
-    }
-    URI here = Path.of("").toAbsolutePath().toUri();
-    String raw = Path.of("").toAbsolutePath().resolve(target).toUri().getRawPath();
-    String start = here.getRawPath();
-    if (!raw.startsWith(start)) {
-      return Optional.empty();
-    }
-    // A URI ends in a slash where the target is a folder.
-    boolean isAdded = raw.endsWith("/") && !target.toString().endsWith("/");
-    return decode(raw.substring(start.length(), raw.length() - (isAdded ? 1 : 0)));
-  }
-
-  private static Optional<String> decode(String raw) {
-    var bytes = ByteBuffer.allocate(raw.length());
-    for (int i = 0; i < raw.length(); i++) {
-      if (raw.charAt(i) == '%') {
-        bytes.put((byte) Integer.parseInt(raw, i + 1, i + 3, 16));
-        i += 2;
-      } else {
-        bytes.put((byte) raw.charAt(i));
-      }
-    }
-    try {
-      return Optional.of(StandardCharsets.UTF_8.newDecoder().decode(bytes.flip()).toString());
-    } catch (CharacterCodingException notUtf8) {
-      return Optional.empty();
-    }
-  }
-
-  private static boolean isAscii(String text) {
-    return text.chars().allMatch(c -> c < 128);
   }
 
   /** Whether a relative target, from a link in this folder, does not lead above the root. */

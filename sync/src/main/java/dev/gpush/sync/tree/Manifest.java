@@ -2,14 +2,15 @@ package dev.gpush.sync.tree;
 
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /** One state of a tree: path → entry, sorted by the paths' UTF-8 bytes, and the hash of it all. */
 public final class Manifest {
@@ -53,10 +54,42 @@ public final class Manifest {
 
   /** The paths that are not the same in both, sorted. */
   public List<String> differences(Manifest other) {
-    var paths = new TreeSet<String>(ORDER);
-    paths.addAll(entries.keySet());
-    paths.addAll(other.entries.keySet());
-    return paths.stream().filter(path -> !get(path).equals(other.get(path))).toList();
+    var paths = new ArrayList<String>();
+    if (root.equals(other.root)) {
+      return paths;
+    }
+    Iterator<Map.Entry<String, Entry>> left = entries.entrySet().iterator();
+    Iterator<Map.Entry<String, Entry>> right = other.entries.entrySet().iterator();
+    Optional<Map.Entry<String, Entry>> here = next(left);
+    Optional<Map.Entry<String, Entry>> there = next(right);
+    while (here.isPresent() || there.isPresent()) {
+      int order = compare(here, there);
+      if (order != 0 || !same(here.orElseThrow(), there.orElseThrow())) {
+        paths.add((order <= 0 ? here : there).orElseThrow().getKey());
+      }
+      here = order <= 0 ? next(left) : here;
+      there = order >= 0 ? next(right) : there;
+    }
+    return paths;
+  }
+
+  private static Optional<Map.Entry<String, Entry>> next(Iterator<Map.Entry<String, Entry>> from) {
+    return from.hasNext() ? Optional.of(from.next()) : Optional.empty();
+  }
+
+  /** The end comes after every path. */
+  private static int compare(
+      Optional<Map.Entry<String, Entry>> here, Optional<Map.Entry<String, Entry>> there) {
+    if (here.isEmpty() || there.isEmpty()) {
+      return here.isEmpty() ? 1 : -1;
+    }
+    String one = here.orElseThrow().getKey();
+    String other = there.orElseThrow().getKey();
+    return one.equals(other) ? 0 : compare(one, other);
+  }
+
+  private static boolean same(Map.Entry<String, Entry> one, Map.Entry<String, Entry> other) {
+    return one.getValue().equals(other.getValue());
   }
 
   /** Whether there are entries below this path, so that it is a folder. */
@@ -67,10 +100,59 @@ public final class Manifest {
 
   private static String root(Map<String, Entry> entries) {
     MessageDigest digest = Hashes.digest();
-    entries.forEach(
-        (path, entry) ->
-            digest.update((path + "\0" + entry.key() + "\n").getBytes(StandardCharsets.UTF_8)));
+    var lines = new Lines(digest);
+    entries.forEach(lines::add);
+    lines.flush();
     return Hashes.hex(digest.digest());
+  }
+
+  /** Gives many lines to a digest at once: most are ASCII and need no encoder. */
+  private static final class Lines {
+    private static final int BYTES = 64 << 10;
+
+    private final MessageDigest digest;
+    private final byte[] buffer = new byte[BYTES];
+    private int length;
+
+    Lines(MessageDigest digest) {
+      this.digest = digest;
+    }
+
+    void add(String path, Entry entry) {
+      put(path);
+      put("\0");
+      put(entry.key());
+      put("\n");
+    }
+
+    private void put(String text) {
+      if (text.length() > BYTES - length) {
+        flush();
+      }
+      if (text.length() > BYTES || !putAscii(text)) {
+        flush();
+        digest.update(text.getBytes(StandardCharsets.UTF_8));
+      }
+    }
+
+    /** False, and nothing is put, when it is not ASCII. */
+    private boolean putAscii(String text) {
+      int at = length;
+      for (int i = 0; i < text.length(); i++) {
+        char c = text.charAt(i);
+        if (c >= 128) {
+          return false;
+        }
+        buffer[at++] = (byte) c;
+      }
+      length = at;
+      return true;
+    }
+
+    void flush() {
+      digest.update(buffer, 0, length);
+      length = 0;
+    }
   }
 
   private static int compare(String left, String right) {

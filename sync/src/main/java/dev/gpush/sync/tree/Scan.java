@@ -1,17 +1,18 @@
 package dev.gpush.sync.tree;
 
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 
 /**
  * The working tree at one moment.
  *
- * @param files where the content of each hash can be read; it may have changed since
+ * @param contents where contents can be read; they may have changed since
  * @param head of the repository, if there is one: changes with checkouts, commits and resets
+ * @param left paths that are in the manifest as they were before, or not at all, and why
  */
-public record Scan(Manifest manifest, Map<String, Path> files, Optional<String> head) {
+public record Scan(
+    Manifest manifest, Contents contents, Optional<String> head, Map<String, String> left) {
   public Scan {
-    files = Map.copyOf(files);
+    left = Map.copyOf(left);
   }
 }

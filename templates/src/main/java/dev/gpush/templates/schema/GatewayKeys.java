@@ -26,6 +26,9 @@ final class GatewayKeys {
   private static final OneOf RECORDINGS =
       new OneOf(List.of(new Choice("none", ""), new Choice("terminals", "")));
 
+  private static final OneOf ENTRIES =
+      new OneOf(List.of(new Choice("auto", ""), new Choice("port", ""), new Choice("socket", "")));
+
   static final List<Key> ALL =
       List.of(
           gateway(
@@ -60,6 +63,16 @@ final class GatewayKeys {
               FULL,
               "what gpush gateway audit records: none, connections, or commands, which adds"
                   + " command lines (guide/audit.md); read when the gateway starts"),
+          new Key(
+              "gateway.ssh",
+              "gateway.ssh",
+              ENTRIES,
+              PEOPLE,
+              Json.of("auto"),
+              FULL,
+              "where ssh reaches the gateway: a port of 127.0.0.1; a socket of its user alone,"
+                  + " through a ProxyCommand; auto: a socket if other people are logged in"
+                  + " (reference/ssh-clients.md); read when the gateway starts"),
           new Key(
               "gateway.record",
               "gateway.record",

@@ -128,6 +128,20 @@ public final class Schema {
                   new Size(),
                   Json.of(50_000_000),
                   "ask before a file larger than this is sent"),
+              setting(
+                  "sync.mode",
+                  new OneOf(List.of(new Choice("live", ""), new Choice("on-demand", ""))),
+                  Json.of("live"),
+                  "live sends each save by itself; on-demand sends only at up, run and sync"),
+              project(
+                  "sync.while-running",
+                  new OneOf(
+                      List.of(
+                          new Choice("hold", ""),
+                          new Choice("apply", ""),
+                          new Choice("isolate", "runs from a snapshot"))),
+                  "what happens to saves while a run is on: hold until it ends, or apply at once;"
+                      + " not set: hold on several nodes, apply on one"),
               project(
                   "outputs",
                   new FolderOnNodes(NodeFolder.Variables.USER_AND_HOME, Promised.READ),

@@ -127,6 +127,7 @@ public final class SessionLinks {
               }));
     }
     session.linked(links, works.make(session, links, config));
+    session.work().live().start();
     session.lost().ifPresent(session::lose);
     var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
     for (Link link : links) {
@@ -211,6 +212,8 @@ public final class SessionLinks {
    * Called on the link's own thread for every state, also for each attempt of a link that is cut.
    */
   private void watch(LiveSession session, int node, LinkState state) {
+    boolean isUp = state instanceof LinkState.Up;
+    session.workIfAny().ifPresent(work -> work.linkChanged(node, isUp));
     switch (state) {
       case LinkState.Cut _, LinkState.Over _, LinkState.Refused _ -> observeSoon(session);
       case LinkState.Up(var welcome, var resumed) -> {
@@ -232,6 +235,7 @@ public final class SessionLinks {
   /** The agent was replaced: the backend may know why, and what the node is now. */
   private void anew(LiveSession session, int node, RestartedAgents replaced, Json welcome) {
     if (replaced.welcomed(node, welcome)) {
+      session.workIfAny().ifPresent(work -> work.live().replaced(node));
       tasks.start("anew", () -> anew(session, node, replaced));
     }
   }

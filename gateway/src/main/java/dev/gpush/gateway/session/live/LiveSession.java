@@ -63,6 +63,11 @@ public final class LiveSession implements AutoCloseable {
     return turns.takeOrJoin(what, name().text(), talk);
   }
 
+  /** As {@link #begin}, without waiting: empty while a command has the turn, or waits for it. */
+  Optional<TurnQueue.Turn> tryBegin(String what) {
+    return turns.tryTake(what);
+  }
+
   /** The first turn of a session that no other command knows yet. */
   TurnQueue.Turn beginFirst(String what) {
     return turns.takeFirst(what);

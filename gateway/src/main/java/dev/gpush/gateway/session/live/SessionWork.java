@@ -11,11 +11,14 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.forward.SessionForwards;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.saves.LiveSync;
+import dev.gpush.gateway.session.saves.NodeStandings;
 import dev.gpush.launch.Launcher;
 import dev.gpush.launch.environment.EnvironmentChoice;
 import dev.gpush.launch.environment.NodeEnvironments;
@@ -28,6 +31,8 @@ import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.watch.WorkspaceWatch;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -35,7 +40,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** What a linked session does: its files and its runs. */
 public final class SessionWork implements AutoCloseable {
@@ -48,13 +52,17 @@ public final class SessionWork implements AutoCloseable {
   private final Configs configs;
   private final Clock clock;
   private final Tasks tasks;
-  private final AtomicLong generation = new AtomicLong();
   private final AtomicInteger lastWithOtherPython = new AtomicInteger();
   private final RestartedAgents replaced = new RestartedAgents();
+  private final SessionSaves saves;
+  private final NodeStandings standings;
+  private final LiveSync live;
 
   SessionWork(
       LiveSession session,
       WorkspaceSync sync,
+      WorkspaceWatch watch,
+      SavesMode saves,
       List<SyncNode> nodes,
       Launcher launcher,
       NodeEnvironments environments,
@@ -71,6 +79,59 @@ public final class SessionWork implements AutoCloseable {
     this.configs = configs;
     this.clock = clock;
     this.tasks = tasks;
+    this.saves =
+        new SessionSaves(session, launcher, replaced, saves.whileRunning(), saves.paused());
+    this.standings = new NodeStandings(nodes.size());
+    this.live =
+        new LiveSync(
+            session.name().text(),
+            this.saves,
+            sync,
+            watch,
+            nodes,
+            standings,
+            saves.mode(),
+            clock,
+            tasks);
+  }
+
+  /**
+   * Whether saves are sent by themselves, and what happens to them while a run is on.
+   *
+   * @param paused a file that is there while the user has paused them
+   */
+  record SavesMode(SyncView.Mode mode, SessionSaves.WhileRunning whileRunning, Path paused) {}
+
+  /** What brings saves to the nodes. */
+  public LiveSync live() {
+    return live;
+  }
+
+  public void pauseSaves() {
+    live.pause();
+    saves.rememberPaused(live.mode() == SyncView.Mode.PAUSED);
+  }
+
+  public void resumeSaves() {
+    live.resume();
+    saves.rememberPaused(false);
+  }
+
+  /** Whether this gateway knows that a node has files. */
+  boolean hasFiles() {
+    for (int node = 0; node < nodes.size(); node++) {
+      if (standings.generation(node).orElse(0L) > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The link of a node is in another state. */
+  public void linkChanged(int node, boolean isUp) {
+    if (node < nodes.size()) {
+      live.linkChanged(node, isUp);
+    }
   }
 
   public Launcher launcher() {
@@ -87,8 +148,8 @@ public final class SessionWork implements AutoCloseable {
     PushOptions options = options(overwrite);
     boolean isCompared = isForeign && !overwrite;
     Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
-    generation.set(now.counter());
     replaced.forget();
+    live.pushed(now.counter());
     if (isForeign) {
       session.move(session.entry().foreign(false));
     }
@@ -157,7 +218,13 @@ public final class SessionWork implements AutoCloseable {
   }
 
   public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
-    return launcher.launch(request, input(request.command(), synced), talk);
+    saves.launching(1);
+    try {
+      return launcher.launch(request, input(request.command(), synced), talk);
+    } finally {
+      saves.launching(-1);
+      live.wake();
+    }
   }
 
   /** Ends a run because newer files are on the nodes; its ranks have the time of run.grace. */
@@ -212,18 +279,14 @@ public final class SessionWork implements AutoCloseable {
 
   /** The newest generation that this gateway knows to be on all nodes; 0 before it wrote one. */
   public long generation() {
-    return generation.get();
+    return standings.common().orElse(0L);
   }
 
-  /**
-   * The generation that this gateway has written there; empty when it has written none yet. All
-   * nodes hold the same generation, or none moved.
-   */
+  /** The generation that this gateway has written there; empty when it has written none yet. */
   public Optional<Long> generation(int node) {
-    if (node >= nodes.size() || replaced.has(node)) {
-      return Optional.of(0L);
-    }
-    return Optional.of(generation.get()).filter(pushed -> pushed > 0);
+    return node >= nodes.size() || replaced.has(node)
+        ? Optional.of(0L)
+        : standings.generation(node);
   }
 
   /** Nodes whose agent was replaced, and that have no files since. */
@@ -272,6 +335,7 @@ public final class SessionWork implements AutoCloseable {
 
   @Override
   public void close() {
+    live.close();
     forwards.close();
     launcher.close();
     sync.close();

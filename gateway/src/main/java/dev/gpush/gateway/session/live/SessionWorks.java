@@ -7,6 +7,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.PortTarget;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.forward.SessionForwards;
@@ -22,8 +23,14 @@ import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.node.LinkSyncNode;
 import dev.gpush.sync.node.SyncNode;
+import dev.gpush.sync.scan.FolderListener;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
+import dev.gpush.sync.watch.TreeWatcher;
+import dev.gpush.sync.watch.WatchTiming;
+import dev.gpush.sync.watch.Watchers;
+import dev.gpush.sync.watch.WorkspaceWatch;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +38,9 @@ import java.util.Optional;
 
 /** Makes sync and launch for a session whose nodes are linked. */
 public final class SessionWorks {
+  /** In the session's folder. */
+  private static final String PAUSED = "sync-paused";
+
   private final Path home;
   private final GitPlaces gitPlaces;
   private final Configs configs;
@@ -77,9 +87,16 @@ public final class SessionWorks {
             files.resolve("runs"),
             config.flatMap(ConfiguredOutputs::of));
     Tasks group = tasks.group("session-" + entry.name());
+    boolean isLive = config.flatMap(read -> read.text("sync.mode")).orElse("live").equals("live");
+    WorkspaceWatch watch = watch(entry, isLive, group);
     return new SessionWork(
         session,
-        new WorkspaceSync(scan(entry, config, files), entry.id(), group),
+        new WorkspaceSync(scan(entry, config, files, watch), entry.id(), group),
+        watch,
+        new SessionWork.SavesMode(
+            mode(isLive, files.resolve(PAUSED)),
+            config.map(SessionSaves.WhileRunning::of).orElse(SessionSaves.WhileRunning.USUAL),
+            files.resolve(PAUSED)),
         syncNodes,
         new Launcher(site, plans, clock, group),
         new NodeEnvironments(site, group),
@@ -115,10 +132,24 @@ public final class SessionWorks {
     }
   }
 
-  private TreeScan scan(LedgerEntry entry, Optional<Config> config, Path files) {
+  private static SyncView.Mode mode(boolean isLive, Path paused) {
+    if (!isLive) {
+      return SyncView.Mode.OFF;
+    }
+    return Files.exists(paused) ? SyncView.Mode.PAUSED : SyncView.Mode.LIVE;
+  }
+
+  private WorkspaceWatch watch(LedgerEntry entry, boolean isLive, Tasks group) {
+    TreeWatcher watcher = isLive ? Watchers.of(entry.root(), group) : Watchers.none();
+    return new WorkspaceWatch(entry.root(), watcher, WatchTiming.usual(), clock);
+  }
+
+  private TreeScan scan(
+      LedgerEntry entry, Optional<Config> config, Path files, FolderListener listener) {
     ScanLimits limits = ScanLimits.standard();
     ScanLimits asked =
         config.flatMap(read -> read.number("sync.ask-over")).map(limits::askOver).orElse(limits);
-    return new TreeScan(entry.root(), gitPlaces, asked, files.resolve("hashes"), clock, tasks);
+    return new TreeScan(
+        entry.root(), gitPlaces, asked, files.resolve("hashes"), listener, clock, tasks);
   }
 }

@@ -75,7 +75,8 @@ public final class TurnQueue {
     return tryTake(what).orElseThrow(() -> new IllegalStateException("not new: " + what));
   }
 
-  private Optional<Turn> tryTake(String what) {
+  /** Empty while another has it, or waits for it. */
+  Optional<Turn> tryTake(String what) {
     lock.lock();
     try {
       return isTaken || !waiting.isEmpty() ? Optional.empty() : Optional.of(taken(what));

@@ -12,6 +12,7 @@ import dev.gpush.core.session.Holder;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.DurationText;
@@ -40,6 +41,9 @@ public final class SessionViews {
 
   /** Beyond the answer itself: what is read from files. */
   private static final Duration LIST_LIMIT = Duration.ofSeconds(3);
+
+  /** A save takes less; what takes longer is shown as pending. */
+  private static final Duration SETTLE_LIMIT = Duration.ofMillis(150);
 
   private static final String NEEDS_YOU = "needs you";
   private static final LinkState NOT_LINKED = new LinkState.Idle();
@@ -149,7 +153,8 @@ public final class SessionViews {
             generation(nodes),
             session.workIfAny().map(SessionWork::runsInProgress).orElse(0),
             session.workIfAny().flatMap(SessionWork::python).or(entry::python).orElse(""),
-            status.items("warm").stream().map(SessionViews::warm).toList());
+            status.items("warm").stream().map(SessionViews::warm).toList(),
+            sync(session));
     return new SessionView(
         identity(entry),
         new SessionView.Status(state, detail(session, state, status), needsLogin(session, state)),
@@ -157,6 +162,14 @@ public final class SessionViews {
         lease,
         work,
         isNew);
+  }
+
+  /** Where its files stand; a save of this moment is waited for, so that it need not be guessed. */
+  public static SyncView sync(LiveSession session) {
+    return session
+        .workIfAny()
+        .map(work -> work.live().view(SETTLE_LIMIT))
+        .orElseGet(SyncView::none);
   }
 
   private static SessionView.WarmInterpreter warm(Json said) {

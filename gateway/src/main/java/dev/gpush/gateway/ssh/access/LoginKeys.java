@@ -183,7 +183,12 @@ public final class LoginKeys implements PublickeyAuthenticator, SessionListener 
       Permissions limits,
       InetAddress from,
       Instant now) {
-    Permissions permissions = CertificateCheck.permissions(certificate).and(limits);
+    Permissions own = CertificateCheck.permissions(certificate);
+    Permissions permissions = own.and(limits);
+    // As for sshd: neither of two different commands is what both of them allow.
+    if (!permissions.command().equals(limits.command().or(own::command))) {
+      return new Judgement.Refused("its line and its certificate force different commands");
+    }
     try {
       KeyLine.requireSound(certificate.getCertPubKey());
     } catch (IllegalArgumentException weak) {

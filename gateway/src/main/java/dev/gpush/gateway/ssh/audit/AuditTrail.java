@@ -5,6 +5,7 @@ import dev.gpush.core.text.CleanText;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Login;
+import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.security.PublicKey;
@@ -170,9 +171,9 @@ public final class AuditTrail implements SessionListener, ChannelListener {
   }
 
   private static String address(SocketAddress address) {
-    return address instanceof InetSocketAddress remote
+    return address instanceof InetSocketAddress remote && remote.getPort() != SocketServices.NO_PORT
         ? remote.getAddress().getHostAddress() + ":" + remote.getPort()
-        : "-";
+        : "socket";
   }
 
   private static String clean(String text) {

@@ -6,14 +6,22 @@ import dev.gpush.core.text.RawText;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.direct.DirectNode;
+import dev.gpush.gateway.ssh.direct.DirectSocket;
+import dev.gpush.gateway.ssh.direct.LoopbackDial;
+import dev.gpush.gateway.ssh.flow.Inlet;
+import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.socket.ChannelSockets;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.sshd.client.future.OpenFuture;
 import org.apache.sshd.common.SshConstants;
@@ -70,7 +78,9 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
               var dial = new Dial(target.read(buffer));
               purpose =
                   Json.object("kind", "forward", "target", CleanText.line(dial.place(), LONGEST));
-              connections.open(getSession(), dial);
+              if (!dial.isMadeHere()) {
+                connections.open(getSession(), dial);
+              }
               return OpenAnswer.pending(this);
             });
   }
@@ -131,7 +141,27 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
 
     @Override
     public Json.Obj request(Route.Node node) {
+      DirectNode.prepare(getSession(), node.link(), connections.clock());
       return request;
+    }
+
+    /**
+     * Connects from here to a server of this machine. Whatever prevents it is left to the agent,
+     * which tries again and says why.
+     */
+    boolean isMadeHere() {
+      Optional<DirectNode> node = DirectNode.of(getSession());
+      Optional<LoopbackDial> made = node.flatMap(_ -> LoopbackDial.to(request));
+      Optional<ChannelSockets> sockets = ChannelSockets.of(getSession());
+      if (made.isEmpty() || sockets.isEmpty()) {
+        return false;
+      }
+      made.get()
+          .start(
+              sockets.get(),
+              socket -> connected(socket, node.orElseThrow(), sockets.get()),
+              () -> connections.open(getSession(), this));
+      return true;
     }
 
     @Override
@@ -160,6 +190,31 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
       OpenAnswer.refuse(
           DialChannel.this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, text.line());
     }
+  }
+
+  private void connected(SocketChannel socket, DirectNode node, ChannelSockets sockets) {
+    var direct = new DirectSocket(socket, outlet, node.passedBytes());
+    if (isClosing()) {
+      direct.close();
+      return;
+    }
+    isOpen.set(true);
+    signalChannelOpenSuccess();
+    AuditTrail.begins(this);
+    inlet.attach(direct);
+    direct.start(
+        sockets,
+        new DirectSocket.Listener() {
+          @Override
+          public void hasRead() {
+            outlet.then(DialChannel.this::sendEof);
+          }
+
+          @Override
+          public void isOver() {
+            outlet.then(() -> close(false));
+          }
+        });
   }
 
   private final class Connected implements StreamReceiver {

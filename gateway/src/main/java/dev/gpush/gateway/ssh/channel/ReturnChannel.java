@@ -3,6 +3,8 @@ package dev.gpush.gateway.ssh.channel;
 import dev.gpush.core.json.Json;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.audit.AuditedChannel;
+import dev.gpush.gateway.ssh.flow.Inlet;
+import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;

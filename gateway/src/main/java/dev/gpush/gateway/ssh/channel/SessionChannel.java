@@ -7,21 +7,25 @@ import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.direct.CarriedProgram;
+import dev.gpush.gateway.ssh.direct.DirectPipes;
+import dev.gpush.gateway.ssh.direct.ProgramSocket;
+import dev.gpush.gateway.ssh.flow.Inlet;
+import dev.gpush.gateway.ssh.flow.NodeInput;
+import dev.gpush.gateway.ssh.flow.Outlet;
 import dev.gpush.gateway.ssh.recording.TerminalRecorder;
 import dev.gpush.gateway.ssh.recording.TerminalRecording;
 import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.RefusalText;
 import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.gateway.ssh.socket.ChannelSockets;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.client.future.OpenFuture;
@@ -47,6 +51,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
+  private volatile Optional<DirectPipes> direct = Optional.empty();
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
@@ -221,6 +226,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result readerIsGone() {
     outlet.drop();
     inlet.abort();
+    direct.ifPresent(DirectPipes::close);
     return Result.ReplySuccess;
   }
 
@@ -255,6 +261,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     } else {
       inlet.close();
     }
+    direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
     recording.ifPresent(TerminalRecording::end);
     super.preClose();
@@ -275,23 +282,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     return outlet.sent();
   }
 
-  private Map<String, String> ofConnection() {
-    var environment = new LinkedHashMap<String, String>();
-    var session = getSession().getIoSession();
-    if (session.getRemoteAddress() instanceof InetSocketAddress client
-        && session.getLocalAddress() instanceof InetSocketAddress server) {
-      String from = client.getAddress().getHostAddress() + " " + client.getPort();
-      environment.put("SSH_CLIENT", from + " " + server.getPort());
-      environment.put(
-          "SSH_CONNECTION",
-          from + " " + server.getAddress().getHostAddress() + " " + server.getPort());
-    }
-    agent
-        .flatMap(ForwardedAgent::path)
-        .ifPresent(socket -> environment.put("SSH_AUTH_SOCK", socket));
-    return environment;
-  }
-
   /** Whether the client waits for a program here. */
   public boolean hasProgram() {
     return started && !isClosing();
@@ -308,6 +298,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Program implements Connections.Asker {
     private final SessionRequest.Program program;
+    private Optional<ProgramSocket> carrier = Optional.empty();
+    private boolean takes;
 
     Program(SessionRequest.Program program) {
       this.program = program;
@@ -315,12 +307,30 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
     @Override
     public Json.Obj request(Route.Node node) {
-      return request.on(node, program, ofConnection());
+      Json.Obj open =
+          request.on(
+              node,
+              program,
+              ConnectionVariables.of(
+                  getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
+      if (program instanceof SessionRequest.Program.FileTransfer
+          && ChannelSockets.of(getSession()).isPresent()) {
+        carrier = ProgramSocket.connect(getSession(), node.link());
+      }
+      takes = node.link().isHere() && !request.hasTerminal();
+      return carrier
+          .map(socket -> open.with("carrier", socket.id()))
+          .orElse(takes ? open.with("takes", true) : open);
     }
 
     @Override
     public StreamReceiver receiver(LinkStream opened) {
-      return new Output(opened, program instanceof SessionRequest.Program.Shell);
+      if (takes && carrier.isEmpty()) {
+        direct =
+            Optional.of(
+                new DirectPipes(opened, connections.tasks(), connections.clock(), inlet, outlet));
+      }
+      return new Output(opened, program instanceof SessionRequest.Program.Shell, carrier);
     }
 
     @Override
@@ -334,8 +344,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     }
   }
 
-  private void opened(LinkStream opened) {
-    inlet.attach(opened);
+  private void opened(LinkStream opened, NodeInput input) {
+    inlet.attach(input);
     List<Json.Obj> waiting;
     lock.lock();
     try {
@@ -351,11 +361,14 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final class Output implements StreamReceiver {
     private final LinkStream from;
     private final boolean isShell;
+    private final Optional<ProgramSocket> carrier;
+    private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from, boolean isShell) {
+    Output(LinkStream from, boolean isShell, Optional<ProgramSocket> carrier) {
       this.from = from;
       this.isShell = isShell;
+      this.carrier = carrier;
     }
 
     @Override
@@ -363,7 +376,15 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       if (recording.isPresent() && isShell) {
         outlet.errorText(RECORDED);
       }
-      SessionChannel.this.opened(from);
+      if (!facts.flag("carried")) {
+        carrier.ifPresent(ProgramSocket::close);
+        SessionChannel.this.opened(from, NodeInput.of(from));
+        return;
+      }
+      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet, connections.clock());
+      carried = Optional.of(direct);
+      SessionChannel.this.opened(from, direct);
+      ChannelSockets.of(getSession()).ifPresent(direct::start);
     }
 
     @Override
@@ -382,11 +403,27 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
         hasStatus = true;
         outlet.then(status.orElseThrow());
         outlet.then(SessionChannel.this::sendEndOfWrite);
+        direct.ifPresent(DirectPipes::endInput);
       }
+      direct.ifPresent(pipes -> pipes.message(message));
     }
 
     @Override
     public void closed(Json.Obj reason) {
+      direct.ifPresent(DirectPipes::endInput);
+      if (carried.isPresent() && reason.text("code").isEmpty()) {
+        carried.get().whenRead(() -> end(reason));
+        return;
+      }
+      carried.ifPresent(CarriedProgram::abandon);
+      direct.ifPresent(DirectPipes::close);
+      if (carried.isEmpty()) {
+        carrier.ifPresent(ProgramSocket::close);
+      }
+      end(reason);
+    }
+
+    private void end(Json.Obj reason) {
       if (hasStatus) {
         SessionChannel.this.end(() -> {});
       } else {

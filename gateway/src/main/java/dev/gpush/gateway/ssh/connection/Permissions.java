@@ -32,7 +32,7 @@ public record Permissions(
     return new Permissions(terminals, ports, agents, Optional.of(forced));
   }
 
-  /** What both allow; of two commands the first counts. */
+  /** What both allow; they must not force two different commands. */
   public Permissions and(Permissions other) {
     return new Permissions(
         terminals && other.terminals,

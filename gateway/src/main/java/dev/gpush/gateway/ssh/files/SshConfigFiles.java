@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The files in the home that ssh clients read, and their Include line in the user's own file. */
@@ -20,21 +21,49 @@ public final class SshConfigFiles implements SshAccess {
   private final IncludeLine include;
   private final SshConfigText text;
   private final String knownHosts;
-  private final String wakeScript;
+
+  /** What ssh runs, each with its text. */
+  private final Map<Path, String> programs;
 
   /** One writer at a time, so that the last caller's sessions are what stays. */
   private final ReentrantLock lock = new ReentrantLock();
 
-  public SshConfigFiles(SshServerSettings settings, Path keyFile, HomeIdentity identity, int port) {
+  public SshConfigFiles(
+      SshServerSettings settings, Path keyFile, HomeIdentity identity, SshAddress address) {
     this.home = settings.home();
     this.include = new IncludeLine(settings.userConfig(), configFile());
     this.text =
-        new SshConfigText(keyFile, knownHostsFile(), wakeScriptFile(), identity.name(), port);
+        new SshConfigText(keyFile, knownHostsFile(), identity.name(), reach(settings, address));
     this.knownHosts = identity.name() + " " + identity.hostKey() + "\n";
-    this.wakeScript =
-        new WakeScript(
-                settings.launcher(), home, new PortMemory(home).file(), identity.banner(), port)
-            .text();
+    this.programs = programs(settings, identity, address);
+  }
+
+  private SshConfigText.Reach reach(SshServerSettings settings, SshAddress address) {
+    return switch (address) {
+      case SshAddress.Port(var number) -> new SshConfigText.ByPort(number, wakeScriptFile());
+      case SshAddress.Socket(var socket) ->
+          new SshConfigText.ByProxy(new ProxyFiles(settings.launcher(), home, socket).script());
+    };
+  }
+
+  private Map<Path, String> programs(
+      SshServerSettings settings, HomeIdentity identity, SshAddress address) {
+    return switch (address) {
+      case SshAddress.Port(var number) ->
+          Map.of(
+              wakeScriptFile(),
+              new WakeScript(
+                      settings.launcher(),
+                      home,
+                      new PortMemory(home).file(),
+                      identity.banner(),
+                      number)
+                  .text());
+      case SshAddress.Socket(var socket) -> {
+        var proxy = new ProxyFiles(settings.launcher(), home, socket);
+        yield Map.of(proxy.script(), proxy.scriptText(), proxy.python(), ProxyFiles.PYTHON);
+      }
+    };
   }
 
   private Path knownHostsFile() {
@@ -50,7 +79,9 @@ public final class SshConfigFiles implements SshAccess {
     lock.lock();
     try {
       WholeFile.write(knownHostsFile(), knownHosts, "rw-r--r--");
-      WholeFile.write(wakeScriptFile(), wakeScript, "rwx------");
+      for (var program : programs.entrySet()) {
+        WholeFile.write(program.getKey(), program.getValue(), "rwx------");
+      }
       WholeFile.write(configFile(), text.of(hosts), "rw-r--r--");
     } catch (IOException failed) {
       throw unusable(configFile(), failed);

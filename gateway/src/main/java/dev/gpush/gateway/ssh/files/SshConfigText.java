@@ -11,21 +11,43 @@ import java.util.stream.Collectors;
  * user name, and editors list only hosts that are written out. Settings of the user for all hosts
  * ({@code ProxyJump}, {@code ControlMaster}) must not apply to a server on the same machine.
  */
-record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alias, int port) {
+record SshConfigText(Path keyFile, Path knownHosts, String alias, Reach reach) {
   private static final String HEAD =
       """
       # Written by gpush; changes are overwritten.
       # gpush link puts an Include of this file into your own; gpush link --remove takes it out.
       """;
 
+  /** How ssh reaches the gateway. */
+  sealed interface Reach {}
+
+  /** Through a port; a script of ours starts the gateway before ssh connects. */
+  record ByPort(int number, Path wakeScript) implements Reach {}
+
+  /** Through a program of ours, which starts the gateway, too. */
+  record ByProxy(Path program) implements Reach {}
+
   String of(List<NodeName> hosts) {
-    return hosts.isEmpty()
-        ? HEAD
-        : HEAD
-            + "\n"
-            + wake(hosts)
-            + hosts.stream().map(this::block).collect(Collectors.joining())
-            + withoutProxy(hosts);
+    if (hosts.isEmpty()) {
+      return HEAD;
+    }
+    return switch (reach) {
+      case ByPort(var number, var wakeScript) ->
+          HEAD
+              + "\n"
+              + wake(hosts, wakeScript)
+              + blocks(hosts, "Port " + number)
+              + withoutProxy(hosts);
+      case ByProxy(var program) ->
+          HEAD
+              + blocks(
+                  hosts,
+                  "ProxyCommand /bin/sh " + SshConfigWords.quoteInProxyCommand(program.toString()));
+    };
+  }
+
+  private String blocks(List<NodeName> hosts, String reached) {
+    return hosts.stream().map(host -> block(host, reached)).collect(Collectors.joining());
   }
 
   private static String names(List<NodeName> hosts) {
@@ -56,17 +78,17 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
    * Runs before ssh connects, as part of reading this file; it has no settings of its own. Only
    * when the name matches is the script started.
    */
-  private String wake(List<NodeName> hosts) {
+  private static String wake(List<NodeName> hosts, Path wakeScript) {
     return "# Starts the gateway if it is not there.\nMatch originalhost %s exec \"/bin/sh %s\"\n"
         .formatted(names(hosts), SshConfigWords.quoteInCommand(wakeScript.toString()));
   }
 
-  private String block(NodeName host) {
+  private String block(NodeName host, String reached) {
     return """
 
     Host %s
       HostName 127.0.0.1
-      Port %d
+      %s
       User %s
       IdentityFile %s
       IdentitiesOnly yes
@@ -88,7 +110,7 @@ record SshConfigText(Path keyFile, Path knownHosts, Path wakeScript, String alia
       ControlPath none
     """
         .formatted(
-            String.join(" ", host.names()), port, host, path(keyFile), alias, path(knownHosts));
+            String.join(" ", host.names()), reached, host, path(keyFile), alias, path(knownHosts));
   }
 
   private static String path(Path path) {

@@ -14,9 +14,14 @@ import java.util.Optional;
  * @param launcher the command that starts gpush, without arguments: {@code __wake} is added
  * @param userConfig the user's own {@code ~/.ssh/config}; only {@code gpush link} changes it
  * @param compatibility how old the clients may be
+ * @param socket to listen on in place of a port
  */
 public record SshServerSettings(
-    Path home, List<String> launcher, Path userConfig, Compatibility compatibility) {
+    Path home,
+    List<String> launcher,
+    Path userConfig,
+    Compatibility compatibility,
+    Optional<Path> socket) {
   /** Which key exchanges and host keys are offered. */
   public enum Compatibility {
     MODERN,

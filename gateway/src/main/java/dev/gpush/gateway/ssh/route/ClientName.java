@@ -8,7 +8,7 @@ import java.util.Map;
  * What users call an SSH client, from the software version that it sends. Editors that use the
  * system's own ssh are ssh here; the agent finds those by their servers on the node.
  */
-final class ClientName {
+public final class ClientName {
   private static final int LONGEST = 40;
 
   /** A part of the version, in small letters, and the name. */
@@ -26,7 +26,7 @@ final class ClientName {
   private ClientName() {}
 
   /** {@code SSH-2.0-OpenSSH_9.9} is ssh; one that is not known has its own name. */
-  static String of(String version) {
+  public static String of(String version) {
     String software = version.replaceFirst("^SSH-[0-9.]+-", "");
     String small = software.toLowerCase(Locale.ROOT);
     String own = software.replaceFirst("[_ ].*", "");

@@ -3,12 +3,16 @@ package dev.gpush.gateway.ssh.socket;
 import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -92,10 +96,15 @@ final class Entrance {
   /** Listens; connections wait in the kernel until {@link #run}. */
   static Entrance listen(SocketAddress at, Sessions sessions, Clock clock, LoginLimits limits)
       throws IOException {
-    ServerSocketChannel server = ServerSocketChannel.open();
+    ServerSocketChannel server = open(at);
     Optional<Entrance> made = Optional.empty();
     try {
       server.bind(at, BACKLOG);
+      if (at instanceof UnixDomainSocketAddress socket) {
+        // Its folder lets nobody else in, either.
+        Files.setPosixFilePermissions(
+            socket.getPath(), PosixFilePermissions.fromString("rw-------"));
+      }
       server.configureBlocking(false);
       made = Optional.of(new Entrance(server, Selector.open(), sessions, clock, limits));
       return made.orElseThrow();
@@ -104,6 +113,15 @@ final class Entrance {
         server.close();
       }
     }
+  }
+
+  /** The file of a socket is left by a gateway that was killed; only one at a time has the home. */
+  private static ServerSocketChannel open(SocketAddress at) throws IOException {
+    if (at instanceof UnixDomainSocketAddress socket) {
+      Files.deleteIfExists(socket.getPath());
+      return ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+    }
+    return ServerSocketChannel.open();
   }
 
   SocketAddress address() {
@@ -178,6 +196,9 @@ final class Entrance {
   void close() {
     try {
       server.close();
+      if (address instanceof UnixDomainSocketAddress socket) {
+        Files.deleteIfExists(socket.getPath());
+      }
       selector.wakeup();
       if (!ended.await(CLOSING.toMillis(), TimeUnit.MILLISECONDS)) {
         LOG.log(System.Logger.Level.WARNING, "the thread that accepts ssh connections hangs");

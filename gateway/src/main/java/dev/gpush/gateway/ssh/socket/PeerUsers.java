@@ -32,7 +32,8 @@ final class PeerUsers {
           .findFirst()
           .orElseGet(() -> from.getAddress().getHostAddress());
     }
-    return String.valueOf(peer);
+    // A socket that only this user can open.
+    return String.valueOf(own);
   }
 
   private static Optional<String> user(Path table, int from, int to) {

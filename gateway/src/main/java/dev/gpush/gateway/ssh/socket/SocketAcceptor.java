@@ -5,7 +5,10 @@ import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
+import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -25,19 +28,27 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   private final Tasks tasks;
   private final Clock clock;
   private final LoginLimits limits;
+  private final Optional<Path> socket;
   private final Map<SocketAddress, Entrance> listening = new ConcurrentHashMap<>();
   private final Map<Long, IoSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable IoServiceEventListener listener;
 
-  SocketAcceptor(IoHandler handler, Tasks tasks, Clock clock, LoginLimits limits) {
+  /**
+   * @param socket to listen on, whatever address the server names
+   */
+  SocketAcceptor(
+      IoHandler handler, Tasks tasks, Clock clock, LoginLimits limits, Optional<Path> socket) {
     this.handler = handler;
     this.tasks = tasks;
     this.clock = clock;
     this.limits = limits;
+    this.socket = socket;
   }
 
   @Override
-  public void bind(SocketAddress address) throws IOException {
+  public void bind(SocketAddress named) throws IOException {
+    SocketAddress address =
+        socket.isPresent() ? UnixDomainSocketAddress.of(socket.orElseThrow()) : named;
     Entrance entrance = Entrance.listen(address, this::session, clock, limits);
     listening.put(entrance.address(), entrance);
     tasks.startOnThread("accept", entrance::run);
@@ -47,6 +58,13 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   public void bind(Collection<? extends SocketAddress> addresses) throws IOException {
     for (SocketAddress address : addresses) {
       bind(address);
+    }
+  }
+
+  void ensureBound() throws IOException {
+    if (socket.isPresent() && !listening.isEmpty() && !Files.exists(socket.orElseThrow())) {
+      unbind();
+      bind(UnixDomainSocketAddress.of(socket.orElseThrow()));
     }
   }
 
@@ -86,7 +104,9 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   }
 
   private SocketSession session(SocketChannel connection, Entrance entrance) throws IOException {
-    connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    if (socket.isEmpty()) {
+      connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
+    }
     var session = new SocketSession(this, entrance, handler, connection, tasks);
     sessions.put(session.getId(), session);
     session.start();

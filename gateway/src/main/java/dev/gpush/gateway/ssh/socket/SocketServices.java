@@ -2,6 +2,11 @@ package dev.gpush.gateway.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.sshd.common.Factory;
 import org.apache.sshd.common.FactoryManager;
 import org.apache.sshd.common.io.IoAcceptor;
@@ -16,17 +21,31 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes the acceptor of an SSHD server; a server opens no connections itself. */
 public final class SocketServices implements IoServiceFactoryFactory {
+  /** Of a client that came through a socket file, as sshd has it for what is no TCP. */
+  public static final int NO_PORT = 65_535;
+
   private final Tasks tasks;
   private final Clock clock;
   private final LoginLimits limits;
+  private final Optional<Path> socket;
+  private final List<SocketAcceptor> made = new CopyOnWriteArrayList<>();
 
   /**
    * @param tasks the threads of all connections; closed by its owner
+   * @param socket to listen on, whatever port the server names
    */
-  public SocketServices(Tasks tasks, Clock clock, LoginLimits limits) {
+  public SocketServices(Tasks tasks, Clock clock, LoginLimits limits, Optional<Path> socket) {
     this.tasks = tasks;
     this.clock = clock;
     this.limits = limits;
+    this.socket = socket;
+  }
+
+  /** Listens again where the file of a socket was removed. */
+  public void ensureBound() throws IOException {
+    for (SocketAcceptor acceptor : made) {
+      acceptor.ensureBound();
+    }
   }
 
   @Override
@@ -49,7 +68,9 @@ public final class SocketServices implements IoServiceFactoryFactory {
 
     @Override
     public IoAcceptor createAcceptor(IoHandler handler) {
-      return new SocketAcceptor(handler, tasks, clock, limits);
+      var acceptor = new SocketAcceptor(handler, tasks, clock, limits, socket);
+      made.add(acceptor);
+      return acceptor;
     }
 
     @Override

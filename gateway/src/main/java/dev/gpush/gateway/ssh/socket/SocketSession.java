@@ -2,10 +2,15 @@ package dev.gpush.gateway.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.CancelledKeyException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectableChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
@@ -14,12 +19,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.apache.sshd.common.future.CloseFuture;
-import org.apache.sshd.common.io.AbstractIoWriteFuture;
 import org.apache.sshd.common.io.IoHandler;
 import org.apache.sshd.common.io.IoService;
 import org.apache.sshd.common.io.IoSession;
@@ -35,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * once as far as the kernel accepts it; the rest is written by a second thread, which starts at the
  * first such rest. So no packet waits for the reading thread, which may wait for that packet.
  */
-final class SocketSession extends AbstractCloseable implements IoSession {
+final class SocketSession extends AbstractCloseable implements IoSession, ChannelSockets {
   private static final System.Logger LOG = System.getLogger("gpush.ssh");
 
   private static final AtomicLong NUMBERS = new AtomicLong(100);
@@ -60,33 +65,20 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private final Condition changed = lock.newCondition();
 
   // guarded by lock
-  private final ArrayDeque<Write> waiting = new ArrayDeque<>();
+  private final ArrayDeque<SocketWrite> waiting = new ArrayDeque<>();
   private boolean hasWriter;
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
 
+  /** Until its first bytes; of the reading thread. */
+  private boolean isNew = true;
+
   private volatile boolean isLoggedIn;
+
+  private volatile @Nullable Thread reader;
 
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
-
-  /** A packet that the kernel has not accepted whole, and its future. */
-  private static final class Write extends AbstractIoWriteFuture {
-    private final ByteBuffer bytes;
-
-    Write(Object id, ByteBuffer bytes) {
-      super(id, null);
-      this.bytes = bytes;
-    }
-
-    void done() {
-      setValue(true);
-    }
-
-    void failed(IOException reason) {
-      setValue(reason);
-    }
-  }
 
   SocketSession(
       SocketAcceptor acceptor,
@@ -100,10 +92,19 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     this.handler = handler;
     this.channel = channel;
     this.tasks = tasks;
-    this.remote = channel.getRemoteAddress();
-    this.local = channel.getLocalAddress();
+    this.remote = named(channel.getRemoteAddress());
+    this.local = named(channel.getLocalAddress());
     channel.configureBlocking(false);
     this.readable = Selector.open();
+  }
+
+  /**
+   * One end of a socket that is a file has no name: it is this machine, with a port that none has.
+   */
+  private static SocketAddress named(SocketAddress address) {
+    return address instanceof UnixDomainSocketAddress
+        ? new InetSocketAddress(InetAddress.getLoopbackAddress(), SocketServices.NO_PORT)
+        : address;
   }
 
   void start() {
@@ -115,13 +116,30 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   // ---- reading
 
   private void serve() {
+    reader = Thread.currentThread();
     try (readable) {
-      // Marks this thread as one of SSHD's: such a thread never has to wait for a key exchange.
-      ThreadUtils.runAsInternal(this, SocketSession::read);
+      try {
+        // Marks this thread as one of SSHD's: such a thread never has to wait for a key exchange.
+        ThreadUtils.runAsInternal(this, SocketSession::read);
+      } finally {
+        close(true);
+        serveTheRest();
+      }
     } catch (IOException failed) {
       fails(failed);
-    } finally {
-      close(true);
+    }
+  }
+
+  /** Sockets of channels whose client is gone: they end when they are written. */
+  private void serveTheRest() throws IOException {
+    readable.selectNow();
+    if (readable.keys().isEmpty()) {
+      return;
+    }
+    ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
+    while (!readable.keys().isEmpty() && !Thread.currentThread().isInterrupted()) {
+      readable.select();
+      serveChannels(bytes);
     }
   }
 
@@ -134,8 +152,9 @@ final class SocketSession extends AbstractCloseable implements IoSession {
       while (goesOn && !Thread.currentThread().isInterrupted()) {
         key.interestOps(isReading ? SelectionKey.OP_READ : 0);
         readable.select();
-        readable.selectedKeys().clear();
-        goesOn = broken.isEmpty() && (!isReading || take(bytes));
+        boolean isReady = readable.selectedKeys().remove(key);
+        goesOn = broken.isEmpty() && (!isReading || !isReady || take(bytes));
+        serveChannels(bytes);
       }
       broken.ifPresent(this::fails);
     } catch (CancelledKeyException closed) {
@@ -151,12 +170,73 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
+      if (isNew && NoVersion.begins(bytes)) {
+        channel.write(NoVersion.answer());
+        return false;
+      }
+      isNew = false;
       if (!isLoggedIn) {
         entrance.talks(this);
       }
       handler.messageReceived(this, Readable.readable(bytes.flip()));
     }
     return count >= 0;
+  }
+
+  private void serveChannels(ByteBuffer bytes) {
+    Set<SelectionKey> ready = readable.selectedKeys();
+    if (ready.isEmpty()) {
+      return;
+    }
+    List<SelectionKey> keys = List.copyOf(ready);
+    ready.clear();
+    for (SelectionKey key : keys) {
+      if (key.isValid() && key.attachment() instanceof Ready socket) {
+        socket.run(bytes.clear());
+      }
+    }
+  }
+
+  @Override
+  public Optional<Watched> watch(SelectableChannel socket, Ready ready) {
+    try {
+      return Optional.of(new Key(socket.register(readable, 0, ready)));
+    } catch (ClosedChannelException | ClosedSelectorException over) {
+      return Optional.empty();
+    }
+  }
+
+  private final class Key implements Watched {
+    private final SelectionKey key;
+
+    Key(SelectionKey key) {
+      this.key = key;
+    }
+
+    @Override
+    public void waitFor(int operations) {
+      try {
+        if (key.interestOpsOr(0) != operations) {
+          key.interestOps(operations);
+          wake();
+        }
+      } catch (CancelledKeyException over) {
+        // It has ended meanwhile.
+      }
+    }
+
+    @Override
+    public void end() {
+      key.cancel();
+      wake();
+    }
+
+    /** A selector that waits takes notice of changes only then. */
+    private void wake() {
+      if (!Thread.currentThread().equals(reader)) {
+        readable.wakeup();
+      }
+    }
   }
 
   private void fails(Throwable reason) {
@@ -197,7 +277,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   @Override
   public IoWriteFuture writeBuffer(Buffer packet) {
     var write =
-        new Write(number, ByteBuffer.wrap(packet.array(), packet.rpos(), packet.available()));
+        new SocketWrite(number, ByteBuffer.wrap(packet.array(), packet.rpos(), packet.available()));
     lock.lock();
     try {
       if (isClosing()) {
@@ -236,7 +316,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   private void writeRest() {
     try (Selector selector = Selector.open()) {
       use(selector);
-      var written = new ArrayList<Write>();
+      var written = new ArrayList<SocketWrite>();
       while (awaitRest()) {
         selector.select();
         selector.selectedKeys().clear();
@@ -262,8 +342,8 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     }
   }
 
-  private static boolean tell(List<Write> written) {
-    written.forEach(Write::done);
+  private static boolean tell(List<SocketWrite> written) {
+    written.forEach(SocketWrite::done);
     return true;
   }
 
@@ -280,7 +360,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
     }
   }
 
-  private void writeOn(List<Write> written) throws IOException {
+  private void writeOn(List<SocketWrite> written) throws IOException {
     lock.lock();
     try {
       if (!channel.isOpen()) {
@@ -317,7 +397,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
   /** Writes everything that was accepted first. */
   @Override
   protected CloseFuture doCloseGracefully() {
-    List<Write> left;
+    List<SocketWrite> left;
     lock.lock();
     try {
       left = List.copyOf(waiting);
@@ -329,7 +409,7 @@ final class SocketSession extends AbstractCloseable implements IoSession {
 
   @Override
   protected void doCloseImmediately() {
-    List<Write> left;
+    List<SocketWrite> left;
     lock.lock();
     try {
       left = List.copyOf(waiting);

@@ -30,9 +30,8 @@ class SshConfigTextTest {
       new SshConfigText(
           HOME.resolve("keys/id_ed25519"),
           HOME.resolve("known_hosts"),
-          HOME.resolve("ssh_wake"),
           "gpush-0123456789ab",
-          24_680);
+          new SshConfigText.ByPort(24_680, HOME.resolve("ssh_wake")));
 
   @Test
   void hasABlockForEveryNode() {
@@ -116,7 +115,9 @@ class SshConfigTextTest {
     Path script = Files.writeString(home.resolve("ssh_wake"), ": > \"${0%/*}/woken\"\n");
     var hosts = new PublishedSession(SessionName.parse("devbox"), 1).hosts();
     Path key = home.resolve("id");
-    String config = new SshConfigText(key, home.resolve("known"), script, "a", 1).of(hosts);
+    String config =
+        new SshConfigText(key, home.resolve("known"), "a", new SshConfigText.ByPort(1, script))
+            .of(hosts);
     Path file = Files.writeString(folder.resolve("config"), config);
 
     Process ssh = new ProcessBuilder("ssh", "-G", "-F", file.toString(), "devbox").start();
@@ -151,7 +152,9 @@ class SshConfigTextTest {
     Path key = folder.resolve("id");
     var hosts = new PublishedSession(SessionName.parse("devbox"), 2).hosts();
     Files.writeString(
-        ours, new SshConfigText(key, folder.resolve("known"), script, "a", 1).of(hosts));
+        ours,
+        new SshConfigText(key, folder.resolve("known"), "a", new SshConfigText.ByPort(1, script))
+            .of(hosts));
     Path config =
         Files.writeString(folder.resolve("config"), "Include \"%s\"\n%s".formatted(ours, forAll));
     var command = new ArrayList<>(List.of("ssh", "-G", "-F", config.toString()));
@@ -193,5 +196,22 @@ class SshConfigTextTest {
     assertThrows(
         IllegalArgumentException.class,
         () -> PlainReader.compute("Match !canonical originalhost devbox\n", "devbox"));
+  }
+
+  @Test
+  void reachesASocketThroughAProgramAndNeedsNoWakeUp() {
+    var hosts = new PublishedSession(SessionName.parse("devbox"), 1).hosts();
+    var byProxy =
+        new SshConfigText(
+            HOME.resolve("key"),
+            HOME.resolve("known_hosts"),
+            "gpush-0123456789ab",
+            new SshConfigText.ByProxy(Path.of("/home/it's 100%/ssh_proxy")));
+
+    String config = byProxy.of(hosts);
+
+    assertTrue(
+        config.contains("\n  ProxyCommand /bin/sh '/home/it'\\''s 100%%/ssh_proxy'\n"), config);
+    assertFalse(config.contains("Port ") || config.contains("Match"), config);
   }
 }

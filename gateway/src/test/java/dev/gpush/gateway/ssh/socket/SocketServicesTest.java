@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -84,7 +85,10 @@ final class SocketServicesTest {
   @BeforeEach
   void connects() throws Exception {
     var limits = new LoginLimits(64, 64, 64, Duration.ofSeconds(5), Duration.ofSeconds(20));
-    acceptor = new SocketServices(tasks, Clock.system(), limits).create(null).createAcceptor(heard);
+    acceptor =
+        new SocketServices(tasks, Clock.system(), limits, Optional.empty())
+            .create(null)
+            .createAcceptor(heard);
     acceptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     var bound = (InetSocketAddress) acceptor.getBoundAddresses().iterator().next();
     client = new Socket(bound.getAddress(), bound.getPort());

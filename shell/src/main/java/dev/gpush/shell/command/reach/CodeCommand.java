@@ -46,7 +46,7 @@ public final class CodeCommand implements Action {
   @Option(names = "--zed", description = "Zed")
   boolean zed;
 
-  @Option(names = "--jetbrains", description = "JetBrains Gateway")
+  @Option(names = "--jetbrains", description = "JetBrains Gateway or Toolbox")
   boolean jetbrains;
 
   @Option(names = "--on", paramLabel = "NODE", description = "this node, not node 0")
@@ -65,7 +65,8 @@ public final class CodeCommand implements Action {
       call.print(ShellQuote.join(editor.line(host, folder(call, session, node))) + "\n");
       return 0;
     }
-    Optional<Path> program = Programs.find(call, editor.program());
+    Optional<Path> program =
+        editor.programs().stream().flatMap(name -> Programs.find(call, name).stream()).findFirst();
     Optional<Path> opener = Programs.opener(call);
     if (program.isEmpty() && opener.isEmpty()) {
       throw new GpushException(new UsageFailure.NoEditor(editor.title(), editor.program()));

@@ -26,34 +26,54 @@ enum Editor {
     return title;
   }
 
-  /** The name of its own command. */
+  /** The usual name of its own command. */
   String program() {
     return program;
+  }
+
+  /** All names of its command; some distributions of Linux call Zed's by another one. */
+  List<String> programs() {
+    return this == ZED ? List.of(program, "zeditor") : List.of(program);
   }
 
   /** Its command line for a folder of the host. */
   List<String> line(String host, String folder) {
     return switch (this) {
       case CODE, CURSOR, WINDSURF -> List.of(program, "--remote", "ssh-remote+" + host, folder);
-      case ZED, JETBRAINS -> List.of(program, link(host, folder));
+      case ZED -> List.of(program, "ssh://" + host + encoded(folder));
+      case JETBRAINS ->
+          List.of(
+              program,
+              scheme
+                  + "://connect#type=ssh&deploy=false&host="
+                  + host
+                  + "&user="
+                  + host
+                  + "&projectPath="
+                  + parameter(folder));
     };
   }
 
-  /** The link that its desktop program opens. */
+  /**
+   * The link that its desktop program has registered. Zed's is not the {@code ssh://} of its
+   * command, which belongs to terminals. That of JetBrains is for its Toolbox, which takes
+   * Gateway's place and has no command; it asks ssh for the host's port and user.
+   */
   String link(String host, String folder) {
     return switch (this) {
       case CODE, CURSOR, WINDSURF ->
           scheme + "://vscode-remote/ssh-remote+" + host + encoded(folder);
-      case ZED -> "ssh://" + host + encoded(folder);
+      case ZED -> scheme + "://ssh/" + host + encoded(folder);
       case JETBRAINS ->
-          scheme
-              + "://connect#type=ssh&deploy=false&host="
+          "jetbrains://gateway/ssh/environment?h="
               + host
-              + "&user="
-              + host
-              + "&projectPath="
-              + encoded(folder).replace("/", "%2F");
+              + "&launchIde=true&ideHint=PY&projectHint="
+              + parameter(folder);
     };
+  }
+
+  private static String parameter(String path) {
+    return encoded(path).replace("/", "%2F");
   }
 
   private static String encoded(String path) {

@@ -1,18 +1,38 @@
 package dev.gpush.shell.command.run;
 
 import dev.gpush.core.session.SessionView;
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
+import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SyncText;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 @Command(
     name = "sync",
     header = "Bring the workspace to all nodes now",
-    description = {"up and run do this by themselves."},
-    footer = {"$ gpush sync", "devbox has G43 on all nodes"})
+    description = {
+      "Saves go to the nodes by themselves, and up and run bring what is missing. status says what"
+          + " the nodes have, what is not there yet and why; pause stops sending saves until"
+          + " resume; now, or nothing, sends everything and asks what saves alone do not ask."
+    },
+    footer = {
+      "$ gpush sync",
+      "devbox has G43 on all nodes",
+      "$ gpush sync status",
+      "devbox is synced: all nodes have G43"
+    })
 public final class SyncCommand implements Action {
+  public static final List<String> ACTIONS = List.of("status", "pause", "resume", "now");
+
+  @Parameters(arity = "0..1", paramLabel = "WHAT", description = "status, pause, resume or now")
+  String what = "now";
+
   @Option(names = "--overwrite", description = "replace files that were changed on the nodes")
   boolean overwrite;
 
@@ -21,12 +41,43 @@ public final class SyncCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    SessionView session = call.session();
+    if (overwrite && !what.equals("now")) {
+      throw Values.bad("sync", "--overwrite is for gpush sync now");
+    }
+    Sessions sessions = call.services().sessions();
+    return switch (what) {
+      case "now" -> now(call, call.session());
+      case "status" -> {
+        SessionView session = call.session();
+        yield show(call, session, sessions.syncState(session.name()));
+      }
+      case "pause" -> {
+        SessionView session = call.session();
+        yield show(call, session, sessions.pauseSync(session.name()));
+      }
+      case "resume" -> {
+        SessionView session = call.session();
+        yield show(call, session, sessions.resumeSync(session.name()));
+      }
+      default -> throw Values.bad("sync", "WHAT must be status, pause, resume or now, not " + what);
+    };
+  }
+
+  private int now(Call call, SessionView session) throws InterruptedException {
     long generation = call.services().sessions().sync(session.name(), overwrite, call.talk());
     if (json) {
       call.print(Documents.synced(session, generation));
     }
     call.say(session.name() + " has G" + generation + " on all nodes");
+    return 0;
+  }
+
+  private int show(Call call, SessionView session, SyncView state) {
+    if (json) {
+      call.print(Documents.sync(session, state));
+    } else {
+      new SyncText(session.name(), state).lines().forEach(line -> call.print(line + "\n"));
+    }
     return 0;
   }
 }

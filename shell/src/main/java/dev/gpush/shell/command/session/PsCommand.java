@@ -6,12 +6,14 @@ import dev.gpush.core.session.PortForward;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
+import dev.gpush.core.session.SyncView;
 import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.reach.ForwardCommand;
 import dev.gpush.shell.render.Documents;
 import dev.gpush.shell.render.SessionText;
+import dev.gpush.shell.render.SyncText;
 import dev.gpush.shell.render.Table;
 import dev.gpush.shell.text.Clean;
 import java.time.Duration;
@@ -72,6 +74,7 @@ public final class PsCommand implements Action {
       }
     }
     sessions.forEach(session -> sayActivity(call, session));
+    sessions.forEach(session -> saySync(call, session));
     sessions.forEach(session -> sayNetworks(call, session));
     sessions.forEach(session -> sayWarm(call, session));
     sessions.forEach(session -> sayForwards(call, session));
@@ -85,6 +88,15 @@ public final class PsCommand implements Action {
         session.state() == SessionState.READY || session.state() == SessionState.DEGRADED;
     if (hasNodes && !session.activity().isEmpty()) {
       call.say(session.name() + ": " + Clean.line(session.activity()));
+    }
+  }
+
+  /** Saves that are not on all nodes. */
+  private static void saySync(Call call, SessionView session) {
+    SyncView sync = session.sync();
+    boolean isSaid = !sync.pending().isEmpty() || !sync.held().isEmpty();
+    if (session.state() == SessionState.READY && sync.mode() != SyncView.Mode.OFF && isSaid) {
+      new SyncText(session.name(), sync).lines().forEach(call::say);
     }
   }
 

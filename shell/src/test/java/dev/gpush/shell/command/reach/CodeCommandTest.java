@@ -33,6 +33,8 @@ final class CodeCommandTest {
         windsurf --remote ssh-remote+devbox-1 /home/ann/gpush/devbox-1/proj
         $ gpush code --zed --print "my notes"
         zed ssh://devbox/home/ann/gpush/devbox/proj/my%20notes
+        $ gpush code --jetbrains --print
+        jetbrains-gateway 'jetbrains-gateway://connect#type=ssh&deploy=false&host=devbox&user=devbox&projectPath=%2Fhome%2Fann%2Fgpush%2Fdevbox%2Fproj'
         $ gpush code --print /etc
         code --remote ssh-remote+devbox /etc
         """);
@@ -60,38 +62,52 @@ final class CodeCommandTest {
         """);
   }
 
-  @Test
-  void theEditorOnThePathIsStarted(@TempDir Path programs) throws Exception {
-    Path code = programs.resolve("code");
-    Files.writeString(code, "#!/bin/sh\n");
-    assertEquals(true, code.toFile().setExecutable(true));
-    desk.environment("PATH", "relative:" + programs);
-    FakeInvocation client = desk.client("gpush code --yes");
+  private String program(Path folder, String name) throws Exception {
+    Path program = Files.writeString(folder.resolve(name), "#!/bin/sh\n");
+    assertEquals(true, program.toFile().setExecutable(true));
+    desk.environment("PATH", "relative:" + folder);
+    return program.toString();
+  }
+
+  private void starts(String command, String... line) {
+    FakeInvocation client = desk.client(command);
 
     assertEquals(0, desk.call(client), client.errText());
 
-    assertEquals(
-        List.of(
-            List.of(
-                code.toString(), "--remote", "ssh-remote+devbox", "/home/ann/gpush/devbox/proj")),
-        client.spawned());
+    assertEquals(List.of(List.of(line)), client.spawned());
+  }
+
+  @Test
+  void theEditorOnThePathIsStarted(@TempDir Path programs) throws Exception {
+    String code = program(programs, "code");
+
+    starts(
+        "gpush code --yes", code, "--remote", "ssh-remote+devbox", "/home/ann/gpush/devbox/proj");
+  }
+
+  @Test
+  void zedHasAnotherNameOnSomeSystems(@TempDir Path programs) throws Exception {
+    String zed = program(programs, "zeditor");
+
+    starts("gpush code --yes --zed", zed, "ssh://devbox/home/ann/gpush/devbox/proj");
   }
 
   @Test
   void withoutItsProgramTheDesktopOpensItsLink(@TempDir Path programs) throws Exception {
-    Path opener = programs.resolve("xdg-open");
-    Files.writeString(opener, "#!/bin/sh\n");
-    assertEquals(true, opener.toFile().setExecutable(true));
-    desk.environment("PATH", programs.toString());
-    FakeInvocation client = desk.client("gpush code --yes 'a&b'");
-
-    assertEquals(0, desk.call(client), client.errText());
-
-    assertEquals(
-        List.of(
-            List.of(
-                opener.toString(),
-                "vscode://vscode-remote/ssh-remote+devbox/home/ann/gpush/devbox/proj/a%26b")),
-        client.spawned());
+    String opener = program(programs, "xdg-open");
+    starts(
+        "gpush code --yes 'a&b'",
+        opener,
+        "vscode://vscode-remote/ssh-remote+devbox/home/ann/gpush/devbox/proj/a%26b");
+    starts(
+        "gpush code --yes --cursor",
+        opener,
+        "cursor://vscode-remote/ssh-remote+devbox/home/ann/gpush/devbox/proj");
+    starts("gpush code --yes --zed", opener, "zed://ssh/devbox/home/ann/gpush/devbox/proj");
+    starts(
+        "gpush code --yes --jetbrains",
+        opener,
+        "jetbrains://gateway/ssh/environment?h=devbox&launchIde=true&ideHint=PY"
+            + "&projectHint=%2Fhome%2Fann%2Fgpush%2Fdevbox%2Fproj");
   }
 }

@@ -11,6 +11,8 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -19,6 +21,7 @@ import java.util.concurrent.CountDownLatch;
  * selector.
  */
 final class SocketPipe implements Pipe {
+  private final Path path;
   private final SocketChannel channel;
   private final Selector readable;
   private final Selector writable;
@@ -26,7 +29,8 @@ final class SocketPipe implements Pipe {
   private final OutputStream input = new Input();
   private final CountDownLatch closed = new CountDownLatch(1);
 
-  SocketPipe(SocketChannel channel) throws IOException {
+  SocketPipe(Path path, SocketChannel channel) throws IOException {
+    this.path = path;
     this.channel = channel;
     this.readable = Selector.open();
     this.writable = Selector.open();
@@ -49,6 +53,11 @@ final class SocketPipe implements Pipe {
       throw new IOException("only " + written + " of " + wanted + " bytes were taken");
     }
     return written == wanted;
+  }
+
+  @Override
+  public Optional<Path> agentSocket() {
+    return Optional.of(path);
   }
 
   @Override

@@ -1,4 +1,4 @@
-package dev.gpush.gateway.ssh.channel;
+package dev.gpush.gateway.ssh.flow;
 
 import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.recording.TerminalRecording;
@@ -26,7 +26,7 @@ import org.apache.sshd.common.util.threads.ThreadUtils;
  * which leaves the link's thread free in bulk transfers. SSHD's own asynchronous stream is not used
  * because it copies data that does not fit into one packet.
  */
-final class Outlet {
+public final class Outlet {
   private static final int STANDARD_ERROR = 1;
 
   /**
@@ -69,11 +69,11 @@ final class Outlet {
 
   /** Writes packets, or closes the channel. */
   @FunctionalInterface
-  interface Action {
+  public interface Action {
     void run() throws IOException;
   }
 
-  Outlet(AbstractChannel channel) {
+  public Outlet(AbstractChannel channel) {
     this.channel = channel;
   }
 
@@ -83,14 +83,51 @@ final class Outlet {
    * @param from 0 standard output, 1 standard error
    * @param consumed told the number of bytes once all are on their way
    */
-  void data(int from, ByteBuffer bytes, IntConsumer consumed) {
+  public void data(int from, ByteBuffer bytes, IntConsumer consumed) {
     if (bytes.hasRemaining() && !isDropping()) {
       bring(new Item.Bytes(from != STANDARD_ERROR, bytes.slice(), consumed));
     }
   }
 
+  /**
+   * Bytes for the client, as many as can go at once; the others are left in the buffer, for {@link
+   * #data}. So a reader may use one buffer for everything.
+   */
+  public void dataAtOnce(int from, ByteBuffer bytes) {
+    int count = beginAtOnce(bytes.remaining());
+    if (count == 0) {
+      return;
+    }
+    try {
+      while (count > 0) {
+        var piece = new Item.Bytes(from != STANDARD_ERROR, bytes, _ -> {});
+        int now = count;
+        ThreadUtils.runAsInternal(piece, item -> write(item, now));
+        count = continueAtOnce(bytes.remaining());
+      }
+    } catch (IOException gone) {
+      breakOff();
+    }
+    write();
+  }
+
+  /** How much may go now; not 0 makes this thread the one that writes. */
+  private synchronized int beginAtOnce(int wanted) {
+    if (writing || broken || held || dropping || !waiting.isEmpty()) {
+      return 0;
+    }
+    return continueAtOnce(wanted);
+  }
+
+  private synchronized int continueAtOnce(int wanted) {
+    int count = wanted == 0 ? 0 : room(wanted);
+    writing = count > 0;
+    underWay += writing ? 1 : 0;
+    return count;
+  }
+
   /** The reader is gone: drops bytes, and runs the actions that follow them. */
-  void drop() {
+  public void drop() {
     synchronized (this) {
       dropping = true;
       waiting.removeIf(Item.Bytes.class::isInstance);
@@ -103,17 +140,17 @@ final class Outlet {
   }
 
   /** What goes to the client from now on is recorded, as it is sent. */
-  void record(TerminalRecording to) {
+  public void record(TerminalRecording to) {
     recording = Optional.of(to);
   }
 
   /** Bytes to the client so far. */
-  long sent() {
+  public long sent() {
     return sent.get();
   }
 
   /** A message of gpush for the user. */
-  void errorText(String text) {
+  public void errorText(String text) {
     ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
     if (bytes.hasRemaining() && !isDropping()) {
       add(new Item.Bytes(false, bytes, _ -> {}));
@@ -121,7 +158,7 @@ final class Outlet {
   }
 
   /** Adds an action for when everything before it was written. It must not block. */
-  void then(Action action) {
+  public void then(Action action) {
     add(new Item.Then(action));
   }
 
@@ -151,11 +188,11 @@ final class Outlet {
   }
 
   /** Nothing goes out until {@link #release}: the client has not said that the channel is open. */
-  synchronized void hold() {
+  public synchronized void hold() {
     held = true;
   }
 
-  void release() {
+  public void release() {
     synchronized (this) {
       held = false;
     }
@@ -163,7 +200,7 @@ final class Outlet {
   }
 
   /** Continues: the client's window has grown, or a packet was written. */
-  void write() {
+  public void write() {
     synchronized (this) {
       if (writing) {
         return;
@@ -230,7 +267,7 @@ final class Outlet {
         : (int) Math.min(wanted, Math.min(window.getSize(), window.getPacketSize()));
   }
 
-  private void write(Item.Bytes item, int count) throws IOException {
+  private boolean write(Item.Bytes item, int count) throws IOException {
     byte command =
         item.isMain()
             ? SshConstants.SSH_MSG_CHANNEL_DATA
@@ -251,6 +288,7 @@ final class Outlet {
     if (!item.bytes().hasRemaining()) {
       item.consumed().accept(item.bytes().limit());
     }
+    return true;
   }
 
   private void written(IoWriteFuture future) {

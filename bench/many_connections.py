@@ -2,7 +2,7 @@
 """What ssh connections leave behind: memory and descriptors of the gateway and of a node's agent, after each thousand
 connections with one command each, four at a time. Test 39 of the contract for ssh.
 
-Usage: bench/ssh_connections.py [--connections 5000]      needs a built gpush, Go and the rig clients
+Usage: bench/many_connections.py [--connections 5000]      needs a built gpush, Go and the rig clients
 The Java heap is measured after a collection (jcmd GC.run): it is what is still referenced.
 """
 import argparse

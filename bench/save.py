@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""From a save in a workspace to its bytes in the copy of each node, in one run with rivals, each with a tree and a copy of its own.
+
+    gpush           a session of N nodes on this machine, saves sent by themselves
+    mutagen         `mutagen sync create` between two local folders (no ssh between them: less than it usually has to do)
+    rsync           `rsync -a --delete -e ssh` in a loop without a pause, over one open connection to an sshd
+    lsyncd          lsyncd with a delay of 0, the same rsync over ssh
+
+Usage: bench/save.py [--nodes 1] [--saves 200] [--files 1000] [--pause 0.3] [--mutagen PROGRAM] [--rivals gpush,mutagen,rsync,lsyncd]
+       bench/save.py --idle 600 --files 100000        what a watched session costs while nothing changes
+Needs a built gpush; a rival that is not installed is left out. A save writes a file beside and renames it, as editors do. Rivals take turns
+after each save (ABAB), so that all see the same machine; the first two of each are for warming up and are dropped.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from sides import Gpush, Sshd
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LIMIT = 60.0            # seconds after which a save is given up
+LOOK = 0.0005           # between two looks at the copies
+WARM = 2
+OUTLIER = 10            # times the median
+
+
+def make_tree(folder, files):
+    chance = random.Random(1)
+    for i in range(files):
+        path = os.path.join(folder, "pkg%d" % (i // 40), "m%d.py" % i)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as out:
+            out.write("".join("value_%d = %d\n" % (n, chance.randrange(10 ** 9)) for n in range(chance.randrange(5, 120))))
+
+
+def save(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path + ".tmp", "w") as out:
+        out.write(text)
+    os.rename(path + ".tmp", path)
+
+
+def measure(rival, name, text):
+    """Milliseconds until each copy has the text; the last one counts."""
+    begun = time.perf_counter()
+    save(rival.tree, name, text)
+    for copy in rival.copies:
+        path = os.path.join(copy, name)
+        while True:
+            try:
+                with open(path) as file:
+                    if file.read() == text:
+                        break
+            except OSError:
+                pass
+            if time.perf_counter() - begun > LIMIT:
+                return None
+            time.sleep(LOOK)
+    return (time.perf_counter() - begun) * 1000
+
+
+class Ours:
+    name = "gpush"
+
+    def __init__(self, base, options):
+        folder = os.path.join(base, "gpush")
+        os.makedirs(os.path.join(folder, "home"))
+        self.side = Gpush(os.path.join(ROOT, "gpush"), folder, "--on", "local", "--nodes", str(options.nodes))
+        self.tree = self.side.project
+        make_tree(self.tree, options.files)
+        self.side.run("sync", "--yes", check=True)
+        nodes = json.loads(self.ask("nodes", "--json"))
+        self.copies = [node["workspace"] for node in nodes]
+
+    def ask(self, *words):
+        return subprocess.run((self.side.program,) + words, cwd=self.tree, env=self.side.env, stdout=subprocess.PIPE, check=True).stdout
+
+    def gateway(self):
+        status = json.loads(self.ask("gateway", "status", "--json"))
+        return status["pid"]
+
+    def close(self):
+        self.side.close()
+
+
+class Rival:
+    def __init__(self, base, options):
+        self.folder = os.path.join(base, self.name)
+        self.tree, copy = os.path.join(self.folder, "tree"), os.path.join(self.folder, "copy")
+        os.makedirs(self.tree)
+        os.makedirs(copy)
+        self.copies = [copy]
+        make_tree(self.tree, options.files)
+
+
+class Mutagen(Rival):
+    name = "mutagen"
+
+    def __init__(self, base, options):
+        super().__init__(base, options)
+        self.program = options.mutagen
+        self.env = dict(os.environ, MUTAGEN_DATA_DIRECTORY=os.path.join(self.folder, "data"))
+        self.run("daemon", "start")
+        self.run("sync", "create", "--name", "bench", "-m", "two-way-safe", self.tree, self.copies[0])
+        self.run("sync", "flush", "bench")
+
+    def run(self, *words):
+        subprocess.run((self.program,) + words, env=self.env, check=True, stdout=subprocess.DEVNULL)
+
+    def close(self):
+        self.run("sync", "terminate", "bench")
+        self.run("daemon", "stop")
+
+
+class Rsync(Rival):
+    name = "rsync"
+
+    def __init__(self, base, options):
+        super().__init__(base, options)
+        keys = os.path.join(self.folder, "sshd")
+        os.makedirs(keys)
+        self.sshd = Sshd(keys)
+        self.ssh = "ssh -F %s/ssh_config -o ControlMaster=auto -o ControlPath=%s/master -o ControlPersist=yes" % (keys, keys)
+        subprocess.run(self.ssh.split() + ["rival", "true"], check=True)
+        self.begin()
+
+    def begin(self):
+        loop = 'while true; do rsync -a --delete -e "$1" "$2/" "rival:$3/"; done'
+        self.process = subprocess.Popen(["sh", "-c", loop, "sh", self.ssh, self.tree, self.copies[0]], stderr=subprocess.DEVNULL)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        subprocess.run(self.ssh.split() + ["-O", "exit", "rival"], stderr=subprocess.DEVNULL)
+        self.sshd.close()
+
+
+class Lsyncd(Rsync):
+    name = "lsyncd"
+
+    def begin(self):
+        config = os.path.join(self.folder, "lsyncd.lua")
+        with open(config, "w") as out:
+            out.write('settings { nodaemon = true, statusFile = "%s/status", insist = true }\n'
+                      'sync { default.rsync, source = "%s", target = "rival:%s", delay = 0, rsync = { archive = true, rsh = "%s" } }\n'
+                      % (self.folder, self.tree, self.copies[0], self.ssh))
+        self.process = subprocess.Popen(["lsyncd", config], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def chosen(options):
+    there = {"gpush": True, "mutagen": options.mutagen and shutil.which(options.mutagen), "rsync": shutil.which("rsync"), "lsyncd": shutil.which("lsyncd")}
+    for kind in (Ours, Mutagen, Rsync, Lsyncd):
+        if kind.name in options.rivals.split(","):
+            if there[kind.name]:
+                yield kind
+            else:
+                print("%s is not installed" % kind.name)
+
+
+def compare(options, base):
+    rivals = [kind(base, options) for kind in chosen(options)]
+    times = {rival.name: [] for rival in rivals}
+    lost = {rival.name: 0 for rival in rivals}
+    try:
+        for number in range(options.saves + WARM):
+            for rival in rivals:
+                # A file of the tree, another one each time, as in work on several.
+                name = "pkg%d/m%d.py" % (number % 7, (number % 7) * 40 + number % 5)
+                took = measure(rival, name, "saved = %d\n" % number * 20)
+                if took is None:
+                    lost[rival.name] += 1
+                elif number >= WARM:
+                    times[rival.name].append(took)
+                time.sleep(options.pause)
+    finally:
+        for rival in rivals:
+            rival.close()
+    print("save to visible, %d saves each, %d files, gpush on %d nodes, ms" % (options.saves, options.files, options.nodes))
+    for name, all_times in times.items():
+        if not all_times:
+            print("  %-8s no save arrived" % name)
+            continue
+        ordered = sorted(all_times)
+        median = statistics.median(ordered)
+        outliers = sum(1 for one in ordered if one > OUTLIER * median)
+        print("  %-8s median %7.1f   p90 %7.1f   p99 %7.1f   most %7.1f   over %d medians: %d   lost: %d"
+              % (name, median, ordered[int(len(ordered) * .9)], ordered[int(len(ordered) * .99)], ordered[-1], OUTLIER, outliers, lost[name]))
+    if times.get("gpush") and times.get("mutagen"):
+        print("  gpush / mutagen, medians: %.2f" % (statistics.median(times["gpush"]) / statistics.median(times["mutagen"])))
+
+
+def cost(pid):
+    """Processor seconds and resident MiB of a process."""
+    with open("/proc/%d/stat" % pid) as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    with open("/proc/%d/status" % pid) as file:
+        memory = [line for line in file if line.startswith("VmRSS")][0].split()[1]
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), int(memory) / 1024
+
+
+def idle(options, base):
+    """The same session with and without a watcher: the difference is what watching costs."""
+    for mode in ("live", "on-demand"):
+        options.nodes = 1
+        ours = Ours(tempfile.mkdtemp(dir=base), options)
+        try:
+            save(ours.tree, "gpush.yaml", "sync: {mode: %s}\n" % mode)
+            ours.ask("gateway", "stop")
+            ours.ask("sync", "--yes")
+            time.sleep(options.idle / 10)
+            before, _ = cost(ours.gateway())
+            time.sleep(options.idle)
+            after, memory = cost(ours.gateway())
+            print("%-10s %d files: %.3f %% of a core over %d s, gateway %.0f MiB" % (mode, options.files, (after - before) * 100 / options.idle, options.idle, memory))
+        finally:
+            ours.close()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--saves", type=int, default=200)
+    parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--pause", type=float, default=0.3)
+    parser.add_argument("--mutagen", default=shutil.which("mutagen"))
+    parser.add_argument("--rivals", default="gpush,mutagen,rsync,lsyncd")
+    parser.add_argument("--idle", type=int, default=0)
+    options = parser.parse_args()
+    base = tempfile.mkdtemp(prefix="gpush-save-")
+    try:
+        if options.idle:
+            idle(options, base)
+        else:
+            compare(options, base)
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+package dev.gpush.core.session;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the files of a session stand.
+ *
+ * @param mode whether saves are sent by themselves
+ * @param isSynced every node has the last save, and this is certain
+ * @param generation the newest that a node is known to hold; empty while it is not known here
+ * @param nodes in their order
+ * @param pending paths that are not on all nodes yet, in order
+ * @param held what is not sent until something else happens, and why
+ * @param watching empty when changes are noticed at once; else how they are found, and how late
+ */
+public record SyncView(
+    Mode mode,
+    boolean isSynced,
+    Optional<Long> generation,
+    List<Node> nodes,
+    List<String> pending,
+    List<Held> held,
+    String watching) {
+  public SyncView {
+    nodes = List.copyOf(nodes);
+    pending = List.copyOf(pending);
+    held = List.copyOf(held);
+  }
+
+  /** Whether saves are sent by themselves. */
+  public enum Mode {
+    LIVE("live"),
+    PAUSED("paused"),
+    /** Only up, run and sync send. */
+    OFF("off");
+
+    private final String word;
+
+    Mode(String word) {
+      this.word = word;
+    }
+
+    public String word() {
+      return word;
+    }
+  }
+
+  /**
+   * One node.
+   *
+   * @param generation that it holds; empty while it is not known
+   * @param behind why it was left out of the last push; empty when it was not
+   */
+  public record Node(int index, Optional<Long> generation, String behind) {}
+
+  /**
+   * Something that is not sent.
+   *
+   * @param what a path, or empty for everything that is pending
+   * @param why a clause
+   */
+  public record Held(String what, String why) {}
+
+  /** Nothing is known, as before a session has nodes. */
+  public static SyncView none() {
+    return new SyncView(Mode.OFF, false, Optional.empty(), List.of(), List.of(), List.of(), "");
+  }
+}

@@ -1,0 +1,34 @@
+package dev.gpush.gateway.session.saves;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** What a session says to the part of it that sends saves. Thread-safe. */
+public interface Surroundings {
+  /** Closing it lets commands go on. */
+  interface Turn extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** Why nothing may be sent at all now: no links, another gateway's, nothing was sent yet. */
+  Optional<String> closed();
+
+  /** The turn of the session, so that no command launches meanwhile; empty while one has it. */
+  Optional<Turn> tryBegin();
+
+  /** Waits until the turn may be free. */
+  void awaitTurn(Duration limit);
+
+  /**
+   * The run that saves wait for, as in {@code run 7 on G41}; only while the caller has the turn.
+   */
+  Optional<String> holdingRun();
+
+  /** These nodes have the last save. */
+  void sent(List<Integer> nodes);
+
+  /** A node is lost for good. */
+  boolean isLost(int node);
+}

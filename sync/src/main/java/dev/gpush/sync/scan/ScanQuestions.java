@@ -1,0 +1,85 @@
+package dev.gpush.sync.scan;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.git.GitPlaces;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+
+/** Asks before more is sent than users usually mean to; the answers are in the cache file. */
+final class ScanQuestions {
+  private static final String YES = "--yes";
+  private static final String PLACE = "place";
+
+  private final Path root;
+  private final GitPlaces places;
+  private final ScanLimits limits;
+  private final HashCache cache;
+
+  ScanQuestions(Path root, GitPlaces places, ScanLimits limits, HashCache cache) {
+    this.root = root;
+    this.places = places;
+    this.limits = limits;
+    this.cache = cache;
+  }
+
+  void askForPlace(Talk talk) {
+    boolean isHome = root.equals(places.home().toAbsolutePath().normalize());
+    if ((isHome || root.getParent() == null) && !cache.hasAgreed(PLACE)) {
+      ask(talk, isHome ? "it is your home folder" : "it is the whole file system", 0, 0);
+      cache.agree(PLACE);
+    }
+  }
+
+  void askForSize(int files, long bytes, Talk talk) {
+    if ((files > limits.files() || bytes > limits.bytes()) && !cache.hasAgreedTo(files, bytes)) {
+      String why =
+          files > limits.files()
+              ? "more than " + limits.files() + " files"
+              : "more than " + Sizes.text(limits.bytes());
+      ask(talk, why, files, bytes);
+      cache.agreeTo(files, bytes);
+    }
+  }
+
+  void askForLarge(Collection<ScannedFile> found, Talk talk) {
+    List<ScannedFile> large = found.stream().filter(this::isLargeAndNew).toList();
+    if (!large.isEmpty()) {
+      ScannedFile first = large.getFirst();
+      String others = large.size() == 1 ? "" : " and " + (large.size() - 1) + " more";
+      ask(
+          talk,
+          first.path() + others + ": " + largeText(),
+          large.size(),
+          large.stream().mapToLong(file -> file.look().stamp().size()).sum());
+      large.forEach(file -> cache.agree("file " + file.path()));
+    }
+  }
+
+  String largeText() {
+    return "over " + Sizes.text(limits.askOver()) + " and not in git";
+  }
+
+  boolean isLargeAndNew(ScannedFile file) {
+    return !file.tracked()
+        && file.look().isFile()
+        && file.look().stamp().size() > limits.askOver()
+        && !cache.hasAgreed("file " + file.path());
+  }
+
+  private void ask(Talk talk, String why, long files, long bytes) {
+    String size = files == 0 ? "" : " (" + files + " files, " + Sizes.text(bytes) + ")";
+    try {
+      talk.confirm(root + ": " + why + size + ". Send it?", YES);
+    } catch (GpushException failed) {
+      if (failed.failure() instanceof UsageFailure.NobodyToAsk) {
+        throw new GpushException(
+            new SyncFailure.TooMuch(root.toString(), why, files, bytes), failed);
+      }
+      throw failed;
+    }
+  }
+}

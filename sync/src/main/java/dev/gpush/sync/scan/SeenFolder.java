@@ -1,0 +1,99 @@
+package dev.gpush.sync.scan;
+
+import dev.gpush.sync.git.IgnoreStack;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A folder as the last walk saw it, so that the next one lists only what has changed. Of one walk
+ * at a time.
+ */
+final class SeenFolder {
+  /** How a folder is reached: what decides when one of its own rule files changes. */
+  record Place(SeenFolder above, String name, IgnoreStack.Fate fate) {}
+
+  private final Path path;
+  private final long inode;
+  private final Optional<Place> place;
+
+  private Listing listing = Listing.empty();
+
+  /**
+   * What is in it.
+   *
+   * @param stack with the rule files of this folder
+   * @param rules those rule files
+   * @param files that are sent
+   * @param folders that are looked into
+   * @param oddities what is left out, but not by a rule
+   */
+  record Listing(
+      Optional<IgnoreStack> stack,
+      RuleStamps rules,
+      List<ScannedFile> files,
+      Map<String, SeenFolder> folders,
+      Oddities oddities) {
+    Listing {
+      files = List.copyOf(files);
+    }
+
+    static Listing empty() {
+      return new Listing(Optional.empty(), RuleStamps.none(), List.of(), Map.of(), Oddities.none());
+    }
+  }
+
+  /** Names that cannot be sent, and links and files that are not. */
+  record Oddities(List<String> badNames, List<String> links, List<String> files) {
+    Oddities {
+      badNames = List.copyOf(badNames);
+      links = List.copyOf(links);
+      files = List.copyOf(files);
+    }
+
+    static Oddities none() {
+      return new Oddities(List.of(), List.of(), List.of());
+    }
+  }
+
+  SeenFolder(Path path, long inode, Optional<Place> place) {
+    this.path = path;
+    this.inode = inode;
+    this.place = place;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  long inode() {
+    return inode;
+  }
+
+  Optional<Place> place() {
+    return place;
+  }
+
+  Listing listing() {
+    return listing;
+  }
+
+  void listed(Listing now) {
+    listing = now;
+  }
+
+  /** Everything below it that is sent, in no order. */
+  void addAll(List<ScannedFile> to) {
+    to.addAll(listing.files());
+    listing.folders().values().forEach(folder -> folder.addAll(to));
+  }
+
+  /** What is left out below it. */
+  void addOddities(List<String> badNames, List<String> links, List<String> files) {
+    badNames.addAll(listing.oddities().badNames());
+    links.addAll(listing.oddities().links());
+    files.addAll(listing.oddities().files());
+    listing.folders().values().forEach(folder -> folder.addOddities(badNames, links, files));
+  }
+}

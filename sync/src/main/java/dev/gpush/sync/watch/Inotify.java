@@ -1,0 +1,277 @@
+package dev.gpush.sync.watch;
+
+import dev.gpush.sync.scan.ExactNames;
+import java.io.IOException;
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+/**
+ * One inotify instance of Linux, through the C library. Thread-safe; one thread may {@link #read}.
+ *
+ * <p>The JDK's own watch service is not enough: it keeps 512 events of a folder, then reports that
+ * some are lost, and does not tell a finished write from one that goes on.
+ */
+@SuppressWarnings("restricted")
+final class Inotify implements AutoCloseable {
+  static final int MODIFY = 0x2;
+  static final int ATTRIB = 0x4;
+  static final int CLOSE_WRITE = 0x8;
+  static final int MOVED_FROM = 0x40;
+  static final int MOVED_TO = 0x80;
+  static final int CREATE = 0x100;
+  static final int DELETE = 0x200;
+  static final int DELETE_SELF = 0x400;
+  static final int MOVE_SELF = 0x800;
+  static final int UNMOUNT = 0x2000;
+  static final int OVERFLOW = 0x4000;
+  static final int IGNORED = 0x8000;
+  static final int FOLDER = 0x40000000;
+  private static final int ONLY_FOLDERS = 0x1000000;
+
+  private static final int WATCHED =
+      MODIFY
+          | ATTRIB
+          | CLOSE_WRITE
+          | MOVED_FROM
+          | MOVED_TO
+          | CREATE
+          | DELETE
+          | DELETE_SELF
+          | MOVE_SELF
+          | ONLY_FOLDERS;
+
+  static final int NO_ENTRY = 2;
+  static final int NOT_A_FOLDER = 20;
+  static final int TOO_MANY_INSTANCES = 24;
+  static final int TOO_MANY_WATCHES = 28;
+  private static final int AGAIN = 11;
+  private static final int INTERRUPTED = 4;
+
+  private static final int FLAGS = 02000000 | 04000; // close on exec, do not block
+  private static final int HEAD_BYTES = 16;
+  private static final int BUFFER_BYTES = 64 << 10;
+  private static final short READABLE = 1;
+  private static final int FOREVER = -1;
+
+  private static final Linker LINKER = Linker.nativeLinker();
+  private static final MemoryLayout STATE = Linker.Option.captureStateLayout();
+  private static final VarHandle ERRNO =
+      STATE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+  private static final AddressLayout POINTER = ValueLayout.ADDRESS;
+
+  private final MethodHandle addWatch =
+      call(
+          "inotify_add_watch",
+          ValueLayout.JAVA_INT,
+          ValueLayout.JAVA_INT,
+          POINTER,
+          ValueLayout.JAVA_INT);
+  private final MethodHandle removeWatch =
+      call("inotify_rm_watch", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT);
+  private final MethodHandle readBytes =
+      call("read", ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_LONG);
+  private final MethodHandle writeBytes =
+      call("write", ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_LONG);
+  private final MethodHandle poll =
+      call("poll", ValueLayout.JAVA_INT, POINTER, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT);
+  private final MethodHandle closeFile = call("close", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT);
+
+  private final int events;
+  private final int stop;
+  private volatile boolean isReading;
+
+  /** A call to the operating system failed. */
+  static final class Failed extends IOException {
+    private static final long serialVersionUID = 1;
+    private final int number;
+
+    Failed(String call, int number) {
+      super(call + ": errno " + number);
+      this.number = number;
+    }
+
+    int number() {
+      return number;
+    }
+  }
+
+  /** One change in a watched folder. */
+  @FunctionalInterface
+  interface Listener {
+    void event(int watch, int mask, String name);
+  }
+
+  Inotify() throws Failed {
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      events =
+          (int)
+              checked(
+                  "inotify_init1",
+                  state,
+                  (int)
+                      call("inotify_init1", ValueLayout.JAVA_INT, ValueLayout.JAVA_INT)
+                          .invokeExact(state, FLAGS));
+      stop =
+          (int)
+              checked(
+                  "eventfd",
+                  state,
+                  (int)
+                      call(
+                              "eventfd",
+                              ValueLayout.JAVA_INT,
+                              ValueLayout.JAVA_INT,
+                              ValueLayout.JAVA_INT)
+                          .invokeExact(state, 0, FLAGS));
+    } catch (Failed failed) {
+      throw failed;
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("inotify_init1", impossible);
+    }
+  }
+
+  private static MethodHandle call(String name, MemoryLayout result, MemoryLayout... parameters) {
+    return LINKER.downcallHandle(
+        LINKER.defaultLookup().findOrThrow(name),
+        FunctionDescriptor.of(result, parameters),
+        Linker.Option.captureCallState("errno"));
+  }
+
+  private static long checked(String call, MemorySegment state, long result) throws Failed {
+    if (result < 0) {
+      throw new Failed(call, (int) ERRNO.get(state, 0L));
+    }
+    return result;
+  }
+
+  /** Watches a folder; one that is watched already keeps its number. */
+  int add(Path folder) throws Failed {
+    byte[] name = ExactNames.bytes(folder);
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      MemorySegment path = arena.allocate(name.length + 1L);
+      MemorySegment.copy(name, 0, path, ValueLayout.JAVA_BYTE, 0, name.length);
+      int watch = (int) addWatch.invokeExact(state, events, path, WATCHED);
+      return (int) checked("inotify_add_watch", state, watch);
+    } catch (Failed failed) {
+      throw failed;
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("inotify_add_watch", impossible);
+    }
+  }
+
+  /** A watch that is gone already is no failure. */
+  void remove(int watch) {
+    try (var arena = Arena.ofConfined()) {
+      int _ = (int) removeWatch.invokeExact(arena.allocate(STATE), events, watch);
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("inotify_rm_watch", impossible);
+    }
+  }
+
+  /** Hands over events until {@link #stop}; {@code batch} is called after each group of them. */
+  void read(Listener listener, Runnable batch) throws Failed {
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      MemorySegment buffer = arena.allocate(BUFFER_BYTES, Integer.BYTES);
+      MemorySegment both = arena.allocate(2L * Long.BYTES, Long.BYTES);
+      while (true) {
+        watchFor(both, 0, events);
+        watchFor(both, 1, stop);
+        int ready = (int) poll.invokeExact(state, both, 2L, FOREVER);
+        if (ready < 0 && (int) ERRNO.get(state, 0L) != INTERRUPTED) {
+          throw new Failed("poll", (int) ERRNO.get(state, 0L));
+        }
+        if (both.get(ValueLayout.JAVA_SHORT, Long.BYTES + Integer.BYTES + 2L) != 0) {
+          return;
+        }
+        isReading = true;
+        long count = (long) readBytes.invokeExact(state, events, buffer, (long) BUFFER_BYTES);
+        if (count < 0) {
+          int number = (int) ERRNO.get(state, 0L);
+          if (number == AGAIN || number == INTERRUPTED) {
+            isReading = false;
+            continue;
+          }
+          throw new Failed("read", number);
+        }
+        parse(buffer, count, listener);
+        isReading = false;
+        batch.run();
+      }
+    } catch (Failed failed) {
+      throw failed;
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("reading inotify", impossible);
+    }
+  }
+
+  /** Whether events are there that were not read. */
+  boolean hasEvents() {
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment one = arena.allocate(2L * Long.BYTES, Long.BYTES);
+      watchFor(one, 0, events);
+      int ready = (int) poll.invokeExact(arena.allocate(STATE), one, 1L, 0);
+      return ready != 0;
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("poll", impossible);
+    }
+  }
+
+  /** Whether events were read that the listener has not got yet. */
+  boolean isReading() {
+    return isReading;
+  }
+
+  private static void watchFor(MemorySegment both, int index, int file) {
+    long at = (long) index * Long.BYTES;
+    both.set(ValueLayout.JAVA_INT, at, file);
+    both.set(ValueLayout.JAVA_SHORT, at + Integer.BYTES, READABLE);
+    both.set(ValueLayout.JAVA_SHORT, at + Integer.BYTES + Short.BYTES, (short) 0);
+  }
+
+  /** Each is: watch, mask, cookie, length of the name, the name with zeros after it. */
+  private static void parse(MemorySegment buffer, long count, Listener listener) {
+    for (long at = 0; at + HEAD_BYTES <= count; ) {
+      int watch = buffer.get(ValueLayout.JAVA_INT, at);
+      int mask = buffer.get(ValueLayout.JAVA_INT, at + 4);
+      int length = buffer.get(ValueLayout.JAVA_INT, at + 12);
+      String name = length == 0 ? "" : buffer.getString(at + HEAD_BYTES, StandardCharsets.UTF_8);
+      listener.event(watch, mask, name);
+      at += HEAD_BYTES + length;
+    }
+  }
+
+  /** Has {@link #read} return. */
+  void stop() {
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment one = arena.allocate(ValueLayout.JAVA_LONG);
+      one.set(ValueLayout.JAVA_LONG, 0, 1L);
+      long _ = (long) writeBytes.invokeExact(arena.allocate(STATE), stop, one, (long) Long.BYTES);
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("write", impossible);
+    }
+  }
+
+  /** Only when no thread reads any longer. */
+  @Override
+  public void close() {
+    try (var arena = Arena.ofConfined()) {
+      MemorySegment state = arena.allocate(STATE);
+      int _ = (int) closeFile.invokeExact(state, events);
+      int _ = (int) closeFile.invokeExact(state, stop);
+    } catch (Throwable impossible) {
+      throw new IllegalStateException("close", impossible);
+    }
+  }
+}

@@ -1,0 +1,279 @@
+package dev.gpush.sync.watch;
+
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Watches with inotify, the way of Linux: without work while nothing changes. */
+final class InotifyWatcher implements TreeWatcher {
+  private static final Path LIMITS = Path.of("/proc/sys/fs/inotify");
+
+  /** Between two groups of events, so that a file that grows all the time costs little. */
+  private static final long REST_MILLIS = 2;
+
+  private final Inotify inotify;
+  private final Tasks tasks;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // guarded by lock
+  private final Map<Integer, Path> folders = new HashMap<>();
+  private final Map<Path, Integer> watches = new HashMap<>();
+  private final Hints.Collected collected = new Hints.Collected();
+  private Optional<String> lacking = Optional.empty();
+  private boolean isWoken;
+  private boolean isHandedOver;
+  private boolean isReading = true;
+  private boolean isClosed;
+
+  private InotifyWatcher(Inotify inotify, Tasks tasks) {
+    this.inotify = inotify;
+    this.tasks = tasks;
+  }
+
+  /** Fails when this user has too many instances already. */
+  static InotifyWatcher open(Tasks tasks) throws Inotify.Failed {
+    var watcher = new InotifyWatcher(new Inotify(), tasks.group("inotify"));
+    if (!watcher.tasks.startOnThread("read", watcher::read)) {
+      watcher.ended();
+    }
+    return watcher;
+  }
+
+  /** Why an instance could not be made, for the user. */
+  static String why(Inotify.Failed failed) {
+    return failed.number() == Inotify.TOO_MANY_INSTANCES
+        ? "no inotify instance is left for this user; raise fs.inotify.max_user_instances"
+            + now("max_user_instances")
+        : "inotify does not work: " + failed.getMessage();
+  }
+
+  private static String now(String limit) {
+    try {
+      return " (now " + Files.readString(LIMITS.resolve(limit)).strip() + ")";
+    } catch (IOException unknown) {
+      return "";
+    }
+  }
+
+  private void read() {
+    try {
+      inotify.read(this::event, this::rest);
+    } catch (Inotify.Failed broken) {
+      lock.lock();
+      try {
+        lacking = Optional.of("inotify does not work: " + broken.getMessage());
+        collected.everything();
+        changed.signalAll();
+      } finally {
+        lock.unlock();
+      }
+    } finally {
+      ended();
+    }
+  }
+
+  private void rest() {
+    try {
+      Thread.sleep(REST_MILLIS);
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The reading thread closes the file that it reads. */
+  private void ended() {
+    lock.lock();
+    try {
+      isReading = false;
+      inotify.close();
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void event(int watch, int mask, String name) {
+    lock.lock();
+    try {
+      if ((mask & (Inotify.OVERFLOW | Inotify.UNMOUNT)) != 0) {
+        collected.everything();
+      }
+      Path folder = folders.get(watch);
+      if (folder != null) {
+        event(watch, folder, mask, name);
+      }
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // holds lock
+  private void event(int watch, Path folder, int mask, String name) {
+    int own = Inotify.DELETE_SELF | Inotify.MOVE_SELF | Inotify.IGNORED;
+    boolean isFolder = (mask & Inotify.FOLDER) != 0;
+    if ((mask & own) != 0) {
+      // It may have been replaced; the folder above tells. The root has none that is watched.
+      if ((mask & Inotify.IGNORED) != 0) {
+        folders.remove(watch);
+        watches.remove(folder, watch);
+      }
+      collected.done(folder, "");
+      Path above = folder.getParent();
+      if (above != null && watches.containsKey(above)) {
+        collected.done(above, "");
+      }
+    } else if ((mask
+                & (Inotify.CLOSE_WRITE | Inotify.MOVED_FROM | Inotify.MOVED_TO | Inotify.DELETE))
+            != 0
+        || isFolder) {
+      collected.done(folder, name);
+    } else {
+      collected.writing(folder, name);
+    }
+  }
+
+  @Override
+  public void watch(Path folder) {
+    lock.lock();
+    try {
+      if (!isReading || isClosed) {
+        return;
+      }
+      int watch = inotify.add(folder);
+      folders.put(watch, folder);
+      watches.put(folder, watch);
+    } catch (Inotify.Failed failed) {
+      boolean isGone =
+          failed.number() == Inotify.NO_ENTRY || failed.number() == Inotify.NOT_A_FOLDER;
+      if (!isGone) {
+        lacking = Optional.of(whyUnwatched(folder, failed));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static String whyUnwatched(Path folder, Inotify.Failed failed) {
+    return failed.number() == Inotify.TOO_MANY_WATCHES
+        ? "not every folder can be watched; raise fs.inotify.max_user_watches"
+            + now("max_user_watches")
+        : folder + " cannot be watched: errno " + failed.number();
+  }
+
+  @Override
+  public void forget(Path folder) {
+    lock.lock();
+    try {
+      Integer watch = watches.remove(folder);
+      // A folder that was renamed keeps its number under the new name.
+      if (watch != null && folders.remove(watch, folder) && isReading) {
+        inotify.remove(watch);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public Hints await(Duration limit) throws InterruptedException {
+    long left = limit.toNanos();
+    lock.lockInterruptibly();
+    try {
+      while (collected.isEmpty() && !isWoken && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      isWoken = false;
+      isHandedOver |= !collected.isEmpty();
+      return collected.take();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public boolean isCalm() {
+    lock.lock();
+    try {
+      // In this order: what the reader has taken from the kernel it has announced before.
+      return isReading
+          && !inotify.hasEvents()
+          && !inotify.isReading()
+          && collected.isEmpty()
+          && !isHandedOver;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void dealtWith() {
+    lock.lock();
+    try {
+      isHandedOver = false;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void wake() {
+    lock.lock();
+    try {
+      isWoken = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public Coverage coverage() {
+    lock.lock();
+    try {
+      return lacking.<Coverage>map(Coverage.ByScan::new).orElseGet(Coverage.Complete::new);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** How many folders are watched. */
+  int size() {
+    lock.lock();
+    try {
+      return watches.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      isClosed = true;
+      if (isReading) {
+        inotify.stop();
+      }
+      while (isReading) {
+        if (!changed.await(1, TimeUnit.SECONDS)) {
+          break;
+        }
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    } finally {
+      lock.unlock();
+    }
+    tasks.close();
+  }
+}

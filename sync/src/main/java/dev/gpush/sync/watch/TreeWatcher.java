@@ -1,0 +1,41 @@
+package dev.gpush.sync.watch;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Reports folders in which something may have changed. Thread-safe.
+ *
+ * <p>It may report too much, never too little: what it cannot watch makes its {@link #coverage}
+ * less than complete, and what it may have missed is reported as everything.
+ */
+public interface TreeWatcher extends AutoCloseable {
+  /**
+   * From now on changes of names and contents in this folder are reported, not those in folders
+   * below it. A folder that is watched already may have been replaced, and is then watched anew.
+   */
+  void watch(Path folder);
+
+  /** Changes in this folder matter no longer. */
+  void forget(Path folder);
+
+  /** What was reported since the last call; waits up to the limit for the first report. */
+  Hints await(Duration limit) throws InterruptedException;
+
+  /**
+   * Whether all that has changed until now was reported, taken, and {@link #dealtWith}. A change
+   * that was complete before this call counts.
+   */
+  boolean isCalm();
+
+  /** What was taken by {@link #await} so far is known to whoever asks what is pending. */
+  void dealtWith();
+
+  /** Has a call of {@link #await} return now. */
+  void wake();
+
+  Coverage coverage();
+
+  @Override
+  void close();
+}

@@ -1,0 +1,73 @@
+package dev.gpush.sync.watch;
+
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+
+/** Chooses how a folder is watched. */
+public final class Watchers {
+  /**
+   * File systems on which other machines write too, or that report nothing: the events of this
+   * machine's kernel do not tell everything there.
+   */
+  private static final Set<String> WITHOUT_EVENTS =
+      Set.of(
+          "nfs",
+          "nfs4",
+          "cifs",
+          "smb3",
+          "smbfs",
+          "9p",
+          "v9fs",
+          "afs",
+          "ceph",
+          "lustre",
+          "gpfs",
+          "beegfs",
+          "glusterfs",
+          "virtiofs",
+          "vboxsf",
+          "prl_fs",
+          "drvfs",
+          "wekafs",
+          "fuse");
+
+  private Watchers() {}
+
+  /** A watcher for this tree; where events do not work, one whose coverage says why. */
+  public static TreeWatcher of(Path root, Tasks tasks) {
+    if (!System.getProperty("os.name", "").toLowerCase(Locale.ROOT).contains("linux")) {
+      return new ScanningWatcher("events are not used on this system yet");
+    }
+    String type = type(root);
+    if (isWithoutEvents(type)) {
+      return new ScanningWatcher(type + " reports no changes of other machines");
+    }
+    try {
+      return InotifyWatcher.open(tasks);
+    } catch (Inotify.Failed failed) {
+      return new ScanningWatcher(InotifyWatcher.why(failed));
+    }
+  }
+
+  /** For a tree that nobody waits for. */
+  public static TreeWatcher none() {
+    return new ScanningWatcher("it is not watched");
+  }
+
+  static boolean isWithoutEvents(String type) {
+    String name = type.toLowerCase(Locale.ROOT);
+    return WITHOUT_EVENTS.contains(name) || name.startsWith("fuse.");
+  }
+
+  private static String type(Path root) {
+    try {
+      return Files.getFileStore(root).type();
+    } catch (IOException | SecurityException unknown) {
+      return "";
+    }
+  }
+}

@@ -1,0 +1,249 @@
+package dev.gpush.sync.watch;
+
+import dev.gpush.core.time.Clock;
+import dev.gpush.sync.git.GitFolder;
+import dev.gpush.sync.scan.ExactNames;
+import dev.gpush.sync.scan.FolderListener;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Waits for saves in a working tree. A save is not one event: editors write beside a file and
+ * rename, empty a file and fill it, keep a copy; git writes thousands of files. So a change is
+ * reported when nothing further happened for a moment, which is longer after many changes, and not
+ * while git holds its index. {@link #next} is for one thread; the rest is thread-safe.
+ */
+public final class WorkspaceWatch implements FolderListener, AutoCloseable {
+  /** Looking at everything takes at most this part of the time where nothing else helps … */
+  private static final int SCAN_SHARE = 20;
+
+  /** … and this part where changes are reported. */
+  private static final int CHECK_SHARE = 2000;
+
+  private static final Duration LOCK_PAUSE = Duration.ofMillis(10);
+
+  private final Path root;
+  private final TreeWatcher watcher;
+  private final WatchTiming timing;
+  private final Clock clock;
+
+  private final Set<Path> folders = new HashSet<>();
+  private final Map<Path, Map<String, Long>> open = new HashMap<>();
+  private boolean everything;
+  private int events;
+  private long firstAt;
+  private long lastAt;
+  private Optional<String> staleLock = Optional.empty();
+
+  // guarded by this: scannedAt, scanTook, isLooking
+  private long scannedAt;
+  private Duration scanTook = Duration.ZERO;
+
+  public WorkspaceWatch(Path root, TreeWatcher watcher, WatchTiming timing, Clock clock) {
+    this.root = root;
+    this.watcher = watcher;
+    this.timing = timing;
+    this.clock = clock;
+    this.scannedAt = clock.nanos();
+  }
+
+  @Override
+  public void entering(Path folder) {
+    watcher.watch(folder);
+  }
+
+  @Override
+  public void left(Path folder) {
+    watcher.forget(folder);
+  }
+
+  public Coverage coverage() {
+    return watcher.coverage();
+  }
+
+  /** How late a change may be noticed where it is not reported. */
+  public synchronized Duration delay() {
+    Duration share = scanTook.multipliedBy(SCAN_SHARE);
+    return share.compareTo(timing.scan()) > 0 ? share : timing.scan();
+  }
+
+  /** Everything was looked at just now. */
+  public synchronized void scanned(Duration took) {
+    scannedAt = clock.nanos();
+    scanTook = took;
+  }
+
+  /** Whether no change is known that was not dealt with; see {@link TreeWatcher#isCalm}. */
+  public boolean isCalm() {
+    return watcher.isCalm();
+  }
+
+  /** What {@link #next} has returned is dealt with. */
+  public void dealtWith() {
+    if (!isPending() && open.isEmpty()) {
+      watcher.dealtWith();
+    }
+  }
+
+  /** Has {@link #next} return. */
+  public void wake() {
+    watcher.wake();
+  }
+
+  /**
+   * The next changes, after a quiet moment.
+   *
+   * @return empty after the limit, and after {@link #wake}
+   */
+  public Optional<Changed> next(Duration limit) throws InterruptedException {
+    long end = clock.nanos() + limit.toNanos();
+    while (true) {
+      long now = clock.nanos();
+      promote(now);
+      if (isPending() && now >= readyAt() && !isGitBusy(now)) {
+        return Optional.of(take());
+      }
+      if (!isPending() && now >= scanAt()) {
+        everything = true;
+        return Optional.of(take());
+      }
+      if (!isPending() && now >= end) {
+        return Optional.empty();
+      }
+      Hints hints = watcher.await(Duration.ofNanos(Math.max(0, pause(now, end))));
+      if (!hints.isEmpty()) {
+        add(hints);
+      } else if (!isPending() && open.isEmpty() && clock.nanos() < Math.min(end, scanAt())) {
+        return Optional.empty(); // woken
+      }
+    }
+  }
+
+  private boolean isPending() {
+    return everything || !folders.isEmpty();
+  }
+
+  private long readyAt() {
+    Duration quiet = events > timing.many() ? timing.burstQuiet() : timing.quiet();
+    return Math.min(lastAt + quiet.toNanos(), firstAt + timing.longest().toNanos());
+  }
+
+  private synchronized long scanAt() {
+    Duration least = watcher.coverage().isComplete() ? timing.check() : timing.scan();
+    int share = watcher.coverage().isComplete() ? CHECK_SHARE : SCAN_SHARE;
+    Duration most = scanTook.multipliedBy(share);
+    return scannedAt + (most.compareTo(least) > 0 ? most : least).toNanos();
+  }
+
+  private long pause(long now, long end) {
+    if (isPending()) {
+      long ready = readyAt() - now;
+      return ready > 0 ? ready : LOCK_PAUSE.toNanos();
+    }
+    long until = Math.min(end, scanAt());
+    for (Map<String, Long> names : open.values()) {
+      for (long since : names.values()) {
+        until = Math.min(until, since + timing.open().toNanos());
+      }
+    }
+    return until - now;
+  }
+
+  private void add(Hints hints) {
+    long now = clock.nanos();
+    if (!isPending()) {
+      firstAt = now;
+    }
+    if (hints.everything() || !hints.folders().isEmpty()) {
+      lastAt = now;
+    }
+    events += hints.events();
+    everything |= hints.everything();
+    for (Path folder : hints.folders()) {
+      folders.add(folder);
+      open.remove(folder);
+    }
+    hints
+        .open()
+        .forEach(
+            (folder, names) -> {
+              Map<String, Long> known = open.computeIfAbsent(folder, _ -> new HashMap<>());
+              names.forEach(name -> known.putIfAbsent(name, now));
+            });
+  }
+
+  /** A file that stays open, such as a log, is looked at now and then. */
+  private void promote(long now) {
+    for (Map.Entry<Path, Map<String, Long>> in : Map.copyOf(open).entrySet()) {
+      Map<String, Long> names = in.getValue();
+      if (names.values().removeIf(since -> now - since >= timing.open().toNanos())) {
+        if (!isPending()) {
+          firstAt = now - timing.quiet().toNanos();
+          lastAt = firstAt;
+        }
+        folders.add(in.getKey());
+      }
+      if (names.isEmpty()) {
+        open.remove(in.getKey());
+      }
+    }
+  }
+
+  private Changed take() {
+    var writing = new HashSet<String>();
+    open.forEach(
+        (folder, names) -> names.keySet().forEach(name -> writing.add(base(folder) + name)));
+    var changed = new Changed(everything ? Optional.empty() : Optional.of(folders), writing);
+    folders.clear();
+    everything = false;
+    events = 0;
+    return changed;
+  }
+
+  private String base(Path folder) {
+    Path relative = root.relativize(folder);
+    String text = new String(ExactNames.bytes(folder), StandardCharsets.UTF_8);
+    return relative.toString().isEmpty()
+        ? ""
+        : text.substring(new String(ExactNames.bytes(root), StandardCharsets.UTF_8).length() + 1)
+            + "/";
+  }
+
+  /** Git is changing the tree; a lock that is left over is not waited for twice. */
+  private boolean isGitBusy(long now) {
+    Optional<Path> lock = GitFolder.around(root).map(git -> git.own().resolve("index.lock"));
+    Optional<String> found = lock.flatMap(WorkspaceWatch::identity);
+    if (found.isEmpty() || found.equals(staleLock)) {
+      return false;
+    }
+    if (now - firstAt >= timing.gitLock().toNanos()) {
+      staleLock = found;
+      return false;
+    }
+    return true;
+  }
+
+  private static Optional<String> identity(Path file) {
+    try {
+      var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      return Optional.of(seen.lastModifiedTime() + " " + seen.fileKey());
+    } catch (IOException none) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void close() {
+    watcher.close();
+  }
+}

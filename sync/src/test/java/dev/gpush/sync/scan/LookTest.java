@@ -1,0 +1,257 @@
+package dev.gpush.sync.scan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.sync.WorkFolder;
+import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.tree.Manifest;
+import dev.gpush.sync.tree.Scan;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** A look at the folders that have changed finds what a scan of everything finds. */
+@Execution(ExecutionMode.CONCURRENT)
+final class LookTest {
+  private static final int STEPS = Integer.getInteger("gpush.looks", 150);
+
+  @TempDir private Path base;
+  private WorkFolder folder;
+  private Tasks tasks;
+  private final Set<Path> entered = new HashSet<>();
+
+  @BeforeEach
+  void start() throws IOException {
+    folder = new WorkFolder(Files.createDirectories(base.resolve("work")));
+    tasks = Tasks.named("look-test", (thread, failure) -> failure.printStackTrace());
+  }
+
+  @AfterEach
+  void stop() {
+    tasks.close();
+  }
+
+  private TreeScan scan(String cache, ScanLimits limits) {
+    var places =
+        GitPlaces.of(Map.of("HOME", base.resolve("home").toString(), "GIT_CONFIG_NOSYSTEM", "1"));
+    var listener =
+        new FolderListener() {
+          @Override
+          public void entering(Path path) {
+            entered.add(path);
+          }
+
+          @Override
+          public void left(Path path) {
+            entered.remove(path);
+          }
+        };
+    return new TreeScan(
+        folder.path(), places, limits, base.resolve(cache), listener, Clock.system(), tasks);
+  }
+
+  private Scan look(TreeScan scan, Path... folders) throws InterruptedException {
+    return scan.look(Optional.of(List.of(folders)), Set.of());
+  }
+
+  @Test
+  void findsWhatAScanFindsAfterRandomChanges() throws Exception {
+    long seed = Long.getLong("gpush.seed", System.nanoTime());
+    System.out.println("LookTest seed " + seed + " (-Dgpush.seed=…)");
+    var random = new Random(seed);
+    folder.git(base, "init", "-q");
+    for (int i = 0; i < 30; i++) {
+      change(random);
+    }
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    scan.scan(Talk.silent());
+    for (int step = 0; step < STEPS; step++) {
+      var dirty = new ArrayList<Path>();
+      for (int i = random.nextInt(4); i >= 0; i--) {
+        dirty.addAll(change(random));
+      }
+
+      Manifest found = scan.look(Optional.of(dirty), Set.of()).manifest();
+      Manifest expected = scan("other", ScanLimits.standard()).scan(Talk.silent()).manifest();
+      assertEquals(
+          List.of(), expected.differences(found), "seed " + seed + ", step " + step + ": " + dirty);
+    }
+  }
+
+  /** Changes something; the folders in which a watcher would report that. */
+  private List<Path> change(Random random) throws IOException, InterruptedException {
+    Path in = anyFolder(random);
+    String name = random.nextInt(8) == 0 ? ".gitignore" : "f" + random.nextInt(6);
+    switch (random.nextInt(9)) {
+      case 0, 1, 2 -> {
+        String text =
+            name.startsWith(".") ? "f" + random.nextInt(6) + "\n" : "" + random.nextInt(50);
+        if (!Files.isDirectory(in.resolve(name))) {
+          Files.writeString(in.resolve(name), text);
+        }
+      }
+      case 3 -> Files.createDirectories(in.resolve("d" + random.nextInt(3)));
+      case 4 -> {
+        if (!in.equals(folder.path())) {
+          folder.delete(folder.path().relativize(in).toString());
+          return List.of(in, in.getParent());
+        }
+      }
+      case 5 -> {
+        Path to = anyFolder(random);
+        Path target = to.resolve("d" + random.nextInt(3));
+        if (!in.equals(folder.path()) && !to.startsWith(in) && !Files.exists(target)) {
+          Files.move(in, target);
+          return List.of(in, in.getParent(), to);
+        }
+      }
+      case 6 -> {
+        Path file = in.resolve(name);
+        if (Files.isRegularFile(file)) {
+          Path target = in.resolve("f" + random.nextInt(6));
+          if (!Files.isDirectory(target)) {
+            Files.move(file, target, StandardCopyOption.REPLACE_EXISTING);
+          }
+        }
+      }
+      case 7 -> {
+        Path file = in.resolve(name);
+        if (Files.isRegularFile(file)) {
+          folder.git(base, "add", "-f", folder.path().relativize(file).toString());
+        }
+      }
+      default -> Files.deleteIfExists(in.resolve("f" + random.nextInt(6)));
+    }
+    return List.of(in);
+  }
+
+  private Path anyFolder(Random random) throws IOException {
+    try (Stream<Path> all = Files.walk(folder.path())) {
+      List<Path> folders =
+          all.filter(Files::isDirectory)
+              .filter(path -> !path.toString().contains(".git"))
+              .sorted()
+              .toList();
+      return folders.get(random.nextInt(folders.size()));
+    }
+  }
+
+  @Test
+  void looksOnlyAtWhatItIsToldAbout() throws Exception {
+    folder.write("a/one", "1").write("b/two", "2");
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    scan.scan(Talk.silent());
+    folder.write("a/one", "11").write("b/two", "22");
+
+    Manifest found = look(scan, folder.path().resolve("a")).manifest();
+
+    Manifest all = scan("other", ScanLimits.standard()).scan(Talk.silent()).manifest();
+    assertEquals(List.of("b/two"), all.differences(found));
+  }
+
+  @Test
+  void leavesAFileThatKeepsChangingAsItWas() throws Exception {
+    folder.write("train.py", "1").write("out.log", "line\n");
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    Manifest before = scan.scan(Talk.silent()).manifest();
+    folder.write("train.py", "2").write("out.log", "line\nline\n").write("new.log", "line\n");
+
+    Scan found = scan.look(Optional.of(List.of(folder.path())), Set.of("out.log", "new.log"));
+
+    assertEquals(List.of("train.py"), found.manifest().differences(before));
+    assertEquals(Set.of("out.log", "new.log"), found.left().keySet());
+
+    Scan later = look(scan);
+
+    assertEquals(List.of("new.log", "out.log"), later.manifest().differences(found.manifest()));
+    assertEquals(Map.of(), later.left());
+  }
+
+  @Test
+  void leavesOutALargeFileInsteadOfAsking() throws Exception {
+    folder.write("train.py", "1");
+    TreeScan scan = scan("cache", ScanLimits.standard().askOver(100));
+    scan.scan(Talk.silent());
+    folder.write("checkpoint", new byte[101]).write("train.py", "2");
+
+    Scan found = look(scan, folder.path());
+
+    assertEquals(Set.of("train.py"), found.manifest().entries().keySet());
+    assertTrue(found.left().get("checkpoint").contains("not in git"), found.left().toString());
+  }
+
+  @Test
+  void leavesAFileThatCannotBeRead() throws Exception {
+    folder.write("train.py", "1").write("loop", "2");
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    scan.scan(Talk.silent());
+    folder.write("train.py", "2").write("loop", "3");
+    try (var unreadable = new Unreadable(folder.path().resolve("loop"))) {
+      if (!unreadable.isEffective()) {
+        return; // root reads everything
+      }
+
+      Scan found = look(scan, folder.path());
+
+      assertEquals(Set.of("loop"), found.left().keySet());
+      assertEquals(2, found.manifest().size());
+    }
+  }
+
+  /** A file without permissions, until it is closed. */
+  private record Unreadable(Path file) implements AutoCloseable {
+    Unreadable {
+      new WorkFolder(file.getParent());
+      try {
+        Files.setPosixFilePermissions(file, Set.of());
+      } catch (IOException broken) {
+        throw new AssertionError(broken);
+      }
+    }
+
+    boolean isEffective() {
+      return !Files.isReadable(file);
+    }
+
+    @Override
+    public void close() throws IOException {
+      Files.setPosixFilePermissions(
+          file, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
+    }
+  }
+
+  @Test
+  void entersFoldersThatAppearAndLeavesThoseThatGo() throws Exception {
+    folder.write("a/b/one", "1").write("skipped/two", "2").write(".gpushignore", "skipped\n");
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    scan.scan(Talk.silent());
+    Path root = folder.path();
+    assertEquals(Set.of(root, root.resolve("a"), root.resolve("a/b")), entered);
+
+    Files.move(root.resolve("a"), root.resolve("c"));
+    folder.write(".gpushignore", "");
+    look(scan, root);
+
+    assertEquals(
+        Set.of(root, root.resolve("c"), root.resolve("c/b"), root.resolve("skipped")), entered);
+  }
+}

@@ -1,0 +1,191 @@
+package dev.gpush.sync.watch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** What inotify reports of all the ways in which files are written. */
+@Execution(ExecutionMode.CONCURRENT)
+@EnabledOnOs(OS.LINUX)
+final class WatcherTest {
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final int BURST = 40_000;
+
+  @TempDir private Path root;
+  private Tasks tasks;
+  private InotifyWatcher watcher;
+
+  @BeforeEach
+  void open() throws IOException {
+    tasks = Tasks.named("watcher-test", (thread, failure) -> failure.printStackTrace());
+    watcher = InotifyWatcher.open(tasks);
+    watcher.watch(root);
+  }
+
+  @AfterEach
+  void close() {
+    watcher.close();
+    tasks.close();
+  }
+
+  /** What is reported until this holds. */
+  private Set<Path> until(Predicate<Hints> holds) throws InterruptedException {
+    var folders = new HashSet<Path>();
+    while (true) {
+      Hints hints = watcher.await(LONG);
+      assertFalse(hints.isEmpty(), "nothing more after " + folders);
+      folders.addAll(hints.folders());
+      if (holds.test(hints)) {
+        return folders;
+      }
+    }
+  }
+
+  private void assertReported(Path folder) throws InterruptedException {
+    until(hints -> hints.folders().contains(folder));
+  }
+
+  @Test
+  void reportsAFileThatIsWrittenInPlace() throws Exception {
+    Files.writeString(root.resolve("train.py"), "x = 1\n");
+    assertReported(root);
+
+    Files.writeString(root.resolve("train.py"), "x = 2\n");
+    assertReported(root);
+  }
+
+  @Test
+  void reportsARenameOverAFile() throws Exception {
+    Files.writeString(root.resolve("train.py"), "x = 1\n");
+    Files.writeString(root.resolve("train.py.tmp"), "x = 2\n");
+    assertReported(root);
+
+    Files.move(
+        root.resolve("train.py.tmp"), root.resolve("train.py"), StandardCopyOption.ATOMIC_MOVE);
+    assertReported(root);
+  }
+
+  @Test
+  void tellsAFileThatIsStillWrittenFromOneThatIsComplete() throws Exception {
+    try (OutputStream out = Files.newOutputStream(root.resolve("log"), StandardOpenOption.CREATE)) {
+      out.write('a');
+      out.flush();
+      Set<Path> complete =
+          until(hints -> hints.open().getOrDefault(root, Set.of()).contains("log"));
+      assertEquals(Set.of(), complete);
+    }
+    assertReported(root);
+  }
+
+  @Test
+  void reportsNothingOfFoldersThatItDoesNotWatch() throws Exception {
+    Path ignored = Files.createDirectory(root.resolve("ignored"));
+    assertReported(root);
+
+    Files.writeString(ignored.resolve("file"), "x");
+    Files.writeString(root.resolve("last"), "x");
+
+    Set<Path> folders = until(hints -> hints.folders().contains(root));
+    assertEquals(Set.of(root), folders);
+  }
+
+  @Test
+  void reportsAFolderThatIsDeletedAndTheOneAbove() throws Exception {
+    Path folder = Files.createDirectory(root.resolve("pkg"));
+    watcher.watch(folder);
+    Files.delete(folder);
+
+    assertReported(root);
+    while (watcher.size() > 1) {
+      watcher.await(Duration.ofMillis(50));
+    }
+    assertEquals(1, watcher.size());
+  }
+
+  @Test
+  void knowsARenamedFolderByItsNewName() throws Exception {
+    Path folder = Files.createDirectory(root.resolve("old"));
+    watcher.watch(folder);
+    Path moved = Files.move(folder, root.resolve("new"));
+    watcher.watch(moved);
+    watcher.forget(folder);
+
+    Files.writeString(moved.resolve("file"), "x");
+
+    assertReported(moved);
+  }
+
+  @Test
+  void reportsEverythingWhenTheKernelHasDroppedEvents() throws Exception {
+    var slow = new Inotify();
+    try {
+      slow.add(root);
+      Path one = Files.writeString(root.resolve("one"), "");
+      Path two = root.resolve("two");
+      for (int i = 0; i < BURST; i++) {
+        Files.move(one, two);
+        Path other = one;
+        one = two;
+        two = other;
+      }
+      var masks = new HashSet<Integer>();
+      slow.read(
+          (watch, mask, name) -> masks.add(mask),
+          () -> {
+            if (masks.contains(Inotify.OVERFLOW)) {
+              slow.stop();
+            }
+          });
+      assertTrue(masks.contains(Inotify.OVERFLOW));
+    } finally {
+      slow.close();
+    }
+  }
+
+  @Test
+  void returnsWhenItIsWoken() throws Exception {
+    watcher.wake();
+
+    assertTrue(watcher.await(LONG).isEmpty());
+  }
+
+  @Test
+  void namesNeedNotBeAscii() throws Exception {
+    Path folder = Path.of(java.net.URI.create(root.toUri() + "%C3%BC"));
+    Files.createDirectory(folder);
+    watcher.watch(folder);
+    Files.writeString(folder.resolve("file"), "x");
+
+    assertReported(folder);
+  }
+
+  @Test
+  void networkFileSystemsHaveNoEvents() {
+    for (String type : new String[] {"nfs4", "NFS", "fuse.sshfs", "9p", "lustre", "virtiofs"}) {
+      assertTrue(Watchers.isWithoutEvents(type), type);
+    }
+    for (String type : new String[] {"ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", ""}) {
+      assertFalse(Watchers.isWithoutEvents(type), type);
+    }
+  }
+}

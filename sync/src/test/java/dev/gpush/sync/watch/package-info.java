@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.sync.watch;
+
+import org.jspecify.annotations.NullMarked;
