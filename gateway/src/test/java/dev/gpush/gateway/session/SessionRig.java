@@ -103,7 +103,7 @@ public final class SessionRig implements AutoCloseable {
   /** A calm one in which saves are sent by themselves. */
   public static SessionRig live() throws IOException {
     SessionRig rig = calm();
-    Files.delete(rig.config());
+    Files.writeString(rig.config(), "defaults: {sync: {mode: live}}\n");
     return rig;
   }
 

@@ -131,7 +131,7 @@ public final class Schema {
               setting(
                   "sync.mode",
                   new OneOf(List.of(new Choice("live", ""), new Choice("on-demand", ""))),
-                  Json.of("live"),
+                  Json.of("on-demand"),
                   "live sends each save by itself; on-demand sends only at up, run and sync"),
               project(
                   "sync.while-running",

@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
     name = "sync",
     header = "Bring the workspace to all nodes now",
     description = {
-      "Saves go to the nodes by themselves, and up and run bring what is missing. status says what"
-          + " the nodes have, what is not there yet and why; pause stops sending saves until"
+      "up and run do this by themselves; with sync: {mode: live}, so does each save. status says"
+          + " what the nodes have, what is not there yet and why; pause stops sending saves until"
           + " resume; now, or nothing, sends everything and asks what saves alone do not ask."
     },
     footer = {
