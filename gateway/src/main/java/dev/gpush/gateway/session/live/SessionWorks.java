@@ -87,7 +87,8 @@ public final class SessionWorks {
             files.resolve("runs"),
             config.flatMap(ConfiguredOutputs::of));
     Tasks group = tasks.group("session-" + entry.name());
-    boolean isLive = config.flatMap(read -> read.text("sync.mode")).orElse("on-demand").equals("live");
+    boolean isLive =
+        config.flatMap(read -> read.text("sync.mode")).orElse("on-demand").equals("live");
     WorkspaceWatch watch = watch(entry, isLive, group);
     return new SessionWork(
         session,
