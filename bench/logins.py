@@ -2,7 +2,7 @@
 """Logins to a local node, against OpenSSH's own sshd with the same cipher, in one run.
 
     connect and exec            `ssh host true`, the whole command, one after the other
-    logins at once              so many of the same command started together, until the last has ended
+    logins at once              that number of the same command started together, until the last has ended
     memory                      of a connection with a command that waits: what gateway and agent grow by, against the processes of sshd
 
 Usage: bench/logins.py [--rounds 15] [--logins 100] [--connections 200]      needs ssh, sshd and a built gpush
@@ -73,7 +73,7 @@ def memory(pids, *names):
 
 
 def growth(host, count, used):
-    """KiB of a connection, while so many have a command that waits."""
+    """KiB of a connection, while COUNT of them have a command that waits."""
     before = used()
     clients = [subprocess.Popen(host + ["echo ready; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)]
     for client in clients:

@@ -1,4 +1,4 @@
-"""A client of speaker.py: ask.py PORT [SOCKS_PORT [COUNT]]. With a count, so many connections are open at a time."""
+"""A client of speaker.py: ask.py PORT [SOCKS_PORT [COUNT]]. COUNT connections are open at a time."""
 import socket
 import sys
 

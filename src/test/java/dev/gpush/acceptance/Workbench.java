@@ -13,7 +13,7 @@ import java.util.Optional;
 
 /**
  * VS Code's workbench in a real browser on the laptop, for a folder that code-server serves on node
- * 0. A step returns once what it asks for is to be seen.
+ * 0. A step returns once its result is visible.
  */
 record Workbench(Process browser, BufferedReader answers, Writer steps) implements AutoCloseable {
   /** Without what is not about the node; and with text in the page, not a picture of text. */

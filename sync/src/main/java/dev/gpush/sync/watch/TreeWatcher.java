@@ -12,7 +12,7 @@ import java.time.Duration;
 public interface TreeWatcher extends AutoCloseable {
   /**
    * From now on changes of names and contents in this folder are reported, not those in folders
-   * below it. A folder that is watched already may have been replaced, and is then watched anew.
+   * below it. A folder that is watched already may have been replaced, and is then watched again.
    */
   void watch(Path folder);
 
@@ -28,7 +28,7 @@ public interface TreeWatcher extends AutoCloseable {
    */
   boolean isCalm();
 
-  /** What was taken by {@link #await} so far is known to whoever asks what is pending. */
+  /** Confirms that what {@link #await} has returned so far is counted as pending elsewhere. */
   void dealtWith();
 
   /** Has a call of {@link #await} return now. */

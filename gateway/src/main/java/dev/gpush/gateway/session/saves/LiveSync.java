@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  * launch; while a run is on that holds saves, it only looks.
  */
 public final class LiveSync implements AutoCloseable {
-  /** Nothing is to be done, so the watch alone wakes it. */
+  /** There is nothing to do, so only the watch wakes it. */
   private static final Duration IDLE = Duration.ofMinutes(10);
 
   /** While it waits for a run to end, or for the session to be ready. */

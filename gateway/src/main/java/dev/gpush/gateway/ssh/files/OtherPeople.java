@@ -34,7 +34,7 @@ public final class OtherPeople {
     this.processes = processes;
   }
 
-  /** Whether somebody with another number than this user is logged in. */
+  /** Whether a user with another number than this one is logged in. */
   public boolean isAnybodyThere(long user) {
     return has(runtime, user, OtherPeople::number)
         || has(processes, user, process -> login(process));

@@ -125,7 +125,7 @@ public final class Recordings implements TerminalRecorder, AutoCloseable {
     return clock.nanos();
   }
 
-  /** Takes room for so many bytes, which are given back once they are written. */
+  /** Reserves room for these bytes until they are written. */
   boolean hasRoom(int bytes) {
     if (waiting.addAndGet(bytes + OVERHEAD) > limits.waiting()) {
       waiting.addAndGet(-bytes - OVERHEAD);

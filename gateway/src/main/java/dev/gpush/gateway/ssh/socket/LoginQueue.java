@@ -15,10 +15,10 @@ import java.util.stream.Stream;
  * the limit wait for their turn, those that have sent something first. A connection that is served
  * and quiet does not block others: its place goes to one that has sent something. It is not closed,
  * because the client of a busy machine is as quiet as one that never logs in; it goes on when it
- * sends something. Only so many may be quiet like that; then the one that has been for longest is
- * closed. When the first in the queue have waited for long, most of them are not there to log in,
- * and the newest is served first. Connections of a penalized source come last, and one at a time.
- * Pure, and not thread-safe.
+ * sends something. The number of such connections is limited; beyond it, the one that has been for
+ * longest is closed. When the first in the queue have waited for long, most of them are not there
+ * to log in, and the newest is served first. Connections of a penalized source come last, and one
+ * at a time. Pure, and not thread-safe.
  *
  * @param <C> a connection
  */
