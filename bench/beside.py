@@ -3,10 +3,10 @@
 
     fast reader alone / beside   a download through `ssh devbox` alone, and while another ssh client on the same node is suspended; ratio in one run
     memory                       of the gateway, before and with the suspended readers
-    channels                     TCP connections through `ssh -L` that are open at once, each echoing its own bytes
+    channels                     TCP connections through `ssh -L` that are open at once, each echoing its own bytes; against OpenSSH's own sshd
     nodes                        agents on one gateway
 
-Usage: bench/beside.py [--bulk MIB] [--rounds 5] [--channels 2000] [--nodes 256]      needs ssh and a built gpush; 0 leaves a part out
+Usage: bench/beside.py [--bulk MIB] [--rounds 5] [--channels 2000] [--nodes 256]      needs ssh, sshd and a built gpush; 0 leaves a part out
 """
 import argparse
 import json
@@ -19,6 +19,8 @@ import subprocess
 import tempfile
 import time
 
+from logins import children, memory
+from sides import Sshd
 from through_ssh import GPUSH, down
 
 PER_CONNECTION = 500        # an ssh connection may have 512 channels
@@ -98,28 +100,40 @@ def fairness(home, size, rounds):
     print("| the gateway's memory with them | %.0f MiB | %.0f MiB before | |" % (max(within), before), flush=True)
 
 
-def channels(home, count):
-    server = subprocess.Popen(home.ssh + ["devbox", "exec python3 -c '%s'" % ECHO], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    port = int(server.stdout.readline())
-    forwards, clients = [], []
-    try:
+class Side:
+    """An echo server on the node, and connections to it through `ssh -L`."""
+
+    def __init__(self, ssh, used):
+        """`used()`: KiB of what serves the connections."""
+        self.ssh, self.used = ssh, used
+        self.server = subprocess.Popen(ssh + ["exec python3 -c '%s'" % ECHO], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        self.port = int(self.server.stdout.readline())
+        self.forwards, self.clients = [], []
+
+    def forward(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            local = free.getsockname()[1]
+        words = ["-N", "-o", "ExitOnForwardFailure=yes", "-L", "127.0.0.1:%d:127.0.0.1:%d" % (local, self.port)]
+        self.forwards.append((local, subprocess.Popen(self.ssh[:1] + words + self.ssh[1:])))
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", local), 20).close()
+                return
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+
+    def fill(self, count):
+        """Opens them one by one, then each gets its own bytes back. Seconds, and KiB of each."""
         for _ in range(-(-count // PER_CONNECTION)):
-            with socket.socket() as free:
-                free.bind(("127.0.0.1", 0))
-                local = free.getsockname()[1]
-            forwards.append((local, subprocess.Popen(home.ssh + ["-N", "-o", "ExitOnForwardFailure=yes", "-L", "127.0.0.1:%d:127.0.0.1:%d" % (local, port), "devbox"])))
-        start = time.perf_counter()
+            self.forward()
+        before, start = self.used(), time.perf_counter()
         for number in range(count):
-            local = forwards[number // PER_CONNECTION][0]
-            while True:
-                try:
-                    clients.append(socket.create_connection(("127.0.0.1", local), 20))
-                    break
-                except ConnectionRefusedError:
-                    time.sleep(0.05)
-        for number, client in enumerate(clients):
+            local = self.forwards[number // PER_CONNECTION][0]
+            self.clients.append(socket.create_connection(("127.0.0.1", local), 20))
+        for number, client in enumerate(self.clients):
             client.sendall(b"%08d" % number)
-        for number, client in enumerate(clients):
+        for number, client in enumerate(self.clients):
             got = b""
             while len(got) < 8:
                 piece = client.recv(8)
@@ -129,15 +143,45 @@ def channels(home, count):
             if int(got) != number:
                 raise RuntimeError("channel %d echoed %r" % (number, got))
         seconds = time.perf_counter() - start
-        print("| %d channels, each opened and echoing its own bytes | %.1f s | the gateway: %.0f MiB | |" % (count, seconds, home.memory()), flush=True)
-    finally:
-        for client in clients:
+        return seconds, (self.used() - before) / count
+
+    def empty(self):
+        for client in self.clients:
             client.close()
-        for _, forward in forwards:
+        for _, forward in self.forwards:
             forward.terminate()
             forward.wait()
-        server.terminate()
-        server.wait()
+        self.forwards, self.clients = [], []
+
+    def close(self):
+        self.empty()
+        self.server.terminate()
+        self.server.wait()
+
+
+def channels(home, count, rounds):
+    status = subprocess.run(home.ssh + ["devbox", "echo $PPID"], stdin=subprocess.DEVNULL, check=True, stdout=subprocess.PIPE)
+    gateway, agent = home.pid, int(status.stdout)
+    rival = os.path.join(home.base, "rival")
+    os.makedirs(rival, mode=0o700)
+    sshd = Sshd(rival)
+    sides = []
+    try:
+        sides.append(Side(home.ssh + ["devbox"], lambda: memory({gateway, agent}, "java", "python3")))
+        sides.append(Side(sshd.ssh, lambda: memory(children({sshd.process.pid}), "sshd")))
+        found = []
+        for _ in range(1 + rounds):
+            found.append([])
+            for side in sides:
+                found[-1].append(side.fill(count))
+                side.empty()
+        for number, what, form in ((0, "%d channels, each opened and echoing its own bytes" % count, "%.2f s"), (1, "memory of each", "%.1f KiB")):
+            a, b = (statistics.median(each[k][number] for each in found[1:]) for k in (0, 1))
+            print("| %s | %s | %s of sshd | %.2f |" % (what, form % a, form % b, a / b), flush=True)
+    finally:
+        for side in sides:
+            side.close()
+        sshd.close()
 
 
 def main():
@@ -154,7 +198,7 @@ def main():
         if options.bulk:
             fairness(home, options.bulk << 20, options.rounds)
         if options.channels:
-            channels(home, options.channels)
+            channels(home, options.channels, options.rounds)
     finally:
         home.close()
     if options.nodes:

@@ -72,7 +72,7 @@ class Ours:
     def __init__(self, base, options):
         folder = os.path.join(base, "gpush")
         os.makedirs(os.path.join(folder, "home"))
-        self.side = Gpush(os.path.join(ROOT, "gpush"), folder, "--on", "local", "--nodes", str(options.nodes))
+        self.side = Gpush(os.path.join(ROOT, "gpush"), folder, "--backend", "local", "--nodes", str(options.nodes))
         self.tree = self.side.project
         make_tree(self.tree, options.files)
         self.side.run("sync", "--yes", check=True)
@@ -172,7 +172,8 @@ def compare(options, base):
         for number in range(options.saves + WARM):
             for rival in rivals:
                 # A file of the tree, another one each time, as in work on several.
-                name = "pkg%d/m%d.py" % (number % 7, (number % 7) * 40 + number % 5)
+                turn = 0 if options.same else number
+                name = "pkg%d/m%d.py" % (turn % 7, (turn % 7) * 40 + turn % 5)
                 took = measure(rival, name, "saved = %d\n" % number * 20)
                 if took is None:
                     lost[rival.name] += 1
@@ -182,7 +183,8 @@ def compare(options, base):
     finally:
         for rival in rivals:
             rival.close()
-    print("save to visible, %d saves each, %d files, gpush on %d nodes, ms" % (options.saves, options.files, options.nodes))
+    print("save to visible, %d saves each%s, %d files, gpush on %d nodes, ms; load %.1f"
+          % (options.saves, " of one file" if options.same else "", options.files, options.nodes, os.getloadavg()[0]))
     for name, all_times in times.items():
         if not all_times:
             print("  %-8s no save arrived" % name)
@@ -228,6 +230,7 @@ def main():
     parser.add_argument("--nodes", type=int, default=1)
     parser.add_argument("--saves", type=int, default=200)
     parser.add_argument("--files", type=int, default=1000)
+    parser.add_argument("--same", action="store_true", help="always the same file, which is what mutagen watches best")
     parser.add_argument("--pause", type=float, default=0.3)
     parser.add_argument("--mutagen", default=shutil.which("mutagen"))
     parser.add_argument("--rivals", default="gpush,mutagen,rsync,lsyncd")

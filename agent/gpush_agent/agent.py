@@ -50,7 +50,7 @@ FEW_FILES = 256             # a stream takes up to six descriptors, a pipe two
 SOCKET_BUFFER = 131072      # as for pipe.BURST; measured: larger ones carry no more
 CAPABILITIES = ["exec", "tcp", "unix", "listen-tcp", "listen-unix", "call", "tunnel", "release", "activate",
                 "peers", "sftp", "files", "follow", "supervisor", "fabric.facts", "source", "transport",
-                "check.pairs", "warm", "environment", "passing", "carrier"]
+                "check.pairs", "warm", "environment", "passing", "carrier", "copy", "data", "snapshot"]
 # Loaded after the start, in the order of their likely use.
 LATER = ("gpush_agent.files.sync", "gpush_agent.runs.requests", "gpush_agent.runs.follow", "gpush_agent.lifetime.ending",
          "gpush_agent.streams.connections", "gpush_agent.streams.listeners", "gpush_agent.files.sftp")
@@ -69,7 +69,7 @@ class Agent:
         self.bare = not (self.state and os.path.isdir(self.state))     # there are no files of an earlier agent of this node
         self.loop = Loop(log=self.log)
         self.keeper = locks.Keeper(config.get("locks") or [], lock_fds, self.log)
-        self.account = processes.account()
+        self.account = processes.account(config.get("home"))
         self.identity = os.urandom(16).hex()
         self.term, self.incarnation, self.said_at = 0, "", 0
         self.boot = facts.boot()
@@ -85,7 +85,7 @@ class Agent:
         self.mark = "%s-%s" % (self.gang, self.node)    # in the environment of all child processes, which may outlive the agent
         self.troubles = {}          # code -> facts: features that do not work here
         self.lease = lease.Lease(self.loop.clock, config.get("lease") or {}, config.get("exit_when_idle", True),
-                                 self.runs_alive, lambda: self.sampling.usage.using())
+                                 self.programs_alive, lambda: self.sampling.usage.using())
         self.sampling = usage.Sampling(self)
         self.taken = self.told = None       # when the scheduler takes the node back, and when it announced that
         self.lease_timer, self.again = None, self.memo.recall(self)     # again: an agent before this one was killed
@@ -401,6 +401,9 @@ class Agent:
     def runs_alive(self):
         """The runs whose supervisor holds its lock."""
         return rundir.alive(self.state) if self.state else []
+
+    def programs_alive(self):
+        return rundir.programs(self.state) if self.state else []
 
     def stop_run(self, run, grace, why=None):
         """For ends and failures: a failure with one run must not keep the node, or close a line."""

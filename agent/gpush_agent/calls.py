@@ -25,7 +25,7 @@ class Call(Owner):
         if not isinstance(method, str):
             raise Refused("bad-request", {"field": "method"})
         if method in SLOW:
-            Worker(agent.loop, agent.origin, lambda: SLOW[method](agent, params), self.answer, SECONDS)
+            Worker(agent.loop, agent.origin, lambda: SLOW[method](agent, params), self.answer, LONGEST.get(method, SECONDS))
         elif method == "fabric.facts":
             agent.environment.when_ready(lambda: Worker(agent.loop, agent.origin, lambda: fabric(agent, params), self.answer, SECONDS))
         elif method == "release":
@@ -100,6 +100,11 @@ def alone(agent, params):
     return unsaved.look(agent.workspace, agent.state)
 
 
+def history(agent, params):
+    from .files import history as repository    # late: only the editors' node is asked
+    return {"stamp": repository.stamp(agent.workspace) if agent.workspace else ""}
+
+
 def fabric(agent, params):
     gather = importlib.import_module("gpush_agent.fabric.gather")       # in the worker: the agent itself never needs it
     return gather.answer(params, agent.environment.active(), agent.account[1])
@@ -107,6 +112,10 @@ def fabric(agent, params):
 
 def pairs(agent, params):
     return importlib.import_module("gpush_agent.fabric.pairs").answer(params)
+
+
+def snapshot(agent, params):
+    return importlib.import_module("gpush_agent.runs.requests").take_snapshot(agent, params)
 
 
 def run(name):
@@ -120,10 +129,11 @@ def run(name):
     return call
 
 
-TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "run.start": run("start"), "run.stop": run("stop"),
+TABLE = {"status": status, "renew": renew, "ports": ports, "peers": peers, "history": history, "run.start": run("start"), "run.stop": run("stop"),
          "run.list": run("list"), "run.status": run("status")}
 SLOW = {"facts": lambda agent, params: facts.facts("/", [agent.workspace, agent.state, agent.account[1], "/tmp"]),
-        "alone": alone, "check.pairs": pairs}
+        "alone": alone, "check.pairs": pairs, "run.snapshot": snapshot}
+LONGEST = {"run.snapshot": 600.0}      # as many files as there are
 
 
 def control(agent, pipe, line):

@@ -4,6 +4,7 @@
 # -X utf8: names and texts are UTF-8 whatever the locale (3.6 ignores it). GPUSH_AGENT marks the processes of an agent, see
 # core/processes.py; the gateway sets it to another value for itself, so that releasing a node never ends a gateway.
 # Exit 97: none was found, or none works; 98: one was found that is older than 3.6. The last line on stderr is JSON.
+# Before that the input is read to its end: a connection that is closed with unread bytes loses the line.
 loader=$1
 shift
 found=
@@ -24,13 +25,19 @@ if sys.version_info < (3, 6): sys.stdout.write(".".join(map(str, sys.version_inf
     *) old=$version ;;
   esac
 done
+ends() {
+  if command -v cat >/dev/null 2>&1; then
+    cat >/dev/null 2>&1
+  fi
+  exit "$1"
+}
 if [ -n "$old" ]; then
   echo '{"code": "python-too-old", "facts": {"found": "'"$old"'"}}' >&2
-  exit 98
+  ends 98
 fi
 if [ -n "$found" ]; then
   echo '{"code": "python-broken", "facts": {}}' >&2
 else
   echo '{"code": "no-python", "facts": {}}' >&2
 fi
-exit 97
+ends 97

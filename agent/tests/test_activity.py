@@ -39,9 +39,11 @@ class TrafficTest(unittest.TestCase):
         forward = self.forward()
         while not self.told and self.now < 60.0:
             self.now += 0.5
-            forward.came(b"x" * 300)        # a key in an editor: the change, as a message of its protocol
+            for _ in range(3):              # what a key is in VS Code: several small pieces in both directions
+                forward.came(b"x" * 18)
+                forward.went(20)
         self.assertEqual(self.told, ["data through a forward"])
-        self.assertLess(self.now, 20.0)
+        self.assertLess(self.now, 30.0)
 
     def test_one_opened_file_is_activity(self):
         forward = self.forward()
@@ -94,6 +96,14 @@ class TrafficTest(unittest.TestCase):
         terminal.went(5000)
         self.assertEqual(len(self.told), 1)
 
+    def test_a_save_counts_and_the_question_whether_files_changed_does_not(self):
+        files = traffic.Files(self.told.append)
+        files.came(b"\0\0\0\x0f\x0b" + b'{"known": "12"}')
+        self.assertEqual(self.told, [])
+        files.came(b"\0\0\0\x02\x05{}")
+        files.came(b"the rest of a blob")
+        self.assertEqual(self.told, ["files", "files"])
+
     def test_names_of_clients_are_untrusted(self):
         self.assertEqual([traffic.client_of(value, "ssh") for value in
                           ({}, {"client": "JetBrains"}, {"client": "a\x1b[2J"}, {"client": 7}, {"client": ""}, {"client": "x" * 50})],
@@ -106,10 +116,11 @@ class UsageTest(unittest.TestCase):
     def setUp(self):
         self.now, self.table, self.ended, self.asked = 0.0, {}, 0.0, []
         self.on_gpu = None
+        self.waits = {}             # pid: share of the time
         self.usage = Usage(lambda: self.now, self.read, self.gpu)
 
     def read(self, answer):
-        answer([Process(pid, start, own, total, ["process", str(pid)])
+        answer([Process(pid, start, own, total, ["process", str(pid)], self.now * self.waits.get(pid, 0.0))
                 for (pid, start), (own, total) in sorted(self.table.items())], self.ended)
 
     def gpu(self, processes, answer):
@@ -187,9 +198,31 @@ class UsageTest(unittest.TestCase):
         self.usage.read = late.append
         self.sample()
         self.usage.read = good
-        self.assertIsNone(self.sample())
+        self.sample(quiet=False)
         late[0]([], 0.0)
         self.assertEqual(len(self.usage.processes), 1)
+
+    def test_a_slow_answer_counts_and_is_waited_for(self):
+        """On a full machine each takes longer than the interval."""
+        self.sample()
+        slow = []
+        self.usage.read = slow.append
+        self.sample()
+        self.sample()
+        self.assertEqual(len(slow), 1)
+        slow[0]([Process(7, 1, 0.0, 0.0)], 0.0)
+        self.spend(7, 30.0)
+        self.sample()
+        slow[1]([Process(7, 1, 60.0, 60.0, ["train"])], 0.0)
+        self.assertEqual(self.usage.using(), "train uses CPU")
+
+    def test_what_would_compute_but_has_to_wait_counts(self):
+        self.waits = {7: 0.8}
+        self.assertEqual(self.rounds(2, {7: 0.1}), [None, "process 7 waits for CPU"])
+
+    def test_what_wakes_up_now_and_then_and_waits_for_long_does_not(self):
+        self.waits = {1: 0.9, 2: 0.5, 3: 0.5}
+        self.assertEqual(set(self.rounds(5, {1: 0.01, 2: 0.04, 3: 0.04})), {None})
 
     def test_no_more_than_a_sample_each_interval(self):
         self.sample()

@@ -42,6 +42,49 @@ class EnvironmentTest(NodeTest):
             "name, home, shell = entry.pw_name, entry.pw_dir, entry.pw_shell", "name, home, shell = entry.pw_name, %r, %r"
             % (self.base, shell))}, **more)
 
+    def place(self, key, path, **more):
+        return dict({"key": "mounts." + key, "path": path, "variable": "GPUSH_" + key.upper()}, **more)
+
+    def test_data_is_found_by_name_everywhere(self):
+        client = self.bash()
+        os.mkdir(os.path.join(self.base, "c4"))
+        said = client.call("environment.use", data=[self.place("data", "~/c4"), self.place("more", "${HOME}/c4")])
+
+        self.assertIsNone(said["problem"])
+        self.assertEqual(client.run("echo $GPUSH_DATA $GPUSH_MORE")[0].split(), [os.path.join(self.base, "c4").encode()] * 2)
+
+    def test_data_that_is_not_there_is_named_until_it_is(self):
+        client = self.bash()
+        missing = os.path.join(self.base, "c4")
+        self.assertEqual(client.call("environment.use", data=[self.place("data", "~/c4")])["problem"],
+                         {"what": "mounts.data", "because": missing + " does not exist on the node"})
+        self.assertEqual(client.run("echo $GPUSH_DATA")[0].strip(), missing.encode())      # it may be made in this shell
+
+        os.mkdir(missing)
+        self.assertIsNone(client.call("environment.use", data=[self.place("data", "~/c4")])["problem"])
+
+    def test_a_volume_must_be_mounted(self):
+        client = self.bash()
+        problem = client.call("environment.use", data=[dict(self.place("data", self.base, volume="pvc/d", mount=self.base))])["problem"]
+
+        self.assertEqual(problem["what"], "mounts.data")
+        self.assertIn("pvc/d is not mounted", problem["because"])
+        self.assertIsNone(client.call("environment.use", data=[self.place("data", "/proc/self", volume="pvc/p", mount="/proc")])["problem"])
+        self.assertIn("/proc/none does not exist in pvc/p", client.call(
+            "environment.use", data=[self.place("data", "/proc/none", volume="pvc/p", mount="/proc")])["problem"]["because"])
+        self.assertIsNone(client.call("environment.use", data=[{"key": "outputs", "path": "/proc/none", "volume": "pvc/p", "mount": "/proc"}])["problem"])
+
+    def test_a_home_that_was_chosen(self):
+        """It gets the startup files of the one it replaces, once."""
+        home = os.path.join(self.base, "volume", "ann")
+        self.write(".bashrc", "export FROM=image\n")
+        client = self.bash(home=home, env_over={"HOME": home})
+
+        self.assertEqual(client.run("cd; pwd; echo $HOME")[0].split(), [home.encode()] * 2)
+        with open(os.path.join(home, ".bashrc")) as file:
+            self.assertEqual(file.read(), "export FROM=image\n")
+        self.assertEqual(os.stat(home).st_mode & 0o777, 0o700)
+
     def everywhere(self, client):
         """Name of a place -> what Python says there."""
         line = "python3 -c \"%s\"" % SHOW.replace('"', '\\"')
@@ -101,6 +144,9 @@ class EnvironmentTest(NodeTest):
         said = client.run("echo $RC $SSH_CLIENT $PATH; env | grep -c GPUSH_SSH", env={"SSH_CLIENT": "::1 1 2"})[0].decode().splitlines()
         self.assertTrue(said[0].startswith("1 ::1 1 2 %s/bin:/opt/other:" % self.venv), said)
         self.assertEqual(said[1], "0")
+        # VS Code's server asks no login shell then.
+        self.assertEqual(client.run("echo $VSCODE_CLI", env={"SSH_CLIENT": "::1 1 2"})[0], b"1\n")
+        self.assertEqual(client.run("echo $VSCODE_CLI")[0], b"\n")
 
     def test_what_a_user_chose_in_a_terminal_stays(self):
         other = os.path.join(self.base, "other")
@@ -249,6 +295,24 @@ class HookTest(NodeTest):
         profiles.keep(env, {}, {"PATH": ["/x"]}, self.base)
         for options in ("-c", "-lc"):
             self.assertEqual(subprocess.check_output(["/bin/bash", options, "echo $MINE ${PATH%%:*}"], env=env), b"1 /x\n")
+
+    def test_a_terminal_of_an_editor_has_it_though_the_editor_took_it_away(self):
+        """VS Code puts its own folder in front of what `bash -ilc` said, and its own function into the prompt."""
+        env = {"PATH": "/x:/usr/bin:/bin", "ONE": "1", "HOME": self.base}
+        profiles.keep(env, {"ONE": "1", "NONE": None}, {"PATH": ["/x"]}, self.base)
+        with open(os.path.join(self.base, ".bashrc"), "w") as file:
+            file.write("case $EDITOR_PROMPT in ?*) before=$PROMPT_COMMAND; own() { eval \"$before\"; }; PROMPT_COMMAND=own ;; esac\n")
+        show = "echo \"$PATH $ONE ${NONE-none}\""
+
+        def shows(below="", **more):
+            typed = "%s\n%s\nexit\n" % (show, below)
+            return subprocess.check_output(["/bin/bash", "-i"], env=dict(env, **more), input=typed.encode(), stderr=subprocess.PIPE).decode()
+
+        self.assertEqual(shows(PATH="/cli:/usr/bin:/bin", ONE="", NONE="1", EDITOR_PROMPT="1"), "/x:/cli:/usr/bin:/bin 1 none\n")
+        self.assertEqual(shows(PATH="/cli:/x:/usr/bin"), "/cli:/x:/usr/bin 1 none\n")
+        self.assertEqual(shows("PATH=/mine:/usr/bin:/bin ONE=2 bash -i <<<'%s'" % show).splitlines()[-1], "/mine:/usr/bin:/bin 2 none")
+        below = shows("env -u EDITOR_PROMPT bash -i <<<'echo [$PROMPT_COMMAND] $PATH'", EDITOR_PROMPT="1", PATH="/cli:/usr/bin")
+        self.assertEqual(below.splitlines()[-1], "[] /x:/cli:/usr/bin")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ sys.path.insert(0, AGENT)
 
 from gpush_agent.core.refused import Refused  # noqa: E402
 from gpush_agent.files import sync, trash, unsaved  # noqa: E402
-from gpush_agent.files.state import root_of, write_all  # noqa: E402
+from gpush_agent.files.root import root_of  # noqa: E402
+from gpush_agent.files.state import write_all  # noqa: E402
 from gpush_agent.files.tree import is_settled, parts_of  # noqa: E402
 
 # Runs the real conversation; with a count it kills itself before that many changes to the file system were made.
@@ -78,6 +79,10 @@ class Gateway:
             payload = zlib.decompress(payload)
         return kind, payload if kind == sync.BLOB else json.loads(payload.decode())
 
+    def read_packed(self):
+        length, kind = struct.unpack(">IB", self.exactly(5))
+        return kind, json.loads(zlib.decompress(self.exactly(length)).decode())
+
     def exactly(self, size):
         data = b""
         while len(data) < size:
@@ -110,6 +115,16 @@ class Gateway:
 
     def blob(self, data, name=None):
         self.send_bytes(sync.BLOB, bytes.fromhex(name or digest(data)) + b"\3" + zlib.compress(data))
+
+    def patch(self, name, base, steps, pieces=1):
+        """`steps`: bytes, or (offset, length) of the file `base`; `pieces`: how many messages the patch is sent in."""
+        text = struct.pack(">H", len(base)) + base.encode()
+        for step in steps:
+            text += struct.pack(">BI", 0, len(step)) + step if isinstance(step, bytes) else struct.pack(">BQI", 1, *step)
+        size = -(-len(text) // pieces)
+        for at in range(0, len(text), size):
+            flags = 4 | (2 if at + size >= len(text) else 0)
+            self.send_bytes(sync.BLOB, bytes.fromhex(name) + bytes([flags]) + text[at:at + size])
 
     def prepare(self, wanted, overwrite=False, blobs=True, verify=False, root=None):
         """wanted: path → bytes, or text for a link; everything else that the node holds goes."""
@@ -278,6 +293,34 @@ class WriteTest(FilesTest):
         self.assertEqual(self.tree(), {})
         self.assertEqual(node.prepare({"a": b"right"}), {"ok": True})
 
+    def test_a_patch_makes_a_content_of_a_file_of_the_tree(self):
+        node = self.gateway().open()
+        old = os.urandom(100000)
+        node.push({"a": old})
+        new = old[:5000] + b"new" + old[5000:90000] + b"end"
+
+        node.patch(digest(new), "a", [(0, 5000), b"new", (5000, 85000), b"end"], pieces=7)
+
+        self.assertEqual(node.prepare({"a": new}, blobs=False), {"ok": True})
+        node.commit()
+        self.assertEqual(self.tree()["a"], new)
+
+    def test_a_patch_that_leads_to_nothing_is_missing_and_the_content_can_come_whole(self):
+        node = self.gateway().open()
+        node.push({"a": b"x" * 5000})
+        with open(os.path.join(self.base, "outside"), "wb") as file:
+            file.write(b"y" * 5000)
+        new = b"x" * 10 + b"z"
+        for base, steps in (("a", [(0, 9), b"z"]), ("a", [(4990, 20)]), ("none", [(0, 10), b"z"]), ("../outside", [(0, 5), b"z"]),
+                            ("", [b"z"]), ("a", [(1 << 63, 10)]), ("a", [(0, 10), b"z", b"more"])):
+            node.patch(digest(new), base, steps, pieces=2)
+            self.assertEqual(node.prepare({"a": new}, blobs=False), {"missing": [digest(new)]}, (base, steps))
+        node.send_bytes(sync.BLOB, bytes.fromhex(digest(new)) + b"\4" + struct.pack(">H", 1) + b"a" + struct.pack(">BQI", 1, 0, 10))
+
+        self.assertEqual(node.prepare({"a": new}), {"ok": True})
+        node.commit()
+        self.assertEqual(self.tree()["a"], new)
+
     def test_a_commit_without_prepare_is_refused_and_the_conversation_goes_on(self):
         node = self.gateway().open()
         node.send(sync.COMMIT, {"generation": 1})
@@ -347,6 +390,16 @@ class KeepTest(FilesTest):
         self.write("d/a", b"edited")
         answer = node.push({})
         self.assertEqual((self.tree(), answer["kept"]), ({"d/a": b"edited"}, ["d/a"]))
+
+    def test_a_deleted_path_that_is_gone_here_too_is_not_kept(self):
+        node = self.gateway().open()
+        node.push({"a": b"1", "d/b": b"1", "c": b"1"})
+        os.unlink(os.path.join(self.root, "a"))
+        shutil.rmtree(os.path.join(self.root, "d"))
+        self.write("d", b"a file now")
+
+        self.assertEqual(node.push({"c": b"1"})["kept"], [])
+        self.assertEqual(self.tree(), {"c": b"1", "d": b"a file now"})
 
     def test_folders_files_and_links_in_the_way_are_conflicts(self):
         node = self.gateway().open()

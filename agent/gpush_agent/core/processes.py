@@ -34,8 +34,8 @@ def raw(text):
     return text.encode("utf-8", "surrogateescape")
 
 
-def account():
-    """(user name, home, shell) of this process, also where passwd knows nothing of it."""
+def account(home_instead=None):
+    """(user name, home, shell) of this process, also where passwd knows nothing of it; perhaps with a home that was chosen."""
     try:
         entry = pwd.getpwuid(os.getuid())
         name, home, shell = entry.pw_name, entry.pw_dir, entry.pw_shell
@@ -43,8 +43,8 @@ def account():
         name, home, shell = str(os.getuid()), os.environ.get("HOME", "/"), ""
     for candidate in (shell, os.environ.get("SHELL", ""), "/bin/bash", "/bin/sh"):
         if candidate and os.access(candidate, os.X_OK) and not candidate.endswith(("/nologin", "/false")):
-            return name, home or "/", candidate
-    return name, home or "/", "/bin/sh"
+            return name, home_instead or home or "/", candidate
+    return name, home_instead or home or "/", "/bin/sh"
 
 
 def become_subreaper():

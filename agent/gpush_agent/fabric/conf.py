@@ -1,7 +1,7 @@
 """nccl.conf files, read as NCCL reads them: it takes each line as it is, and a variable that is set already stays."""
 import re
 
-from .variables import MAX_VALUE, is_secret
+from .variables import MAX_VALUE, is_secret, plain
 
 MAX_LINES = 1000
 MAX_VARIABLES = 256
@@ -36,7 +36,7 @@ def parse(path, text):
         if why and len(mistakes) < MAX_MISTAKES:
             mistakes.append("line %d: %s" % (number, why))
         if sign and NAME.match(name) and name not in variables and not is_secret(name) and len(variables) < MAX_VARIABLES:
-            variables[name] = "".join(letter for letter in value if letter >= " ")[:MAX_VALUE]
+            variables[name] = plain(value)[:MAX_VALUE]
     if len(lines) > MAX_LINES:
         mistakes.append("only the first %d lines were read" % MAX_LINES)
     found = {"path": path, "variables": variables}

@@ -14,13 +14,18 @@ def is_secret(name):
     return SECRET.search(name) is not None
 
 
+def plain(value):
+    """Without control characters: it is shown on terminals."""
+    return "".join(letter for letter in value if letter >= " " and letter != "\x7f")
+
+
 def of(environment):
     """Those that matter, sorted. A value that is too long is left out: half of one would be wrong."""
     names = [name for name in sorted(environment)
              if (name.startswith(FAMILIES) or name in NAMES) and not is_secret(name) and re.match(r"\w{1,128}\Z", name, re.A)]
     found = {}
     for name in names[:MAX_VARIABLES]:
-        value = "".join(letter for letter in environment[name] if letter >= " ")
+        value = plain(environment[name])
         if len(value) <= MAX_VALUE:
             found[name] = value
     return found

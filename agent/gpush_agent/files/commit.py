@@ -6,9 +6,10 @@ import re
 import time
 
 from ..core.refused import Refused
-from .state import FILE, LINK, OURS, in_order, root_of, write_all
+from .root import FILE, LINK, in_order
+from .state import OURS, write_all
 from .trash import Trash
-from .tree import Blocked, MAX_PATH, READ_PIECE, is_folder, parents_of, parts_of, stamp_of
+from .tree import Blocked, MAX_PATH, READ_PIECE, is_file, is_folder, parents_of, parts_of, stamp_of
 
 MAX_ENTRIES = 1000 * 1000       # of one manifest
 FREE_BYTES = 64 << 10           # room that must be left for the journal and the manifest …
@@ -44,6 +45,7 @@ class Commit:
     def prepare(self, want):
         """The answer to PREPARE; nothing in the tree is touched."""
         self.plan = None
+        failure, self.stage.failure = self.stage.failure, None      # of these contents, whatever the answer is
         if self.is_unfinished:
             self.roll_forward()
         if want["from"] != self.held.root:
@@ -65,10 +67,8 @@ class Commit:
         plan["trash"] = [[path, self._inode(path)] for path in in_order(conflicts)]
         self._require_root(plan)
         missing = [content for content in sorted(needed) if not self._obtain(content)]
-        if self.stage.failure:
-            code, facts = self.stage.failure
-            self.stage.failure = None
-            return {"code": code, "facts": facts}
+        if failure:
+            return {"code": failure[0], "facts": failure[1]}
         if missing:
             return {"missing": missing}
         plan["make"] = in_order(self._folders_to_make(writes))
@@ -136,17 +136,18 @@ class Commit:
         folders.append(b"/".join(parts).decode("utf-8", "replace"))
         return True
 
+    def _is_there(self, path):
+        try:
+            return self.tree.look(parts_of(path)) is not None
+        except Blocked:
+            return False
+
     def _inode(self, path):
         status = self.tree.look(path.encode("utf-8").split(b"/"))
         return status.st_ino if status else 0
 
     def _require_root(self, plan):
-        after = dict(self.held.entries)
-        for path in plan["forget"]:
-            after.pop(path, None)
-        for path, kind, x, size, content in plan["write"]:
-            after[path] = [kind, x, size, content]
-        if root_of(after) != plan["root"]:
+        if self.held.root_after(plan["forget"], plan["write"]) != plan["root"]:
             raise Refused("moved", {"root": self.held.root})
 
     def _obtain(self, content):
@@ -164,7 +165,7 @@ class Commit:
         except (OSError, Blocked):
             return False
         try:
-            return self.stage.copy(fd, content)
+            return is_file(os.fstat(fd)) and self.stage.copy(fd, content)  # a folder may be there now
         finally:
             os.close(fd)
 
@@ -236,6 +237,7 @@ class Commit:
 
     def abort(self):
         self.plan = None
+        self.stage.failure = None
         self._remove(b"txn.prepared")
 
     def was_interrupted(self):
@@ -268,13 +270,12 @@ class Commit:
         late = self._write_all(plan["write"])
         held.folders.update(plan["make"])
         for path in plan["forget"]:
-            held.entries.pop(path, None)
+            held.drop(path)
         self.prune(plan["delete"])
         tree.forget()
         held.generation = plan["generation"]
-        held.root = root_of(held.entries) if late else plan["root"]
         held.is_dirty = True
-        kept = in_order(set(plan["forget"]) - set(plan["delete"]))
+        kept = [path for path in in_order(set(plan["forget"]) - set(plan["delete"])) if self._is_there(path)]
         answer = {"generation": held.generation, "root": held.root, "late": late, "kept": kept[:1000]}
         if trashed:
             answer["trash"] = os.fsdecode(self.trash.of(plan["generation"]))
@@ -344,7 +345,7 @@ class Commit:
                 stamp = None
             if stamp is None:
                 late.append(path)
-            self.held.entries[path] = [kind, x, size, content, stamp]
+            self.held.put(path, [kind, x, size, content, stamp])
         return late
 
     def _set_mode(self, parts, x):

@@ -9,13 +9,14 @@ import time
 import zlib
 
 from ..core.refused import Refused
+from .manifest import ManifestFile
+from .root import FILE, LINK, Root, in_order
 from .tree import Blocked, READ_PIECE, hash_rest, is_executable, is_file, is_folder, is_link, is_settled, stamp_of
 
 LOCK_WAIT_S = 10                # another conversation on the same folder ends its commit within this time
 LOCK_PAUSE_S = 0.02
 MAX_READ = 64 << 20             # a changed file up to this is read to see whether it is what the gateway wants anyway
 MAX_STAGED = 4096               # staged contents named in HOLDS
-FILE, LINK = "file", "link"
 OURS, CHANGED, MISSING, MODE = "ours", "changed", "missing", "mode"
 
 
@@ -34,23 +35,6 @@ def code_of(error):
 
 def facts_of(error, path=""):
     return {"path": path, "errno": errno.errorcode.get(error.errno, str(error.errno)), "detail": os.strerror(error.errno or 0)}
-
-
-def content_key(kind, content):
-    """The hash that stands for an entry in a manifest's root: a link's is that of its target."""
-    return content if kind == FILE else hashlib.sha256(content.encode("utf-8")).hexdigest()
-
-
-def in_order(paths):
-    return sorted(paths, key=lambda path: path.encode("utf-8"))
-
-
-def root_of(entries):
-    lines = []
-    for path in in_order(entries):
-        entry = entries[path]
-        lines.append("%s\0%s\0%d\0%s\n" % (path, entry[0], entry[1], content_key(entry[0], entry[3])))
-    return hashlib.sha256("".join(lines).encode("utf-8")).hexdigest()
 
 
 class Live:
@@ -144,43 +128,72 @@ class Held:
 
     def __init__(self, state):
         self.state = state
-        self.entries = {}
+        self.file = ManifestFile(state)
+        self.entries = {}       # changed by `put` and `drop` only
         self.generation = 0
-        self.root = root_of({})
         self.folders = set()    # made by us below the root
         self.above = []         # made by us above it and the root itself
         self.at = 0
-        self.saved = None       # stamp of the file as we know it
         self.is_dirty = False   # differs from the file in more than stamps
-        self.has_new_stamps = False
         self.changed = {}       # path → (stamp, hash): large files that differ are read once
+        self.now = None         # the root but for these paths; None: not known
+        self.moved = set()
+        self.unsaved = set()    # paths whose entries the file does not have, and what else it has
+        self.saved = (set(), [])
+
+    @property
+    def root(self):
+        return self.current().value
+
+    def current(self):
+        if self.now is None:
+            self.now = Root.of(self.entries)
+        elif self.moved:
+            self.now = self.now.after(self.moved, self.entries.get)
+        self.moved = set()
+        return self.now
+
+    def root_after(self, forget, write):
+        """The root when these entries are gone and those written."""
+        after = dict.fromkeys(forget)
+        after.update((item[0], item[1:]) for item in write)
+        return self.current().after(after, lambda path: after[path] if path in after else self.entries.get(path)).value
+
+    def put(self, path, entry):
+        self.entries[path] = entry
+        self.moved.add(path)
+        self.unsaved.add(path)
+
+    def drop(self, path):
+        if self.entries.pop(path, None) is not None:
+            self.moved.add(path)
+            self.unsaved.add(path)
 
     def load(self):
-        """Reads the file again if another process wrote it since."""
-        try:
-            found = stamp_of(os.stat(self.state.of(b"manifest.json")))
-        except FileNotFoundError:
-            found = None
-        if found == self.saved or self.is_dirty:
+        """Reads the files again if another process wrote them since."""
+        if self.is_dirty or self.file.is_known():
             return
-        loaded = self.state.read(b"manifest.json") or {}
-        self.saved = found
-        self.entries = dict((item[0], item[1:]) for item in loaded.get("entries", []))
+        loaded, self.at = self.file.load()
+        self.entries = loaded["entries"]
         self.generation = loaded.get("generation", 0)
-        self.folders = set(loaded.get("folders", []))
+        self.folders = loaded["folders"]
         self.above = loaded.get("above", [])
-        self.root = root_of(self.entries)
-        self.at = found[1] if found else 0
+        self.now, self.moved = None, set()
+        self.unsaved, self.saved = set(), (set(self.folders), list(self.above))
 
     def save(self):
-        text = json.dumps({"version": 1, "generation": self.generation, "root": self.root, "folders": sorted(self.folders),
-                           "above": self.above, "entries": [[path] + entry for path, entry in self.entries.items()]},
-                          separators=(",", ":"))
-        self.at = self.state.write(b"manifest.json", text)
-        self.saved = stamp_of(os.stat(self.state.of(b"manifest.json")))
+        folders, above = self.saved
+        if self.above == above and self.file.has_room(len(self.unsaved), len(self.entries)):
+            put = [[path] + self.entries[path] for path in self.unsaved if path in self.entries]
+            self.at = self.file.append({"generation": self.generation, "put": put,
+                                        "drop": [path for path in self.unsaved if path not in self.entries],
+                                        "made": list(self.folders - folders), "gone": list(folders - self.folders)})
+        else:
+            self.at = self.file.save_whole({"generation": self.generation, "folders": list(self.folders), "above": self.above,
+                                            "entries": [[path] + entry for path, entry in self.entries.items()]})
         self.tell()
+        self.unsaved, self.saved = set(), (set(self.folders), list(self.above))
         self.is_dirty = False
-        self.has_new_stamps = False
 
     def tell(self):
         """Reports the generation without reading the manifest."""
@@ -224,7 +237,7 @@ class Held:
             return Live(FILE, x, None, stamp)
         if entry and entry[0] == FILE and content == entry[3]:
             entry[4] = stamp
-            self.has_new_stamps = True
+            self.unsaved.add(path)
         else:
             self.changed[path] = (stamp, content)
         return Live(FILE, x, content, stamp)
@@ -280,6 +293,12 @@ class Stage:
         except OSError as error:
             self.failure = (code_of(error), facts_of(error))
             self.drop()
+
+    def cut(self):
+        """What has come of a content leads to nothing; it may come again."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
 
     def _finish(self):
         os.close(self.fd)

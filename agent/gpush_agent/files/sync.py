@@ -7,18 +7,24 @@ import struct
 import zlib
 
 from ..core.refused import Refused
+from . import snapshot
 from .commit import Commit
-from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, in_order, make_folders, write_all
+from .finder import Finder
+from .patch import Patch
+from .root import in_order
+from .state import Held, OURS, Stage, State, code_of, facts_of, inflate, make_folders, write_all
 from .tree import Blocked, OWN, Tree, is_executable, is_file, is_folder, is_link, parents_of, parts_of
 
-TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED = range(1, 15)
+TREE, HOLDS, INDEX, BLOB, PREPARE, PREPARED, COMMIT, COMMITTED, ABORT, ABORTED, CHECK, PULL, PULLED, FAILED, FIND, FOUND = range(1, 17)
 MAX_MESSAGE = 1 << 20           # on the wire
 MAX_TEXT = 16 << 20             # of one message once inflated
 MAX_PIECE = 256 << 10           # of a content, inflated
 INDEX_TEXT = 512 << 10          # an INDEX message is closed at this many characters: deflated it is always below MAX_MESSAGE
 INDEX_ENTRIES = 4096
+FOUND_ITEMS = 500               # of one folder, before it is seen whether the message is full
 MAX_NAMES = 10000               # of a folder that is pulled
 MAX_KEPT = 1000                 # names that release reports
+ROOTS = 2                       # how the root of a tree is counted: by `files/root.py`
 HEAD = struct.Struct(">IB")
 
 
@@ -42,7 +48,9 @@ class Conversation:
         self.out = stdout_fd
         self.tree = None
         self.state = None
+        self.finder = None
         self.partial = None     # PREPARE messages that came so far
+        self.patch = None       # of a content, with its hash
         self.is_over = False
 
     def run(self):
@@ -116,7 +124,7 @@ class Conversation:
         room = os.statvfs(self.root)
         self.send(HOLDS, {"generation": held.generation, "root": held.root, "token": {"mine": self.token, "seen": self.seen()},
                           "free": room.f_bavail * room.f_frsize, "entries": len(held.entries), "all": is_all,
-                          "staged": self.stage.staged(), "folds": self.folds})
+                          "staged": self.stage.staged(), "folds": self.folds, "roots": ROOTS, "finds": True, "patches": True})
         items, size = [], 0
         for path, state, now in held.survey(self.tree):
             if not is_all and state == OURS:
@@ -127,12 +135,17 @@ class Conversation:
                 self.send_index(items, False)
                 items, size = [], 0
         self.send_index(items, True)
-        if held.has_new_stamps and self.state.locked:
-            held.save()
+        if held.unsaved and self.state.locked:
+            try:
+                held.save()
+            except OSError:
+                pass  # the answer is given: on a full disk the stamps are only not remembered
 
     def send_index(self, items, is_last):
-        text = json.dumps({"entries": items, "last": is_last}, separators=(",", ":"))
-        self.send_bytes(INDEX, zlib.compress(text.encode("ascii"), 1))
+        self.send_packed(INDEX, {"entries": items, "last": is_last})
+
+    def send_packed(self, kind, value):
+        self.send_bytes(kind, zlib.compress(json.dumps(value, separators=(",", ":")).encode("ascii"), 1))
 
     def seen(self):
         """The tokens of the nodes that share this folder: a node that sees another's token shares a file system with it."""
@@ -163,6 +176,7 @@ class Conversation:
         own = own_folder(self.root, self.state.path)
         self.stage = Stage(os.path.join(own, b"stage"))
         self.commit = Commit(self.tree, self.state, self.held, self.stage, own)
+        self.finder = Finder(self.tree, self.state, self.held)
         if above or self.commit.was_interrupted():
             self.state.unlock()
             self.state.lock()
@@ -202,7 +216,24 @@ class Conversation:
         data = payload[33:]
         if flags & 1:
             data = inflate(data, MAX_PIECE)
-        self.stage.receive(payload[:32].hex(), bool(flags & 2), data)
+        name, is_last = payload[:32].hex(), bool(flags & 2)
+        if self.patch is not None and not (flags & 4 and self.patch[0] == name):
+            self.end_patch(False)       # the gateway could not read the rest of that file
+        if not flags & 4:
+            self.stage.receive(name, is_last, data)
+            return
+        if self.patch is None:
+            self.patch = name, Patch(self.tree, lambda piece: self.stage.receive(name, False, piece))
+        self.patch[1].add(data)
+        if is_last:
+            self.end_patch(True)
+
+    def end_patch(self, is_last):
+        (name, patch), self.patch = self.patch, None
+        if patch.end() and is_last:
+            self.stage.receive(name, True, b"")
+        else:
+            self.stage.cut()
 
     def on_prepare(self, payload):
         part = json.loads(inflate(payload, MAX_TEXT).decode("utf-8"))
@@ -237,6 +268,25 @@ class Conversation:
         self.commit.abort()
         self.state.unlock()
         self.send(ABORTED, {})
+
+    def on_find(self, payload):
+        """Names that are not gpush's, in folders that are or in those that are named; in parts, a folder's names perhaps in several."""
+        folders = json.loads(payload.decode("utf-8"))["folders"]
+        self.state.lock(to_read=True)
+        try:
+            self.held.load()
+            part, size = [], 0
+            for folder, items, is_all in self.finder.find(folders):
+                for at in range(0, max(len(items), 1), FOUND_ITEMS):
+                    part.append([folder, items[at:at + FOUND_ITEMS], is_all])
+                    size += sum(len(item[0]) + 128 for item in part[-1][1]) + len(folder)
+                    if size > INDEX_TEXT:
+                        self.send_packed(FOUND, {"folders": part, "last": False})
+                        part, size = [], 0
+            self.send_packed(FOUND, {"folders": part, "last": True})
+        finally:
+            if self.commit.plan is None:
+                self.state.unlock()
 
     def on_pull(self, payload):
         path = json.loads(payload.decode("utf-8"))["path"]
@@ -274,7 +324,8 @@ class Conversation:
         finally:
             os.close(fd)
 
-    HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull}
+    HANDLERS = {TREE: on_tree, CHECK: on_check, BLOB: on_blob, PREPARE: on_prepare, COMMIT: on_commit, ABORT: on_abort, PULL: on_pull,
+                FIND: on_find}
 
 
 def own_folder(root, state):
@@ -325,6 +376,7 @@ class Release:
         own = None
         try:
             if os.path.isdir(self.root):
+                snapshot.clean(self.root, self.state.path, (), is_last=True)
                 own = own_folder(self.root, self.state.path)
                 self.remove_ours()
         finally:
@@ -366,7 +418,7 @@ class Release:
             finally:
                 tree.close()
             if old is None or live.is_content(kind, content):
-                self.held.entries[path] = [kind, x, size, content, None]
+                self.held.put(path, [kind, x, size, content, None])
 
     def remove(self, tree, path):
         entry = self.held.entries[path]

@@ -4,6 +4,7 @@ import os
 import time
 
 from ..core.refused import Refused
+from . import history
 from .state import Held, State
 from .tree import Blocked, OWN, Tree, parts_of
 
@@ -50,8 +51,9 @@ class Found:
 
     def below(self, root):
         """(path, name below root) of every file."""
+        brought = root if history.is_ours(root) else None       # its commits are brought home before anyone asks
         for folder, folders, files in os.walk(root):
-            folders[:] = sorted(name for name in folders if name not in MADE_AGAIN)
+            folders[:] = sorted(name for name in folders if name not in MADE_AGAIN and not (folder == brought and name == b".git"))
             links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
             for name in sorted(files) + links:
                 self.looked += 1

@@ -112,7 +112,8 @@ def release_files(workspace, state, keeps_files=False):
     if keeps_files:
         return []
     shutil.rmtree(temporary.below(state), ignore_errors=True)
-    from ..files import sync            # late: an agent that ends must not fail on what only this worker needs
+    from ..files import history, sync   # late: an agent that ends must not fail on what only this worker needs
+    history.remove(workspace)
     kept = [str(path) for path in sync.release(workspace, state) or []]
     try:
         os.rmdir(state)

@@ -16,6 +16,10 @@ SHORTEST = 0.25
 # Of one core, by all processes of the session together (decision 0062): servers and kernels that wait use a few hundredths, what
 # computes uses 1.
 CPU_SHARE = 0.25
+# Or of one core by one process, with the time in which it was ready and had to wait for others: on a full machine what computes
+# gets less, but wants all. What only wakes up now and then waits, too, but computes almost nothing.
+WANTED_SHARE, LEAST_SHARE = 0.75, 0.02
+MOST_THREADS = 256
 GPU_PERCENT = 10            # a display that is drawn by the same GPU stays below it
 GPU_SECONDS = 20.0          # nvidia-smi takes seconds where the driver sleeps
 READ_SECONDS = 20.0
@@ -35,10 +39,11 @@ GPU_DEVICE = re.compile(r"/dev/(nvidia[0-9]+|kfd)\Z")
 
 
 class Process:
-    """One process at one moment: its own seconds of processor time, and those with its children that have ended."""
+    """One process at one moment: its own seconds of processor time, those with its children that have ended, and the seconds for
+    which its threads have waited for a processor."""
 
-    def __init__(self, pid, start, own, total, words=()):
-        self.pid, self.start, self.own, self.total, self.words = pid, start, own, total, words
+    def __init__(self, pid, start, own, total, words=(), waited=0.0):
+        self.pid, self.start, self.own, self.total, self.words, self.waited = pid, start, own, total, words, waited
 
 
 class Usage:
@@ -50,7 +55,8 @@ class Usage:
         self.why = None
         self.processes = []
         self.ahead = clock()        # when the next sample is due
-        self.rounds = 0             # an answer that comes after a newer question does not count
+        self.rounds = 0             # an answer counts only if nothing else has kept the node since the question
+        self.waiting = False        # for the answer of this round
 
     def using(self):
         """What uses the node now, in words, or None."""
@@ -61,16 +67,21 @@ class Usage:
         now = self.clock()
         if not quiet:
             self.rounds += 1
-            self.before, self.why = None, None
+            self.before, self.why, self.waiting = None, None, False
             self.ahead = now + interval
         elif now >= self.ahead:
             self.ahead = now + interval
-            self.rounds += 1
-            number = self.rounds
-            self.read(lambda found, ended: self.compare(number, now, found, ended))
+            if not self.waiting:
+                self.rounds += 1
+                self.waiting = True
+                number = self.rounds
+                self.read(lambda found, ended: self.compare(number, now, found, ended))
 
     def compare(self, number, now, processes, ended):
-        if number != self.rounds or processes is None:
+        if number != self.rounds:
+            return
+        self.waiting = False
+        if processes is None:
             return
         self.processes = processes
         found = {(process.pid, process.start): process for process in processes}
@@ -80,12 +91,28 @@ class Usage:
             return
         if seconds - before[2] >= CPU_SHARE * (now - before[0]):
             self.why = "%s uses CPU" % name_of(self.busiest(before[1]))
-        else:
-            self.gpu(processes, lambda process: self.judged(number, process))
+            return
+        starved = self.starved(before[1], now - before[0])
+        if starved is not None:
+            self.why = "%s waits for CPU" % name_of(starved)
+            return
+        self.waiting = True
+        self.gpu(processes, lambda process: self.judged(number, process))
 
     def judged(self, number, process):
         if number == self.rounds:
+            self.waiting = False
             self.why = None if process is None else "%s uses a GPU" % name_of(process)
+
+    def starved(self, before, seconds):
+        """A process that computed or was ready to for almost all of these seconds, or None."""
+        for process in self.processes:
+            known = before.get((process.pid, process.start))
+            if known is not None:
+                own = process.own - known.own
+                if own >= LEAST_SHARE * seconds and own + process.waited - known.waited >= WANTED_SHARE * seconds:
+                    return process
+        return None
 
     def busiest(self, before):
         """The process that used most since then; one whose children have ended counts for them, if they did more."""
@@ -136,10 +163,10 @@ class Sampling:
         Worker(self.agent.loop, self.agent.origin, function, answered, seconds)
 
     def roots(self):
-        return [os.getpid()] + (self.left or [])
+        return [os.getpid()] + (self.left or []) + rundir.notebooks(self.agent.state)
 
     def read(self, answer):
-        root, mark, left = os.getpid(), self.agent.mark, self.left
+        root, mark, left, notebooks = os.getpid(), self.agent.mark, self.left, rundir.notebooks(self.agent.state)
 
         def answered(value):
             if value is None:
@@ -150,7 +177,7 @@ class Sampling:
             self.editors = editors_among(found)
             answer(found, value["ended"])
             self.agent.watch_lease()
-        self.work("processes", lambda: sample(root, mark, left), answered, READ_SECONDS)
+        self.work("processes", lambda: sample(root, mark, left, notebooks), answered, READ_SECONDS)
 
     def gpu(self, found, answer):
         pids, devices = [process.pid for process in found], own_gpus(self.agent)
@@ -179,16 +206,17 @@ class Sampling:
 
 # ---- in workers
 
-def sample(root, mark, left):
+def sample(root, mark, left, notebooks=()):
+    """`notebooks`: their supervisors, which are children of the agent that started them, and of no other."""
     if left is None:
         below = set(descendants([root]))
         left = [pid for pid in rundir.marked(mark) if pid not in below and pid != os.getpid() and processes.agent_mark(pid) is None]
     own = read_stat(root)
     found = []
-    for pid in descendants([root] + left):
+    for pid in descendants([root] + left + [pid for pid in notebooks if pid not in left]):
         stat = read_stat(pid)
         if stat is not None and pid != os.getpid():
-            found.append([pid, stat["start"], stat["own"], stat["total"], words_of(pid)])
+            found.append([pid, stat["start"], stat["own"], stat["total"], words_of(pid), waited(pid)])
     return {"processes": found, "ended": own["total"] - own["own"] if own is not None else 0.0, "left": left}
 
 
@@ -228,6 +256,18 @@ def read_stat(pid):
                 "tty": int(fields[4])}
     except (OSError, IndexError, ValueError):
         return None
+
+
+def waited(pid):
+    """Seconds for which its threads were ready and had no processor; 0 where the kernel does not count them."""
+    nanoseconds = 0
+    try:
+        for task in os.listdir("/proc/%d/task" % pid)[:MOST_THREADS]:
+            with open("/proc/%d/task/%s/schedstat" % (pid, task)) as file:
+                nanoseconds += int(file.read().split()[1])
+    except (OSError, IndexError, ValueError):
+        pass
+    return nanoseconds / 1e9
 
 
 def words_of(pid):

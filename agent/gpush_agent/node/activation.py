@@ -13,7 +13,7 @@ import tempfile
 
 from ..core.refused import Refused
 from ..core.worker import Worker
-from . import profiles, pythons
+from . import data, profiles, pythons
 
 SECONDS = 120.0             # conda on a cold network file system
 LIMIT = 1 << 20             # bytes of an environment
@@ -83,7 +83,7 @@ def check(spec):
         return isinstance(value, list) and all(isinstance(text, str) and "\0" not in text for text in value)
 
     env = spec.get("env") or {}
-    good = (texts(spec.get("candidates") or []) and texts(spec.get("modules") or [])
+    good = (data.check(spec.get("data") or []) and texts(spec.get("candidates") or []) and texts(spec.get("modules") or [])
             and all(spec.get(name) is None or texts([spec[name]]) for name in ("conda", "file"))
             and isinstance(env, dict) and texts(list(env) + list(env.values())) and not any("=" in name or not name for name in env))
     if not good:
@@ -94,8 +94,10 @@ class Activation:
     def __init__(self, agent):
         self.agent = agent
         self.spec = {}
+        self.data = {}              # variables with the places of data
         self.change = {}            # of the shell
         self.problem = None         # {"what", "because"}
+        self.no_home = None         # the same, of the home folder
         self.made_of = None         # what the shell was told, and the state of the files it used
         self.pending = False        # there is no difference yet that may be used
         self.running = False
@@ -112,10 +114,10 @@ class Activation:
             answer()
             answer = nothing
         was = wanted(self.spec)
-        self.spec = dict(spec)
+        self.spec, self.data = dict(spec), data.variables(spec.get("data") or [], self.agent.account)
         if wanted(spec) is None:
             self.change, self.problem, self.made_of = {}, None, None
-            if not self.running:
+            if not self.running and not spec.get("data"):
                 answer()
                 return
         elif wanted(spec) != was:
@@ -129,14 +131,14 @@ class Activation:
         spec, base = dict(self.spec), self.agent.environment.base
         made_of = None if spec.get("fresh") or self.problem else self.made_of
         place = self.agent.workspace or self.agent.account[1], self.agent.account, self.agent.environment.source != "own"
-        if wanted(spec) is None:
+        if wanted(spec) is None and not spec.get("data"):
             self.agent.loop.after(0, lambda: self.looked(spec, {"change": {}, "made_of": None}, None))
             return
         Worker(self.agent.loop, self.agent.origin, lambda: look(spec, base, made_of, place),
                lambda result, refused: self.looked(spec, result, refused), SECONDS)
 
     def looked(self, spec, result, refused):
-        if wanted(spec) != wanted(self.spec):
+        if (wanted(spec), spec.get("data")) != (wanted(self.spec), self.spec.get("data")):
             self.look()             # the session wants something else by now
             return
         if refused is not None:
@@ -144,6 +146,7 @@ class Activation:
             result = {"change": {}, "made_of": None, "problem": {"what": "the environment", "because": because}}
         if not result.get("same"):
             self.change, self.problem, self.made_of = result["change"], result.get("problem"), result["made_of"]
+        self.problem = self.problem or result.get("no_data")
         self.running = self.pending = False
         answers, self.answers = self.answers, []
         waiting, self.waiting = self.waiting, []
@@ -151,13 +154,13 @@ class Activation:
             call()
 
     def status(self):
-        return {"problem": self.problem}
+        return {"problem": self.no_home or self.problem}
 
     # ---- what a process gets
 
     def variables(self):
-        """Those that the configuration names."""
-        return self.spec.get("env") or {}
+        """Those that the configuration names, and those of its data."""
+        return dict(self.spec.get("env") or {}, **self.data)
 
     def lay_over(self, env, own=(), candidates=None):
         """Changes `env` in place. `own`: variables that keep their values; `candidates`: another Python than the session's.
@@ -171,8 +174,9 @@ class Activation:
 
     def warning(self, env):
         """One line for a terminal, or None."""
-        if self.problem is not None:
-            return "gpush: the environment of this session is not active: %s: %s" % (self.problem["what"], self.problem["because"])
+        problem = self.status()["problem"]
+        if problem is not None:
+            return "gpush: the environment of this session is not active: %s: %s" % (problem["what"], problem["because"])
         candidates = self.spec.get("candidates") or []
         if len(candidates) == 1 and pythons.first(candidates, env) is None:
             return "gpush: the Python of this session is not on this node: " + candidates[0]
@@ -206,7 +210,13 @@ def wanted(spec):
 
 
 def look(spec, base, made_of, place):
-    """In a forked child: the difference, or that it is the same as before."""
+    """In a forked child: the difference, or that it is the same as before; and what is wrong with the data."""
+    no_data = data.problem(spec.get("data") or [], place[1])
+    found = {"change": {}, "made_of": None} if wanted(spec) is None else look_again(spec, base, made_of, place)
+    return dict(found, no_data=no_data)
+
+
+def look_again(spec, base, made_of, place):
     if made_of is not None and made_of[0] == wanted(spec) and made_of[1] == stamps(made_of[1]):
         return {"same": True}
     folder, account, logs_in = place

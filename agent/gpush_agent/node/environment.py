@@ -3,8 +3,10 @@ import json
 import os
 import sys
 
+from ..core import processes
 from ..core.refused import Refused
 from ..core.worker import Worker
+from . import data
 from .activation import Activation
 
 SECONDS = 15.0
@@ -84,6 +86,9 @@ class Environment:
             self.base = self.whole(dict(os.environ))
 
     def start(self):
+        home = self.agent.config.get("home")
+        if home:
+            self.activation.no_home = data.make_home(home, processes.account()[1])
         if self.base is None:
             Worker(self.agent.loop, self.agent.origin, lambda: capture(self.agent.account), self.captured, SECONDS)
 

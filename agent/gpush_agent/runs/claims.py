@@ -80,7 +80,7 @@ class Claims:
             sock.close()
 
     def sign(self, value):
-        known = {"started": self.started, "tmp": self.tmp, "attempt": self.attempt}
+        known = {"started": self.started, "tmp": self.tmp, "attempt": self.attempt, "kind": self.spec.get("kind", rundir.PROGRAM)}
         os.pwrite(self.lock, json.dumps(dict(value, **known)).encode(), 0)
 
     def fds(self):

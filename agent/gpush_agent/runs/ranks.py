@@ -9,7 +9,7 @@ import tempfile
 from ..core.processes import killed_before_parent, raw
 from ..core.refused import Refused
 from ..node import temporary
-from . import journal
+from . import journal, rundir
 
 PR_SET_PDEATHSIG = 1
 PR_SET_NAME = 15
@@ -92,6 +92,7 @@ def check(spec):
 
     need("spec", isinstance(spec, dict))
     need("mode", spec.get("mode") in MODES)
+    need("kind", spec.get("kind", rundir.PROGRAM) in rundir.KINDS)
     if spec["mode"] == "command":
         need("command", words(spec.get("argv")) if spec.get("argv") is not None else isinstance(spec.get("command"), str))
         need("procs", spec.get("procs", 1) == 1)
@@ -124,6 +125,7 @@ def check(spec):
     need("activate", spec.get("activate") is None or words(spec["activate"]))
     warm = spec.get("warm")
     need("warm", warm is None or (isinstance(warm, dict) and spec["mode"] == "ranks"))
+    need("snapshot", spec.get("snapshot") is None or (isinstance(spec["snapshot"], dict) and warm is None))
     need("transport", spec.get("transport") in (None, "log", "counters"))
     need("own", spec.get("own") is None or spec["own"] == [] or words(spec["own"]))
     need("torchrun", spec.get("torchrun") is None or spec["torchrun"] == [] or words(spec["torchrun"]))

@@ -7,8 +7,9 @@ import time
 
 from ..core import processes
 from ..core.refused import Refused, of_os_error
+from ..files import snapshot
 from ..network import observer
-from . import journal, ranks, rundir, warmstart
+from . import journal, keeper, ranks, rundir, warmstart
 from .claims import Claims
 from .supervisor import Supervisor, main
 
@@ -24,6 +25,10 @@ def start(agent, params):
         raise Refused("bad-request", {"field": "run"})
     if agent.environment.base is None or agent.environment.activation.pending:
         raise Refused("starting", {})
+    if spec.get("snapshot") is not None:
+        spec = keeper.moved(agent.workspace, agent.state, run, spec)
+        if spec is None:
+            raise Refused("not-found", {"what": "snapshot", "path": agent.workspace})
     mark = "%s-%s-%d-%s" % (agent.gang, agent.node, run, os.urandom(8).hex())
     common = ranks.environment(spec, agent.environment.base, run, mark, agent.environment.activation)
     common.update(observer.variables(spec, folder))
@@ -47,6 +52,17 @@ def start(agent, params):
         main(lambda: Supervisor(claims, common, mark, taken_s).run())
     claims.close()
     return {"pid": pid}
+
+
+def take_snapshot(agent, params):
+    """In a worker: before its start, on all nodes of a run."""
+    run, generation = params.get("run"), params.get("generation")
+    if rundir.folder_of(agent.state, run) is None or not agent.workspace:
+        raise Refused("bad-request", {"field": "run"})
+    if isinstance(generation, bool) or not isinstance(generation, int):
+        raise Refused("bad-request", {"field": "generation"})
+    snapshot.clean(agent.workspace, agent.state, set(rundir.alive(agent.state)) | {run})
+    return {"folder": snapshot.make(agent.workspace, agent.state, run, generation, bool(params.get("again")))}
 
 
 def stop(agent, params):

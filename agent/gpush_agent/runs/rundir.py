@@ -14,6 +14,7 @@ EXIT_ROOM = 16384           # exit.json's space is taken at the start: a full di
 EARLIER = 4                 # attempts of a run that was started again; each has its output
 BEFORE = "before"           # the folder of the attempt before, inside that of the next one
 ASIDE = ".aside"
+PROGRAM, NOTEBOOK = KINDS = ("program", "notebook")
 SWEEPS = 5                  # what is killed may have forked meanwhile
 
 
@@ -70,6 +71,22 @@ def numbers(state):
 def alive(state):
     """The runs whose supervisor holds its lock, in order."""
     return [run for run in numbers(state) if is_alive(os.path.join(state, "runs", str(run)))]
+
+
+def programs(state):
+    """The runs of these that keep their node by being there. A notebook waits for its user most of the time, so what it uses is
+    looked at as for everything that people have open."""
+    return [run for run in alive(state) if not is_notebook(folder_of(state, run))]
+
+
+def notebooks(state):
+    """The supervisors of those that do not."""
+    locks = [read(folder_of(state, run), "lock") for run in alive(state)] if state else []
+    return [lock["pid"] for lock in locks if lock.get("kind") == NOTEBOOK and isinstance(lock.get("pid"), int)]
+
+
+def is_notebook(folder):
+    return read(folder, "lock").get("kind") == NOTEBOOK
 
 
 def is_alive(folder):

@@ -67,6 +67,7 @@ class Supervisor:
         self.left = {}
         self.in_use = False         # a rank reported early that an address was in use
         self.fifos = {}
+        self.keeper = None          # of a run with a snapshot
 
     def run(self):
         if os.getsid(0) != os.getpid():     # a warm parent's fork has one already
@@ -85,6 +86,9 @@ class Supervisor:
                                          lambda facts: self.journal.event(dict(facts, event="transport")))
         # From here on a stop reaches us by signal; one that came earlier lies there already.
         self.claims.sign({"pid": os.getpid(), "mark": self.mark})
+        if self.spec.get("snapshot") is not None:
+            from . import keeper        # a warm parent, whose runs have none, does not know what it needs
+            self.keeper = keeper.Keeper(self.loop, os.fsencode(self.spec["snapshot"]["folder"]), self.claims.lock, self.mark)
         self.begin()
         if os.path.exists(os.path.join(self.folder, "stop.json")):
             self.look()
@@ -367,29 +371,29 @@ class Supervisor:
             wanted = [rank.pid] if self.torchrun and not all_below else processes.members(rank.pid) or [rank.pid]
             processes.kill(wanted, number, signal.SIGCONT)
         if all_below:
-            processes.kill(processes.descendants(os.getpid()), number)
+            processes.kill(self.below(), number)
 
     def kill(self):
         """Until nothing is left: what is killed may have forked meanwhile."""
         self.remember_shared_memory()
         alive = [rank.pid for rank in self.ranks if not rank.ended]
         processes.kill(alive, signal.SIGKILL)
-        processes.kill(processes.descendants(os.getpid()), signal.SIGKILL)
+        processes.kill(self.below(), signal.SIGKILL)
         if alive:
             self.timers.append(self.loop.after(POLL, self.kill))
 
     def remember_shared_memory(self):
         """Called before the processes are ended: afterwards it is not known which of them owned it."""
-        pids = processes.descendants(os.getpid())
+        pids = self.below()
         self.pids.update(pids)
         self.ours |= leftovers.mapped(pids)
 
     def sweep(self, until=None):
         """All ranks have ended. What they left behind is asked to end, then killed; then the run is over."""
         self.loop.reap()
-        alive = processes.descendants(os.getpid())
+        alive = self.below()
         if not alive:
-            self.finish()
+            self.bring_home()
             return
         now = self.loop.clock()
         if until is None:
@@ -398,11 +402,27 @@ class Supervisor:
             until = now + LEFT_BEHIND if self.deadline is None else min(now + LEFT_BEHIND, max(now, self.deadline))
         elif now >= until + STUCK:
             self.left["processes"] = [leftovers.who(pid) for pid in alive[:leftovers.MOST_NAMED]]
-            self.finish()
+            self.bring_home()
             return
         elif now >= until:
             processes.kill(alive, signal.SIGKILL)
         self.loop.after(POLL, lambda: self.sweep(until))
+
+    def below(self):
+        """The processes of the run."""
+        return [pid for pid in processes.descendants(os.getpid()) if self.keeper is None or pid != self.keeper.pid]
+
+    def bring_home(self):
+        """What the run has made in its snapshot. The next attempt of a run that is started again finds it there, too."""
+        if self.keeper is None:
+            self.finish()
+            return
+
+        def told(lines):
+            for line in lines:
+                self.journal.write(journal.LAUNCHER, journal.ERR, ("gpush: %s\n" % line).encode("utf-8", "replace"))
+            self.finish()
+        self.keeper.end(bool(self.first and self.asked is None and self.spec["snapshot"].get("again")), told)
 
     def finish(self):
         self.drain_all()

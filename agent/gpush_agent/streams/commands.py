@@ -14,7 +14,8 @@ from ..node import profiles
 from . import direct, terminal, traffic
 from .pumps import Sink, Source
 
-BUILTINS = {"sftp": "gpush_agent.files.sftp", "files": "gpush_agent.files.sync", "follow": "gpush_agent.runs.follow"}
+BUILTINS = {"sftp": "gpush_agent.files.sftp", "files": "gpush_agent.files.sync", "follow": "gpush_agent.runs.follow",
+            "copy": "gpush_agent.copies.serve", "history": "gpush_agent.files.history"}
 LINGER = 0.25           # seconds after the process's end until we say that it ended although its pipes are still open
 KILL_AFTER = 5.0
 PIPE_SIZE = 256 * 1024  # larger than the kernel's 64 KiB: fewer turns of the loop for bulk
@@ -230,6 +231,8 @@ class Exec(Owner):
             activation = self.agent.environment.activation
             shell = self.agent.account[2]
             is_kept = activation.lay_over(env)
+            if is_kept and env.get("SSH_CLIENT"):
+                profiles.keep_in_editor(env)
             if is_kept and self.value.get("command") is not None and os.path.basename(shell) == "bash" and not self.value.get("login"):
                 profiles.keep_in_command(env)
             warning = activation.warning(env) if has_pty else None

@@ -22,7 +22,7 @@ class Passing(Owner):
             return
         meter = self.meters.get(number)
         if meter is None:
-            meter = self.meters[number] = traffic.Forward(self.agent.loop.clock, self.agent.lease.active)
+            meter = self.meters[number] = traffic.Bytes(self.agent.loop.clock, self.agent.lease.active, traffic.FORWARD)
             if len(self.meters) > MOST_CONNECTIONS:
                 self.meters.popitem(last=False)
         meter.went(count)

@@ -33,16 +33,16 @@ const steps = {
   // The keyboard goes to a terminal, which is opened where there is none.
   async terminal(page) {
     if (await terminal(page).count() === 0) {
-      await page.keyboard.press('F1');
-      await page.locator('.quick-input-widget input').first().fill('>Terminal: Create New Terminal');
-      await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: 'Create New Terminal' }).first().waitFor();
-      await page.keyboard.press('Enter');
+      await command(page, 'Terminal: Create New Terminal');
       await terminal(page).waitFor();
     }
     await terminal(page).locator('.xterm-helper-textarea').focus();
   },
   async type(page, text) {
     await page.keyboard.type(text);
+  },
+  async typeSlowly(page, [text, delay]) {
+    await page.keyboard.type(text, { delay });
   },
   // Of the terminal; a word, since a long line is broken and spaces are of another kind.
   async prints(page, word) {
@@ -52,6 +52,26 @@ const steps = {
     await page.screenshot({ path });
   },
 };
+
+// Runs a command of the palette. The palette's list is made when its text changes and has only what can be done then: a
+// terminal cannot be made before the workbench has heard from its server. So it is opened again until the command is there.
+async function command(page, name) {
+  const chosen = page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name }).first();
+  const until = Date.now() + timeout;
+  for (;;) {
+    await page.keyboard.press('F1');
+    try {
+      await page.locator('.quick-input-widget input').first().fill('>' + name, { timeout: 5_000 });
+      await chosen.waitFor({ timeout: 5_000 });
+      return await page.keyboard.press('Enter');
+    } catch (missing) {
+      if (Date.now() > until) {
+        throw missing;
+      }
+      await page.keyboard.press('Escape');
+    }
+  }
+}
 
 function terminal(page) {
   return page.locator('.terminal.xterm').filter({ visible: true });

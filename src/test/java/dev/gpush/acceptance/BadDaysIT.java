@@ -395,6 +395,8 @@ final class BadDaysIT {
   void whatWasChangedOrMadeOnANodeIsTheirs() throws Exception {
     try (World world = World.fresh()) {
       world.file("a.txt", "one\n");
+      // Else it might come home before it is changed here as well.
+      world.file("gpush.yaml", "sync: {edits: stay}\n");
       world.gpush("up", "--nodes", "1").succeeded();
       world.gpush("exec", "echo theirs > a.txt; echo made there > result.txt").succeeded();
       world.file("a.txt", "two\n");

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -35,7 +36,7 @@ final class ClientsIT {
 
   @Test
   void line17TheConfigServesReadersThatTakeNoneForAHost() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       String written = Files.readString(world.sshConfig());
       Path config =
@@ -80,7 +81,7 @@ final class ClientsIT {
 
   @Test
   void line19OutputOfWhatIsLeftInTheBackgroundIsNotLost() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       String late = "(sleep 0.5; echo late) & echo hi; exit 7";
       String through = "bash -c 'exec > >(sleep 0.5; cat); echo through'";
@@ -98,7 +99,7 @@ final class ClientsIT {
 
   @Test
   void line20BytesThatAreNotUtf8StayBytes() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       String gpush = "'" + world.launcher() + "'";
       byte[] raw = HexFormat.of().parseHex("636166e920ffc3a9");
@@ -125,7 +126,7 @@ final class ClientsIT {
 
   @Test
   void line20FilesKeepTheBytesOfTheirNames() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       String folder = world.gpush("exec", "mktemp", "-d").succeeded().out().strip();
       String with = " -q -F '" + world.sshConfig() + "' ";
@@ -152,7 +153,7 @@ final class ClientsIT {
 
   @Test
   void line21AHomeThatIsOpenIsClosedOrRefused() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       Files.createDirectory(world.home());
       Files.writeString(world.home().resolve("config.yaml"), "");
       Files.setPosixFilePermissions(world.home(), PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -162,7 +163,7 @@ final class ClientsIT {
       assertEquals(
           "rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(world.home())));
     }
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       Path other = Files.createDirectory(world.project().resolve("served"));
       Files.writeString(other.resolve("index.html"), "");
 
@@ -176,7 +177,7 @@ final class ClientsIT {
 
   @Test
   void line21NoSignalIsIgnoredInASession() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       String masks = "grep -E 'Sig(Blk|Ign)' /proc/self/status";
 

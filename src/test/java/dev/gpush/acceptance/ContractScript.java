@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -21,6 +22,7 @@ record ContractScript(Path file, String title, Order order, Set<String> kinds) {
   private static final String MARK = "# ";
   private static final String KINDS = "# kinds: ";
   private static final String RUNNER = "lib.sh";
+  private static final Pattern CHOSEN = Pattern.compile(System.getProperty("gpush.contract", ""));
 
   enum Order {
     /** Begins before the others and ends when they are done. */
@@ -37,12 +39,16 @@ record ContractScript(Path file, String title, Order order, Set<String> kinds) {
     kinds = Set.copyOf(kinds);
   }
 
-  /** All of one kind of nodes, by name. */
+  /**
+   * All of one kind of nodes, by name; with {@code -Dgpush.contract=PATTERN} those whose name the
+   * regular expression finds.
+   */
   static List<ContractScript> of(String kind) throws IOException {
     try (Stream<Path> files = Files.list(FOLDER)) {
       List<Path> scripts =
           files
               .filter(file -> file.toString().endsWith(".sh") && !file.endsWith(RUNNER))
+              .filter(file -> CHOSEN.matcher(file.getFileName().toString()).find())
               .sorted()
               .toList();
       return scripts.stream()

@@ -3,6 +3,7 @@ package dev.gpush.acceptance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.json.Json;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -32,6 +33,22 @@ final class EditorsIT {
   private static final Map<String, String> PIPES =
       LONG ? Map.of("GPUSH_RELAY", "1") : Map.of("GPUSH_RELAY", "1", "GPUSH_LINK_CONTACT", "2s");
 
+  /** What the process with the extensions finds, of the editor on this node. */
+  private static final String EXTENSIONS =
+      """
+      import glob, os, shutil
+      own = os.environ["GPUSH_WORKSPACE"]
+      for folder in glob.glob("/proc/[0-9]*"):
+          try:
+              words = open(folder + "/cmdline").read()
+              entries = open(folder + "/environ").read().split("\\0")
+          except OSError:
+              continue
+          env = dict(each.split("=", 1) for each in entries if "=" in each)
+          if "type=extensionHost" in words and env.get("GPUSH_WORKSPACE") == own:
+              print(shutil.which("python3", path=env["PATH"]), env.get("EXTRA"))
+      """;
+
   private Path rig;
 
   @BeforeEach
@@ -44,7 +61,10 @@ final class EditorsIT {
   /** Through {@code ssh -L} with a cut in its middle, and through {@code gpush forward}. */
   @Test
   void theWorkbenchOfVsCode() throws Exception {
-    try (World world = World.fresh(PIPES)) {
+    try (World world = World.asShipped(PIPES)) {
+      Path venv = EnvironmentIT.environment(world, "venv");
+      Everywhere.prepare(world);
+      world.file("gpush.yaml", "env: {EXTRA: more}%npython: {venv: %s}%n".formatted(venv));
       world.gpush("up").succeeded();
       try (var server = Workbench.Server.start(world, rig)) {
         int here = World.freePort();
@@ -52,16 +72,11 @@ final class EditorsIT {
         World.until("the forward", () -> isOpen(here));
         try (var workbench = Workbench.open(world, rig, server, here)) {
           edits(world, server, workbench);
+          Everywhere.requireIn(world, server, workbench);
+          extensionsHaveTheEnvironment(world);
         }
         forward.destroy();
-        int kept =
-            world
-                .json("forward", Integer.toString(server.port()), "--json")
-                .items()
-                .getFirst()
-                .number("local")
-                .orElseThrow()
-                .intValue();
+        int kept = server.forwarded(world);
         try (var workbench = Workbench.open(world, rig, server, kept)) {
           workbench.opens("train.py", "third");
           workbench.types("echo again-$((6 * 7))");
@@ -77,10 +92,10 @@ final class EditorsIT {
     workbench.appends("second");
     workbench.asksToSave();
     workbench.hasSaved();
-    assertEquals("first line\n\nsecond", there(world, server, "train.py"));
+    assertEquals("first line\n\nsecond", server.read(world, "train.py"));
     workbench.types("echo typed-$((6 * 7)) | tee typed");
     workbench.prints("typed-42");
-    assertEquals("typed-42\n", there(world, server, "typed"));
+    assertEquals("typed-42\n", server.read(world, "typed"));
     List<Long> pipes = LinkFaultsIT.someRelays(world);
     World.signal("STOP", pipes);
     try {
@@ -92,9 +107,75 @@ final class EditorsIT {
       World.signal("CONT", pipes);
     }
     workbench.hasSaved();
-    assertEquals("first line\n\nsecond\nthird", there(world, server, "train.py"));
+    assertEquals("first line\n\nsecond\nthird", server.read(world, "train.py"));
     workbench.types("cat cut");
     workbench.prints("cut-42");
+  }
+
+  private static void extensionsHaveTheEnvironment(World world) throws Exception {
+    Json overSsh = Everywhere.overSsh(world, "devbox");
+    assertEquals("more", overSsh.object("variables").text("EXTRA").orElse(""));
+    Result extensions = Everywhere.ssh(world, EXTENSIONS, "devbox", "python3 -");
+    assertEquals(
+        overSsh.text("python").orElse("") + " more\n",
+        extensions.succeeded().out(),
+        "what language servers and debuggers find");
+  }
+
+  /** What is saved in the editor is here and on all nodes, and what is saved here is in it. */
+  @Test
+  void theWorkbenchOfVsCodeOnTheWorkspace() throws Exception {
+    try (World world = World.asShipped(Map.of())) {
+      world.file("train.py", "first line\n");
+      world.gpush("up", "--nodes", "2").succeeded();
+      world.gpush("sync", "now").succeeded();
+      try (var server = Workbench.Server.onTheWorkspace(world, rig)) {
+        int kept = server.forwarded(world);
+        try (var workbench = Workbench.open(world, rig, server, kept)) {
+          workbench.opens("train.py", "first line");
+          workbench.appends("edited-there");
+          workbench.asksToSave();
+          workbench.hasSaved();
+          Path here = world.project().resolve("train.py");
+          World.until("it is here", () -> is(here, "first line\n\nedited-there"));
+          List<String> where = world.ssh("devbox-1", "echo $GPUSH_WORKSPACE");
+          String other = world.run(new byte[0], where.toArray(String[]::new)).out().strip();
+          World.until(
+              "it is on node 1",
+              () -> is(Path.of(other, "train.py"), "first line\n\nedited-there"));
+
+          world.file("train.py", "edited-here\n");
+          workbench.opens("train.py", "edited-here");
+        }
+      }
+    }
+  }
+
+  private static boolean is(Path file, String text) {
+    try {
+      return Files.readString(file).equals(text);
+    } catch (IOException replaced) {
+      return false;
+    }
+  }
+
+  /** For longer than the idle time; then the editor is open and silent. */
+  @Test
+  void whoTypesIntoTheWorkbenchOfVsCodeKeepsTheNode() throws Exception {
+    try (World world = World.asShipped(PIPES)) {
+      world.gpush("up").succeeded();
+      try (var server = Workbench.Server.start(world, rig)) {
+        int kept = server.forwarded(world);
+        try (var workbench = Workbench.open(world, rig, server, kept)) {
+          workbench.opens("train.py", "first");
+          workbench.types("");
+          world.gpush("up", "--idle", "30s").succeeded();
+          workbench.typesSlowly("x".repeat(300), Duration.ofMillis(150));
+          assertEquals(1, world.agents().size(), "typing keeps the node");
+          World.until("the agent is gone", () -> world.agents().isEmpty());
+        }
+      }
+    }
   }
 
   private static boolean isOpen(int port) {
@@ -105,15 +186,10 @@ final class EditorsIT {
     }
   }
 
-  private static String there(World world, Workbench.Server server, String file) throws Exception {
-    List<String> line = world.ssh("devbox", "cat " + server.folder() + "/ws/" + file);
-    return world.run(new byte[0], line.toArray(String[]::new)).succeeded().out();
-  }
-
   /** With its own settings for shared connections. */
   @Test
   void trampOfEmacs() throws Exception {
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       String script =
           """
@@ -152,7 +228,7 @@ final class EditorsIT {
     Path script = rig.resolve("open-remote-ssh/server-setup.sh");
     Assumptions.assumeTrue(Files.exists(script), "no checkout of open-remote-ssh, see the rig");
     Path clients = Path.of(World.rig("clients").orElseThrow());
-    try (World world = World.fresh()) {
+    try (World world = World.asShipped(Map.of())) {
       world.gpush("up").succeeded();
       List<String> make = world.ssh("devbox", "mktemp -d");
       String there = world.run(new byte[0], make.toArray(String[]::new)).succeeded().out().strip();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
 final class EnvironmentIT {
-  private static Path environment(World world, String name) throws Exception {
+  static Path environment(World world, String name) throws Exception {
     Path folder = world.home().resolveSibling(name);
     world.run(new byte[0], "python3", "-m", "venv", "--without-pip", folder.toString()).succeeded();
     return folder;
@@ -109,7 +109,7 @@ final class EnvironmentIT {
       Everywhere.prepare(world);
       world.file("gpush.yaml", "python: {file: gone.sh}\n");
       Result up = world.gpush("up").exits(3);
-      assertTrue(up.err().contains("gone.sh cannot be activated on node 0"), up.err());
+      assertTrue(up.err().contains("gone.sh cannot be used on node 0"), up.err());
       Result run = world.gpush("run", "show.py").exits(255);
       assertTrue(run.err().contains("does not exist on the node"), run.err());
 

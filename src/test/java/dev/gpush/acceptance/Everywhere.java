@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,8 +26,8 @@ final class Everywhere {
       """
       import json, os, re, shutil, sys
       own = re.compile(
-          "SSH_|CUDA_VISIBLE_DEVICES$|LANG$|LC_|PATH$|TERM$|SHLVL$|_$|PWD$|OLDPWD$|LINES$|COLUMNS$|TMPDIR$|LS_COLORS$|MAIL$|MOTD"
-          "|(LOCAL_|GROUP_|NODE_|ROLE_)?RANK$|ROLE_NAME$|TORCHELASTIC_|(LOCAL_|GROUP_|ROLE_)?WORLD_SIZE$|MASTER_|NNODES$|GPUSH_(RUN|NODES|NODE|MARK|OUTPUT|EXEC)"
+          "SSH_|VSCODE_CLI$|CUDA_VISIBLE_DEVICES$|LANG$|LC_|PATH$|TERM$|SHLVL$|_$|PWD$|OLDPWD$|LINES$|COLUMNS$|TMPDIR$|LS_COLORS$|MAIL$|MOTD"
+          "|(LOCAL_|GROUP_|NODE_|ROLE_)?RANK$|ROLE_NAME$|TORCHELASTIC_|(LOCAL_|GROUP_|ROLE_)?WORLD_SIZE$|MASTER_|NNODES$|GPUSH_(RUN|NODES|NODE|PROMPT|MARK|OUTPUT|EXEC)"
           "|PYTHONUNBUFFERED$|PYTHONFAULTHANDLER$|(TORCH_)?NCCL_|GLOO_|OMP_NUM_THREADS$"
           "|JPY_|JUPYTER|CLICOLOR|FORCE_COLOR$|PAGER$|GIT_PAGER$|MPLBACKEND$|PYDEVD_|IPY")
       said = {
@@ -54,7 +56,7 @@ final class Everywhere {
     return shown(ssh(world, "", host, LINE).out());
   }
 
-  private static Json shown(String output) {
+  static Json shown(String output) {
     Matcher found = SHOWN.matcher(output);
     assertTrue(found.find(), output);
     return Json.parse(found.group(1));
@@ -90,6 +92,40 @@ final class Everywhere {
     assertEquals(
         Path.of(python).getParent().toString(),
         Path.of(same(said).text("python").orElse("")).getParent().toString());
+  }
+
+  /**
+   * In a terminal of VS Code's workbench, too, with a server on node 0 of a session devbox.
+   *
+   * @param there where the node has the editors rig
+   */
+  static void isOneInAnEditor(World world, String there) throws Exception {
+    Optional<String> here = World.rig("editors");
+    if (here.isEmpty()) {
+      System.out.println("No editor's terminal is compared: the editors rig is down");
+      return;
+    }
+    Path rig = Path.of(here.get());
+    try (var server = Workbench.Server.start(world, there);
+        var workbench = Workbench.open(world, rig, server, server.forwarded(world))) {
+      requireIn(world, server, workbench);
+    }
+  }
+
+  /** The editor adds variables of its own, and a folder in front of PATH. */
+  static void requireIn(World world, Workbench.Server server, Workbench workbench)
+      throws Exception {
+    workbench.types(LINE + " >said 2>&1; echo said-$((6 * 7))");
+    workbench.prints("said-42");
+    Json here = shown(server.read(world, "said"));
+    Json overSsh = overSsh(world, "devbox");
+    for (String what : List.of("python", "prefix", "path")) {
+      assertEquals(overSsh.get(what), here.get(what), what);
+    }
+    for (String name : List.of("EXTRA", "VIRTUAL_ENV", "GPUSH_SESSION", "GPUSH_WORKSPACE")) {
+      assertEquals(
+          overSsh.object("variables").text(name), here.object("variables").text(name), name);
+    }
   }
 
   /** As a kernel says it, in the same session; its server is stopped then. */

@@ -301,19 +301,19 @@ final class FirstThreadIT {
       world.file("noise.log", "ignored\n");
       world.gpush("up", "--nodes", "2").succeeded();
       world
-          .gpush("exec", "--all", "sh", "-c", "echo mine > result.txt; test ! -e noise.log")
+          .gpush("exec", "--all", "sh", "-c", "echo mine > result.pt; test ! -e noise.log")
           .succeeded();
 
       world.file("a.txt", "two\n");
       Files.delete(world.project().resolve("b.txt"));
       world
-          .gpush("run", "--nodes", "2", "sh", "-c", "cat a.txt; test ! -e b.txt; cat result.txt")
+          .gpush("run", "--nodes", "2", "sh", "-c", "cat a.txt; test ! -e b.txt; cat result.pt")
           .succeeded();
 
       Result kept = world.gpush("down").succeeded();
-      assertTrue((kept.out() + kept.err()).contains("result.txt"), kept::toString);
+      assertTrue((kept.out() + kept.err()).contains("result.pt"), kept::toString);
       try (var files = Files.walk(world.home().resolve("nodes"))) {
-        assertEquals(2, files.filter(file -> file.endsWith("result.txt")).count());
+        assertEquals(2, files.filter(file -> file.endsWith("result.pt")).count());
       }
       deleteTree(world.home().resolve("nodes"));
     }

@@ -70,6 +70,8 @@ final class HelpExamplesIT {
       }
       String there = world.json("nodes", "--json").items().get(1).text("workspace").orElseThrow();
       Files.writeString(Path.of(there).resolve("notes.txt"), "1\n");
+      world.file("ckpt/step-900.pt", "1\n");
+      works(world, examples, typed, "cp");
       works(world, examples, typed, "pull");
       assertEquals("1\n", Files.readString(world.project().resolve("notes.txt")));
       runs(world, 2, RUN, "true");

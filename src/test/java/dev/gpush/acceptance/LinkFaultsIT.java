@@ -42,7 +42,7 @@ final class LinkFaultsIT {
 
   @Test
   void clientsStandStillWhileThePipeDoesAndNoticeNothing() throws Exception {
-    try (World world = World.fresh(RELAYS)) {
+    try (World world = World.asShipped(RELAYS)) {
       world.file("ws.py", WebSocket.SERVER);
       world.gpush("up").succeeded();
       Traffic traffic = Traffic.begin(world, MEGABYTES);
@@ -73,7 +73,7 @@ final class LinkFaultsIT {
   void aNotebookKeepsItsKernelAndItsOutput() throws Exception {
     Optional<String> jupyter = Ranks.torch();
     Assumptions.assumeTrue(jupyter.isPresent(), "no torch rig: it has the Jupyter server");
-    try (World world = World.fresh(RELAYS)) {
+    try (World world = World.asShipped(RELAYS)) {
       world.gpush("up").succeeded();
       try (var notebook = Notebook.open(world, jupyter.get())) {
         List<Long> frozen = someRelays(world);
@@ -86,7 +86,7 @@ final class LinkFaultsIT {
 
   @Test
   void aTwoWayTransferLosesNothingThroughManyCuts() throws Exception {
-    try (World world = World.fresh(Map.of("GPUSH_RELAY", "1"))) {
+    try (World world = World.asShipped(Map.of("GPUSH_RELAY", "1"))) {
       world.gpush("up").succeeded();
       long gateway = world.gatewayPid();
 

@@ -68,8 +68,15 @@ final class Notebook implements AutoCloseable {
    * @param python on the node, with jupyter_server
    */
   static Notebook open(World world, String python) throws Exception {
+    return open(world, python, "jupyter", "server", "--json");
+  }
+
+  /**
+   * @param words of {@code gpush jupyter}
+   */
+  static Notebook open(World world, String python, String... words) throws Exception {
     world.gpush("up", "--python", python).succeeded();
-    Json server = world.json("jupyter", "server", "--json");
+    Json server = world.json(words);
     int here = server.number("local").orElseThrow().intValue();
     String token = server.text("token").orElseThrow();
     HttpClient client = HttpClient.newHttpClient();

@@ -25,7 +25,7 @@ record RealNodes(
   static RealNodes local() throws IOException {
     return new RealNodes(
         "local",
-        World.fresh(),
+        World.asShipped(Map.of()),
         List.of(),
         (_, _, pid) -> World.signal("KILL", List.of(pid)),
         Optional.empty());
@@ -66,7 +66,7 @@ record RealNodes(
   }
 
   static RealNodes kubernetes() throws Exception {
-    var cluster = KubernetesIT.Cluster.open("", Map.of());
+    var cluster = KubernetesIT.Cluster.open("", World.AS_SHIPPED);
     return new RealNodes(
         "kubernetes",
         cluster.world(),
@@ -78,7 +78,7 @@ record RealNodes(
 
   /** Pods that are not gpush's: {@code up} attaches to them. */
   static RealNodes attached() throws Exception {
-    var cluster = KubernetesIT.Cluster.open("", Map.of());
+    var cluster = KubernetesIT.Cluster.open("", World.AS_SHIPPED);
     cluster.rig().begin(cluster.namespace(), "train", 2, 1, KubernetesRig.IMAGE);
     return new RealNodes(
         "attached pods",
@@ -89,7 +89,7 @@ record RealNodes(
   }
 
   private static World configured(Map<String, String> environment, String text) throws IOException {
-    World world = World.fresh(environment);
+    World world = World.asShipped(environment);
     Files.createDirectories(world.home());
     Files.writeString(world.home().resolve("config.yaml"), text);
     return world;

@@ -47,12 +47,22 @@ final class SilentGpus {
     return new SilentGpus(world, folder, last);
   }
 
-  /** Starts gpush with these words and returns when it waits for the answer. */
-  Process start(String... words) throws Exception {
+  /** Two that always answer: runs gpush, and the gateway that it starts, with them. */
+  static Result answering(World world, String... words) throws Exception {
+    SilentGpus gpus = from(world, Integer.MAX_VALUE);
+    return world.run(new byte[0], gpus.command(words).toArray(String[]::new));
+  }
+
+  private List<String> command(String... words) {
     String path = "PATH=" + folder + ":" + System.getenv("PATH");
     var command = new ArrayList<>(List.of("env", path, world.launcher().toString()));
     command.addAll(List.of(words));
-    Process process = world.start(world.project(), command);
+    return command;
+  }
+
+  /** Starts gpush with these words and returns when it waits for the answer. */
+  Process start(String... words) throws Exception {
+    Process process = world.start(world.project(), command(words));
     World.until("the GPUs were asked for " + last + " times", () -> questions() == last);
     return process;
   }

@@ -75,10 +75,11 @@ final class SlurmClustersIT {
     SlurmRig rig = SlurmRig.of("two");
     try (World world = world(rig)) {
       world.example("examples/hello/train.py");
-      world.file("which.sh", "id -un; head -n1 /etc/os-release; touch /opt/mine && ls /srv\n");
+      world.file(
+          "which.sh", "id -un; head -n1 /etc/os-release; touch /opt/mine && ls -d /srv/torch\n");
       world.gpush("up", "--backend", "boxed", "--nodes", "2", "--gpus", "H100:2").succeeded();
 
-      String inside = "ann\nNAME=\"an image of the rig\"\ntorch\n";
+      String inside = "ann\nNAME=\"an image of the rig\"\n/srv/torch\n";
       Result shell =
           world.run(
               new byte[0],

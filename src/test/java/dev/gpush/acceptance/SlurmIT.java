@@ -99,6 +99,7 @@ final class SlurmIT {
       if (torch.isPresent()) {
         new Training(torch.get()).runs(world, 2, TORCH, "with_lightning.py");
         Everywhere.isOne(world, TORCH);
+        Everywhere.isOneInAnEditor(world, "/srv/editors");
       }
 
       world.gpush("down").succeeded();

@@ -39,6 +39,11 @@ final class SshContractIT {
 
   private static final int AT_A_TIME = 3;
 
+  /** As of the program timeout. */
+  private static final int TIMED_OUT = 124;
+
+  private static final long LIMIT_MINUTES = 10;
+
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 
   @TestFactory
@@ -148,7 +153,7 @@ final class SshContractIT {
       CompletableFuture<byte[]> out = World.read(process.getInputStream());
       CompletableFuture<byte[]> err = World.read(process.getErrorStream());
       process.getOutputStream().close();
-      int status = process.waitFor();
+      int status = status(process, script);
       System.err.println(
           "ssh contract, %s, %s: status %d after %d ms"
               .formatted(
@@ -158,6 +163,18 @@ final class SshContractIT {
         System.err.println(result.err());
       }
       return result;
+    }
+
+    /** One that hangs ends, so that it is named. */
+    private static int status(Process process, ContractScript script) throws InterruptedException {
+      long limit =
+          script.order() == ContractScript.Order.AROUND ? 2 * LIMIT_MINUTES : LIMIT_MINUTES;
+      if (LONG || process.waitFor(limit, TimeUnit.MINUTES)) {
+        return process.waitFor();
+      }
+      process.descendants().forEach(ProcessHandle::destroyForcibly);
+      process.destroyForcibly().waitFor();
+      return TIMED_OUT;
     }
 
     private static String text(CompletableFuture<byte[]> bytes) {

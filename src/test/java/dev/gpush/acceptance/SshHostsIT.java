@@ -85,6 +85,7 @@ final class SshHostsIT {
       Ranks.talk(world, Ranks.torch());
       if (Ranks.torch().isPresent()) {
         Everywhere.isOne(world, Ranks.torch().get());
+        Everywhere.isOneInAnEditor(world, World.rig("editors").orElse(""));
       }
 
       Result held = world.gpush("up", "-s", "other", "--gpus", "1", "--dry-run");

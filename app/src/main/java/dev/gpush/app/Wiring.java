@@ -1,7 +1,9 @@
 package dev.gpush.app;
 
+import dev.gpush.app.copy.CopyFile;
 import dev.gpush.app.log.Log;
 import dev.gpush.app.log.LoggedIncidents;
+import dev.gpush.app.windows.WindowsPrograms;
 import dev.gpush.backends.hosts.local.SystemHost;
 import dev.gpush.backends.slurm.request.SbatchScripts;
 import dev.gpush.control.place.RunFolder;
@@ -30,6 +32,7 @@ import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.console.Ticker;
+import dev.gpush.sync.WorkspaceRules;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
 import dev.gpush.templates.YamlRecipes;
@@ -101,6 +104,7 @@ final class Wiring implements AutoCloseable {
     var backends =
         new ConfiguredBackends(configs, host, agent, transports, machines, clock, random, tasks);
     var plans = new FabricPlanner(new YamlRecipes(SITE));
+    var gitPlaces = GitPlaces.of(environment);
     var sshBox = new SshBox();
     var sessions =
         new SessionService(
@@ -109,7 +113,7 @@ final class Wiring implements AutoCloseable {
             configs,
             plans,
             agent,
-            GitPlaces.of(environment),
+            gitPlaces,
             timing,
             clock,
             random,
@@ -136,7 +140,7 @@ final class Wiring implements AutoCloseable {
             tasks,
             clock);
     sshBox.fill(ssh, sessions);
-    process.isUsedWhen(ssh::hasClients);
+    process.isUsedWhen(ssh::isInUse);
     process.tells(
         () ->
             Json.object(
@@ -148,12 +152,18 @@ final class Wiring implements AutoCloseable {
             sessions.sessions(),
             sessions.runs(),
             configs,
+            new WorkspaceRules(configs, gitPlaces),
             backends,
             new SbatchScripts(),
             plans,
             new Services.GatewayProcess(
                 process,
                 ssh.access(),
+                new CopyFile(
+                    home.path(),
+                    folder.socket(),
+                    build.hash(),
+                    environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
                 home.log(),
                 (command, bug) -> {
                   incidents.bug(command, bug);
@@ -222,7 +232,8 @@ final class Wiring implements AutoCloseable {
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
         Path.of(System.getProperty("user.home"), ".ssh", "config"),
         compatibility,
-        socket);
+        socket,
+        WindowsPrograms.wsl(environment));
   }
 
   /** Empty where a port of 127.0.0.1 may be used. */
@@ -259,7 +270,7 @@ final class Wiring implements AutoCloseable {
 
   /** Whether it has a session, also one that waits or is being released, or a client. */
   boolean isInUse() {
-    return sessions.hasSessions() || ssh.hasClients() || server.connections() > 0;
+    return sessions.hasSessions() || ssh.isInUse() || server.connections() > 0;
   }
 
   /** Whether the home was removed, or is another folder now. */

@@ -12,6 +12,7 @@ import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunDifference;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
@@ -195,7 +196,7 @@ public final class Launcher implements AutoCloseable {
   public RunView launch(RunRequest request, LaunchInput input, Talk talk)
       throws InterruptedException {
     Optional<RunRecord> repeated = last(request);
-    LaunchMaker.ResolvedRun run = maker.resolve(request, input, repeated);
+    LaunchMaker.ResolvedRun run = maker.resolve(maker.possible(request, talk), input, repeated);
     repeated.ifPresent(record -> LaunchMaker.sayNotRepeated(record, request, talk));
     LaunchMaker.Decided decided = maker.decide(run, talk);
     try {
@@ -245,7 +246,7 @@ public final class Launcher implements AutoCloseable {
     }
     return Optional.of(
         history
-            .newest()
+            .newest(RunKind.PROGRAM)
             .orElseThrow(
                 () -> new GpushException(new LaunchFailure.NothingToRepeat(site.name().text()))));
   }

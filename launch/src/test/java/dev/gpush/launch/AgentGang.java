@@ -129,10 +129,15 @@ final class AgentGang implements AutoCloseable {
 
   /** What sync would do. */
   void put(String name, String text) throws IOException {
-    Files.writeString(project().resolve(name), text);
+    write(project().resolve(name), text);
     for (int node = 0; node < nodes; node++) {
-      Files.writeString(Path.of(info(node).workspace()).resolve(name), text);
+      write(onNode(node, name), text);
     }
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    Files.createDirectories(file.getParent());
+    Files.writeString(file, text);
   }
 
   Path onNode(int node, String name) {

@@ -109,7 +109,7 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
-  /** The next run.start is refused with this code. */
+  /** The next run.snapshot or run.start is refused with this code. */
   void refuse(String code) {
     synchronized (lock) {
       refusals.add(code);
@@ -136,7 +136,7 @@ public final class FakeNode implements NodeCalls {
     }
   }
 
-  /** All run.start, run.stop, in order. */
+  /** All run.snapshot, run.start, run.stop, in order. */
   List<String> calls() {
     synchronized (lock) {
       return List.copyOf(calls);
@@ -191,6 +191,7 @@ public final class FakeNode implements NodeCalls {
         case "ports" -> Json.object("ports", List.of(nextPort++));
         case "run.list" -> Json.array(runs.descendingKeySet().stream().map(this::view).toList());
         case "run.status" -> view(known(run));
+        case "run.snapshot" -> snapshot(run, params);
         case "run.start" -> start(run, params);
         case "run.stop" -> stop(run, params);
         default -> throw refused(method, "unknown-method");
@@ -208,6 +209,14 @@ public final class FakeNode implements NodeCalls {
       throw refused("run", "not-found");
     }
     return run;
+  }
+
+  private Json snapshot(int run, Json params) {
+    calls.add("snapshot " + run + " of G" + params.number("generation").orElse(0L));
+    if (!refusals.isEmpty()) {
+      throw refused("run.snapshot", refusals.poll());
+    }
+    return Json.object();
   }
 
   private Json start(int run, Json params) {
@@ -256,9 +265,12 @@ public final class FakeNode implements NodeCalls {
       if (run == null) {
         return InputStream.nullInputStream();
       }
-      return arguments.flag("follow")
-          ? new Following(run, offset, nextBreak(arguments))
-          : new ByteArrayInputStream(run.journal, offset, run.journal.length - offset);
+      if (arguments.flag("follow")) {
+        calls.add("follow " + number);
+        lock.notifyAll();
+        return new Following(run, offset, nextBreak(arguments));
+      }
+      return new ByteArrayInputStream(run.journal, offset, run.journal.length - offset);
     }
   }
 

@@ -16,6 +16,11 @@ final class FakeOutput implements RunOutput {
     return List.copyOf(lines);
   }
 
+  /** The lines of stdout alone: mpirun may write warnings of its own to stderr. */
+  List<String> printed() {
+    return lines.stream().filter(line -> !line.split(" ", 2)[0].endsWith("!")).toList();
+  }
+
   List<String> events() {
     return List.copyOf(events);
   }

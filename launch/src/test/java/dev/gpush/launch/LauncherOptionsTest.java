@@ -25,7 +25,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Execution(ExecutionMode.CONCURRENT)
 final class LauncherOptionsTest extends TwoAgents {
-  private static final RunRequest.Ranks WARM = new RunRequest.Ranks(Optional.empty(), 0, true);
+  private static final RunRequest.Ranks WARM =
+      new RunRequest.Ranks(Optional.empty(), 0, true, false);
   private static final RunRequest.Ranks TWICE = new RunRequest.Ranks(Optional.empty(), 2);
 
   private RunView launch(RunRequest request) throws InterruptedException {
@@ -69,17 +70,22 @@ final class LauncherOptionsTest extends TwoAgents {
 
   @Test
   void allRanksStartAgainAfterAFailure() throws Exception {
+    Path printed = Files.createDirectory(gang.project().resolveSibling("printed"));
     gang.put(
         "train.py",
         """
         import os, sys, time
         rank, restart = os.environ["RANK"], os.environ.get("GPUSH_RESTART", "0")
-        print("restart", restart)
+        print("restart", restart, flush=True)
         if restart == "0":
+            open(os.path.join("PRINTED", rank), "w").close()
             if rank == "2":
+                while len(os.listdir("PRINTED")) < 4:
+                    time.sleep(0.01)
                 sys.exit(3)
             time.sleep(1000)
-        """);
+        """
+            .replace("PRINTED", printed.toString()));
 
     RunView run = launch(Asked.with(TWICE, asked("train.py")));
 

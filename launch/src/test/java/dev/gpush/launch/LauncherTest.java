@@ -9,10 +9,12 @@ import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
+import dev.gpush.core.failure.LaunchFailure.NoSnapshot;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunReason;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
@@ -129,6 +131,37 @@ final class LauncherTest {
 
   private Task<Optional<Integer>, RuntimeException> follow(int run) {
     return tasks.fork("follow", () -> launcher.follow(run, Set.of(), true, output));
+  }
+
+  /** Its words look like ranks of a module, and it is newer than the run that people mean. */
+  @Test
+  void aNotebookIsACommandAndNotTheLastRun() throws Exception {
+    nodes.forEach(FakeNode::canAll);
+    launch("true");
+    nodes.forEach(node -> node.end(1, OK));
+    assertEquals(Optional.of(0), follow(1).get());
+
+    RunView run =
+        launcher.launch(
+            on("0:1", "python3", "-m", "jupyterlab").as(RunKind.NOTEBOOK), input(), talk);
+
+    Json spec = nodes.getFirst().specs().getLast();
+    assertEquals("notebook", spec.text("kind").orElseThrow());
+    assertEquals("command", spec.text("mode").orElseThrow());
+    assertEquals(List.of("python3", "-m", "jupyterlab"), spec.texts("argv"));
+    assertEquals(List.of("notebook"), run.title());
+    assertEquals(1, launcher.find(Optional.empty()).number());
+    assertEquals(List.of(RunKind.NOTEBOOK, RunKind.PROGRAM), kinds(launcher));
+    nodes.getFirst().end(2, OK);
+    assertEquals(Optional.of(0), follow(2).get());
+    assertEquals(List.of("true"), launch().words());
+    try (Launcher restarted = launcher()) {
+      assertEquals(List.of(RunKind.PROGRAM, RunKind.NOTEBOOK, RunKind.PROGRAM), kinds(restarted));
+    }
+  }
+
+  private static List<RunKind> kinds(Launcher of) {
+    return of.list().stream().map(RunView::kind).toList();
   }
 
   /** Nobody asks which Python there is for the sake of a command that may not want one. */
@@ -275,6 +308,47 @@ final class LauncherTest {
   }
 
   @Test
+  void allNodesHaveASnapshotBeforeOneStarts() throws Exception {
+    RunRequest asked = request("train.py").fromSnapshot(true);
+    nodes.forEach(FakeNode::canAll);
+    nodes.get(1).refuse("moved");
+    assertEquals(new NoSnapshot(1, NoSnapshot.Why.MOVED, ""), refused(asked));
+    assertEquals(List.of("snapshot 1 of G42"), started(nodes.get(0)));
+    assertEquals(List.of(), launcher.list());
+
+    RunView run = launcher.launch(asked, input(), talk);
+
+    assertTrue(run.launched().fromSnapshot());
+    assertEquals(
+        List.of("snapshot 1 of G42", "snapshot 1 of G42", "start 1"), started(nodes.get(1)));
+    assertTrue(nodes.get(1).specs().getFirst().get("snapshot").isPresent());
+  }
+
+  @Test
+  void anOlderAgentRunsInTheWorkspaceAndThatIsSaid() throws Exception {
+    nodes.get(1).canAll();
+
+    RunView run = launcher.launch(request("train.py").fromSnapshot(true), input(), talk);
+
+    assertTrue(!run.launched().fromSnapshot());
+    assertTrue(
+        talk.said()
+            .contains(
+                "node 0: its agent is older: this run has no files of its own, and saves wait for"
+                    + " it"),
+        talk.said()::toString);
+  }
+
+  private static List<String> started(FakeNode node) {
+    return node.calls().stream().filter(call -> call.matches("(snapshot|start) .*")).toList();
+  }
+
+  private Failure refused(RunRequest asked) {
+    return assertThrows(GpushException.class, () -> launcher.launch(asked, input(), talk))
+        .failure();
+  }
+
+  @Test
   void portThatIsTakenIsAnotherPortNextTime() throws Exception {
     nodes.get(0).refuse("port-taken");
 
@@ -292,6 +366,7 @@ final class LauncherTest {
   void portThatWasStolenStartsTheRunAgain() throws Exception {
     launch("train.py");
     Task<Optional<Integer>, RuntimeException> status = follow(1);
+    nodes.get(0).awaitCall("follow 1");
     nodes
         .get(0)
         .end(

@@ -83,7 +83,7 @@ final class MpiAndRayRunsTest extends TwoAgents {
             "0/0 rank 1 of 4, 1 on node 0, blue, True, sum 6",
             "0/0 rank 2 of 4, 0 on node 1, blue, True, sum 6",
             "0/0 rank 3 of 4, 1 on node 1, blue, True, sum 6"),
-        output.lines());
+        output.printed());
   }
 
   /** Open MPI gives ranks of two nodes the same file then, and one of them crashes now and then. */
@@ -106,7 +106,7 @@ final class MpiAndRayRunsTest extends TwoAgents {
     RunView run = launch("openmpi", USUAL, "mpirun", "-np", "4", "python", "work.py");
 
     assertEquals(Optional.of(0), follow(run), output.lines()::toString);
-    assertEquals(List.of("0/0 files: True, shared: set()"), output.lines());
+    assertEquals(List.of("0/0 files: True, shared: set()"), output.printed());
   }
 
   /** mpi4py alone would wait for the other ranks. */
@@ -210,10 +210,40 @@ final class MpiAndRayRunsTest extends TwoAgents {
 
     assertEquals(Optional.of(7), follow(run), output.lines()::toString);
     assertTrue(run.header().contains("2 nodes by ray"), run::header);
-    assertEquals("0/0 ['0 beside', '1 beside']", output.lines().getFirst());
-    String port = output.lines().get(1).split(" ")[1];
+    List<String> said = output.lines().stream().filter(line -> line.startsWith("0/0 ")).toList();
+    assertEquals("0/0 ['0 beside', '1 beside']", said.getFirst());
+    String port = said.get(1).split(" ")[1];
     assertTrue(!isRunning(":" + port));
     new ServerSocket(Integer.parseInt(port)).close();
+  }
+
+  /**
+   * The workspace's own ray.scripts stands in for a Ray that is slow, as real ones are on a busy
+   * node.
+   */
+  @Test
+  void aRayThatTookTooLongStartsAgain() throws Exception {
+    gang.put("job.py", "print('ran')\n");
+    gang.put("ray/__init__.py", "");
+    gang.put("ray/scripts/__init__.py", "");
+    gang.put(
+        "ray/scripts/scripts.py",
+        """
+        import os, sys
+        try:
+            os.open("slow" + os.environ["GPUSH_NODE"], os.O_CREAT | os.O_EXCL)
+        except FileExistsError:
+            sys.exit(0)
+        sys.exit("The current node timed out during startup.")
+        """);
+
+    RunView run = launch("openmpi", USUAL, "--launcher", "ray", "job.py");
+
+    assertEquals(Optional.of(0), follow(run), output.lines()::toString);
+    assertTrue(
+        output.lines().contains("0/0! gpush: Ray took too long to start on node 0; trying again"),
+        output.lines()::toString);
+    assertTrue(output.lines().contains("0/0 ran"), output.lines()::toString);
   }
 
   @Test

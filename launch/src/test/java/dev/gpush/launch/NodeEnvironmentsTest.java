@@ -95,6 +95,21 @@ final class NodeEnvironmentsTest extends TwoAgents {
   }
 
   @Test
+  void whatAllNodesHaveIsNotToldAgain() throws Exception {
+    var environments = new NodeEnvironments(gang.site(), gang.tasks());
+    EnvironmentChoice one = choice(Map.of("env", Json.object("FROM_CONFIG", "one")));
+    environments.prepare(one, talk);
+    Json.Obj other = Json.object("env", Json.object("FROM_CONFIG", "other"));
+    gang.site().nodes().get(1).calls().call("environment.use", other);
+
+    environments.prepare(one, talk);
+    assertEquals("other\n", on(1, "echo $FROM_CONFIG"));
+
+    environments.prepare(choice(Map.of()), talk);
+    assertEquals("\n", on(1, "echo $FROM_CONFIG"));
+  }
+
+  @Test
   void whatCannotBeActivatedIsAFailureWithItsReasonAndShellsWork() throws Exception {
     assertEquals(
         new LaunchFailure.NoEnvironment(

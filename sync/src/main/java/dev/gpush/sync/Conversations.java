@@ -1,7 +1,10 @@
 package dev.gpush.sync;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.task.Work;
+import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
@@ -21,15 +24,22 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Conversations implements AutoCloseable {
   private final String session;
+  private final Signatures signatures;
   private final Tasks tasks;
   private final Map<SyncNode, NodeConversation> open = new ConcurrentHashMap<>();
 
   /** The manifest written last: nodes that still hold it need not send theirs. */
   private Manifest known = Manifest.empty();
 
-  Conversations(String session, Tasks tasks) {
+  Conversations(String session, Signatures signatures, Tasks tasks) {
     this.session = session;
+    this.signatures = signatures;
     this.tasks = tasks;
+  }
+
+  /** Of what was sent to the nodes. */
+  Signatures signatures() {
+    return signatures;
   }
 
   /** Something to do with one node. */
@@ -76,6 +86,36 @@ final class Conversations implements AutoCloseable {
     return nodes.stream().map(node -> Objects.requireNonNull(open.get(node))).toList();
   }
 
+  /** Asks those of them that are open what they hold; {@link #look} waits for the answers. */
+  void ask(List<SyncNode> nodes, boolean forNames)
+      throws InterruptedException, NodeLost, TreeChanged {
+    List<NodeConversation> there = nodes.stream().map(open::get).filter(Objects::nonNull).toList();
+    each(
+        "ask",
+        there,
+        node -> {
+          node.ask(forNames && node.index() == EditsThere.NODE);
+          return true;
+        });
+  }
+
+  /** Has them look at every path, and the editors' node perhaps for new names. */
+  void look(List<NodeConversation> nodes, boolean forNames)
+      throws InterruptedException, NodeLost, TreeChanged {
+    each(
+        "check",
+        nodes,
+        node -> {
+          node.look(forNames && node.index() == EditsThere.NODE);
+          return true;
+        });
+  }
+
+  /** Ends those with an answer on its way, for which nobody has waited. */
+  void dropAsked() {
+    List.copyOf(open.values()).stream().filter(NodeConversation::isAsked).forEach(this::drop);
+  }
+
   /** Forgets the nodes that are not among these. */
   void retain(List<SyncNode> nodes) {
     List.copyOf(open.values()).stream()
@@ -108,7 +148,7 @@ final class Conversations implements AutoCloseable {
       switch (ended.get(i)) {
         case Attempt.Done<T>(var result) -> results.add(result);
         case Attempt.Failed<T>(var cause) -> {
-          if (cause instanceof NodeLost) {
+          if (cause instanceof NodeLost || isOutOfStep(cause)) {
             drop(nodes.get(i));
           }
           failures.add(cause);
@@ -122,6 +162,14 @@ final class Conversations implements AutoCloseable {
     }
     throwFirst(failures);
     return results;
+  }
+
+  /**
+   * Whether questions and answers no longer belong together, which only a new conversation ends.
+   */
+  private static boolean isOutOfStep(Exception cause) {
+    return cause instanceof GpushException failed
+        && failed.failure() instanceof AgentFailure.NotUnderstood;
   }
 
   private static <T> Attempt<T> attempt(NodeConversation node, NodeWork<T> work)

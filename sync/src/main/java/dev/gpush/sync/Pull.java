@@ -4,9 +4,13 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.git.IgnoreStack;
+import dev.gpush.sync.home.LocalMoves;
+import dev.gpush.sync.home.LocalTrash;
+import dev.gpush.sync.home.NewFile;
 import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.SyncMessages;
@@ -15,9 +19,11 @@ import dev.gpush.sync.tree.Hashes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -27,7 +33,9 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Brings a file, link or folder of a node into the working tree: whole or not at all, never outside
@@ -38,6 +46,11 @@ final class Pull {
   private static final int MAX_DEPTH = 64;
 
   private static final int MAX_FILES = 10_000;
+
+  /** What a program wrote is larger than what a person typed; {@code gpush pull} has no limit. */
+  private static final long LARGEST_EDIT = 50L << 20;
+
+  private static final String IN_THE_WAY = "another file of this name is here";
 
   private final Path root;
   private final LocalTree tree;
@@ -64,6 +77,177 @@ final class Pull {
     try (Talk.Step step = talk.step("pulling " + path)) {
       pull(path, root.relativize(checked), 0, step);
     }
+  }
+
+  /**
+   * Brings an edited file home if the file here is still what was sent; else nothing happens.
+   *
+   * @return the hash of what is here now, if it has come
+   * @throws GpushException it is so large that nobody edited it
+   */
+  Optional<String> home(EditsThere.Edit edit) throws IOException {
+    String path = edit.path();
+    Json answer = node.pull(path);
+    if (!answer.text("kind").equals(Optional.of("file"))) {
+      return Optional.empty();
+    }
+    requireSmall(path, answer);
+    try {
+      Path target = tree.place(Path.of(path));
+      Path part = part(target);
+      try {
+        String hash = receive(part);
+        Set<PosixFilePermission> permissions =
+            Files.getPosixFilePermissions(target, LinkOption.NOFOLLOW_LINKS);
+        Files.setPosixFilePermissions(part, permissions);
+        if (answer.number("x").orElse(0L) == 1) {
+          makeExecutable(part);
+        }
+        if (Files.isRegularFile(target, LinkOption.NOFOLLOW_LINKS)
+            && hash(target).equals(edit.sent().hash())) {
+          Files.move(part, target, StandardCopyOption.ATOMIC_MOVE);
+          return Optional.of(hash);
+        }
+        return Optional.empty();
+      } finally {
+        Files.deleteIfExists(part);
+      }
+    } catch (LocalTree.Refused refused) {
+      throw notPulled(path, refused);
+    } catch (NoSuchFileException deletedHere) {
+      return Optional.empty(); // As it is here, then: the node's file stays.
+    } catch (FileSystemException failed) {
+      throw notPulled(path, LocalTree.refused(failed));
+    }
+  }
+
+  private void requireSmall(String path, Json answer) {
+    if (answer.number("size").orElse(0L) > LARGEST_EDIT) {
+      throw new GpushException(
+          new SyncFailure.Conflicts(List.of(new Conflict(node.index(), path, "changed"))));
+    }
+  }
+
+  /**
+   * Brings a new file or link home, where nothing is.
+   *
+   * @return its hash, or for a link its target; empty when it is no more on the node
+   * @throws LocalTree.Refused it cannot be here, or something else is here
+   */
+  Optional<String> arrive(String path) throws IOException, LocalTree.Refused {
+    try {
+      Path target = tree.place(Path.of(path));
+      if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+        throw new LocalTree.Refused(IN_THE_WAY);
+      }
+      Json answer = node.pull(path);
+      if (answer.text("kind").equals(Optional.of("link"))) {
+        String to = answer.text("target").orElse("");
+        Optional<String> whyNot = tree.whyNoLink(target, to);
+        if (whyNot.isPresent()) {
+          throw new LocalTree.Refused(whyNot.orElseThrow());
+        }
+        Files.createSymbolicLink(target, Path.of(to));
+        return Optional.of(to);
+      }
+      if (!answer.text("kind").equals(Optional.of("file"))) {
+        LocalMoves.removeEmpty(Objects.requireNonNull(target.getParent()), root.toRealPath());
+        return Optional.empty();
+      }
+      requireSmall(path, answer);
+      Path part = part(target);
+      try {
+        String hash = receive(part);
+        if (answer.number("x").orElse(0L) == 1) {
+          makeExecutable(part);
+        }
+        LocalMoves.moveIfFree(part, target);
+        return Optional.of(hash);
+      } finally {
+        Files.deleteIfExists(part);
+      }
+    } catch (FileAlreadyExistsException madeHere) {
+      throw new LocalTree.Refused(IN_THE_WAY);
+    } catch (FileSystemException failed) {
+      throw notPulled(path, LocalTree.refused(failed));
+    }
+  }
+
+  /**
+   * Moves a file that was deleted on the node into the trash, if it still is what was sent. Folders
+   * that are empty then go, too.
+   *
+   * @return where it is now; empty when it was changed here
+   */
+  Optional<Path> remove(NewFile.Deleted deleted, LocalTrash trash) throws IOException {
+    try {
+      Path place = tree.place(Path.of(deleted.path()));
+      Optional<Path> kept = take(place, deleted, trash);
+      if (kept.isPresent()) {
+        LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
+      }
+      return kept;
+    } catch (LocalTree.Refused refused) {
+      throw notPulled(deleted.path(), refused);
+    } catch (FileSystemException failed) {
+      throw new GpushException(
+          new SyncFailure.NotWritten(deleted.path(), FileReason.of(failed)), failed);
+    }
+  }
+
+  /**
+   * Renames a file here as it was renamed on the node, if it still is what was sent.
+   *
+   * @return its hash; empty when it was changed here
+   * @throws LocalTree.Refused its new name cannot be here, or something else has it here
+   */
+  Optional<String> rename(NewFile.Deleted from, String path, LocalTrash trash)
+      throws IOException, LocalTree.Refused {
+    try {
+      Path target = tree.place(Path.of(path));
+      if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+        throw new LocalTree.Refused(IN_THE_WAY);
+      }
+      Path place = tree.place(Path.of(from.path()));
+      Optional<Path> kept = take(place, from, trash);
+      if (kept.isEmpty() || !(from.sent() instanceof Entry.File file)) {
+        return Optional.empty();
+      }
+      try {
+        trash.giveBack(kept.get(), target);
+      } catch (FileAlreadyExistsException madeHere) {
+        trash.giveBack(kept.get(), place);
+        throw new LocalTree.Refused(IN_THE_WAY);
+      }
+      LocalMoves.removeEmpty(Objects.requireNonNull(place.getParent()), root.toRealPath());
+      return Optional.of(file.hash());
+    } catch (FileSystemException failed) {
+      throw new GpushException(
+          new SyncFailure.NotWritten(from.path(), FileReason.of(failed)), failed);
+    }
+  }
+
+  /** Into the trash before it is looked at: what is saved here meanwhile is another file. */
+  private static Optional<Path> take(Path place, NewFile.Deleted deleted, LocalTrash trash)
+      throws IOException {
+    if (!is(place, deleted.sent())) {
+      return Optional.empty();
+    }
+    Path kept = trash.take(place, deleted.path());
+    if (is(kept, deleted.sent())) {
+      return Optional.of(kept);
+    }
+    trash.giveBack(kept, place);
+    return Optional.empty();
+  }
+
+  private static boolean is(Path file, Entry sent) throws IOException {
+    return switch (sent) {
+      case Entry.File(_, _, var hash) ->
+          Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && hash(file).equals(hash);
+      case Entry.Link(var target) ->
+          Files.isSymbolicLink(file) && Files.readSymbolicLink(file).toString().equals(target);
+    };
   }
 
   /**
@@ -135,8 +319,7 @@ final class Pull {
   }
 
   private void take(String path, Json answer, Path target) throws IOException {
-    Path part = target.resolveSibling("." + target.getFileName() + ".gpush-part");
-    Files.deleteIfExists(part);
+    Path part = part(target);
     try {
       if (answer.text("kind").equals(Optional.of("link"))) {
         link(path, answer.text("target").orElse(""), target, part);
@@ -146,6 +329,12 @@ final class Pull {
     } finally {
       Files.deleteIfExists(part);
     }
+  }
+
+  private static Path part(Path target) throws IOException {
+    Path part = target.resolveSibling("." + target.getFileName() + ".gpush-part");
+    Files.deleteIfExists(part);
+    return part;
   }
 
   private void link(String path, String to, Path target, Path part) throws IOException {

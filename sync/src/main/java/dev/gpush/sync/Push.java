@@ -4,10 +4,13 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.sync.home.ChangesThere;
+import dev.gpush.sync.node.Bases;
 import dev.gpush.sync.node.Blobs;
 import dev.gpush.sync.node.Committed;
 import dev.gpush.sync.node.FileSystems;
 import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.Prepared;
 import dev.gpush.sync.node.SyncPlan;
@@ -25,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 /**
  * One attempt to move all nodes to one manifest. Either all commit, or nothing changes anywhere.
@@ -48,6 +52,8 @@ final class Push {
   private static final int NAMED = 5;
 
   private final Conversations conversations;
+  private final ChangesThere changes;
+  private final ChangesThere.Found found;
   private final Scan scan;
   private final Manifest wanted;
   private final PushOptions options;
@@ -59,11 +65,36 @@ final class Push {
     private static final long serialVersionUID = 1;
   }
 
+  /** Edits have to come home before anything can be sent. Never leaves the module. */
+  static final class Edited extends Exception {
+    private static final long serialVersionUID = 1;
+
+    private final transient Homecoming.Coming coming;
+
+    Edited(Homecoming.Coming coming) {
+      this.coming = coming;
+    }
+
+    Homecoming.Coming coming() {
+      return coming;
+    }
+  }
+
   /**
+   * @param changes on the editors' node, which come home before anything is sent
    * @param mayDelete many files may go without asking, as after a checkout
    */
-  Push(Conversations conversations, Scan scan, PushOptions options, boolean mayDelete, Talk talk) {
+  Push(
+      Conversations conversations,
+      ChangesThere changes,
+      ChangesThere.Found found,
+      Scan scan,
+      PushOptions options,
+      boolean mayDelete,
+      Talk talk) {
     this.conversations = conversations;
+    this.changes = changes;
+    this.found = found;
     this.scan = scan;
     this.wanted = scan.manifest();
     this.options = options;
@@ -75,9 +106,9 @@ final class Push {
    * @param fresh nodes that were looked at just now
    */
   Generation run(List<NodeConversation> nodes, Set<NodeConversation> fresh)
-      throws InterruptedException, NodeLost, TreeChanged, Moved {
+      throws InterruptedException, NodeLost, TreeChanged, Moved, Edited {
     FileSystems systems = FileSystems.of(nodes);
-    if (isThere(nodes)) {
+    if (found.isEmpty() && isThere(nodes)) {
       if (options.verify()) {
         check(nodes.stream().filter(node -> !fresh.contains(node)).toList());
       }
@@ -85,6 +116,11 @@ final class Push {
         return nodes.getFirst().holds().generation();
       }
     }
+    // What was in the way at the last push may have gone since.
+    check(
+        nodes.stream()
+            .filter(node -> !fresh.contains(node) && !node.holds().deviations().isEmpty())
+            .toList());
     Map<NodeConversation, SyncPlan> plans = plan(systems.writers());
     if (options.compare()) {
       askForReplaced(plans);
@@ -96,8 +132,9 @@ final class Push {
     var move =
         new NodeConversation.Move(
             wanted, new Generation(last + 1, wanted.root()), options.overwrite(), options.verify());
-    tell(commit(plans, systems.writers(), move));
+    tell(commit(plans, systems.writers(), move, fresh));
     awaitFollowers(systems);
+    conversations.signatures().save();
     return move.to();
   }
 
@@ -122,7 +159,7 @@ final class Push {
 
   // ---- planning
 
-  private Map<NodeConversation, SyncPlan> plan(List<NodeConversation> writers) {
+  private Map<NodeConversation, SyncPlan> plan(List<NodeConversation> writers) throws Edited {
     var plans = new HashMap<NodeConversation, SyncPlan>();
     var conflicts = new ArrayList<Conflict>();
     for (NodeConversation node : writers) {
@@ -136,10 +173,44 @@ final class Push {
                     + "'s file system does not distinguish names that differ only in case"));
       }
       conflicts.addAll(plan.conflicts());
-      plans.put(node, plan);
+      plans.put(node, ofEditors(node) ? withoutChanges(plan, node) : plan);
     }
-    failOn(conflicts);
+    Optional<EditsThere> edits =
+        options.bringsEditsHome()
+            ? EditsThere.of(wanted, holds(writers), conflicts)
+            : Optional.empty();
+    if (edits.isEmpty()) {
+      failOn(conflicts);
+    }
+    if (!found.many().isEmpty()) {
+      throw Homecoming.tooMany(found.many(), wanted);
+    }
+    if (edits.isPresent() || !found.isEmpty()) {
+      throw new Edited(
+          new Homecoming.Coming(edits.map(EditsThere::edits).orElse(List.of()), found));
+    }
     return plans;
+  }
+
+  private boolean ofEditors(NodeConversation node) {
+    return node.index() == EditsThere.NODE && node.canFind() && options.bringsEditsHome();
+  }
+
+  /**
+   * What has come home is there, and need not be sent. A save does not write again what was deleted
+   * there: the next look at the node brings the deletion home.
+   */
+  private SyncPlan withoutChanges(SyncPlan plan, NodeConversation node) {
+    Set<String> deferred =
+        options.verify() || options.overwrite()
+            ? Set.of()
+            : ChangesThere.deleted(node.holds(), wanted).keySet();
+    return plan.without(deferred, changes::isBrought);
+  }
+
+  private static Map<Integer, NodeHolds> holds(List<NodeConversation> nodes) {
+    return nodes.stream()
+        .collect(Collectors.toMap(NodeConversation::index, NodeConversation::holds));
   }
 
   private static void failOn(List<Conflict> conflicts) {
@@ -185,9 +256,18 @@ final class Push {
 
   /** An unmounted disk looks like a user who has deleted everything. */
   private void askForDeletes(Map<NodeConversation, SyncPlan> plans) {
+    Set<String> deletedThere =
+        plans.keySet().stream()
+            .filter(this::ofEditors)
+            .flatMap(node -> node.holds().missing().stream())
+            .collect(Collectors.toSet());
     for (Map.Entry<NodeConversation, SyncPlan> entry : plans.entrySet()) {
       int held = entry.getKey().holds().manifest().size();
-      int gone = entry.getValue().deletes().size();
+      int gone =
+          (int)
+              entry.getValue().deletes().stream()
+                  .filter(path -> !deletedThere.contains(path))
+                  .count();
       boolean isMany = gone > MANY_DELETES && gone > held / FIFTH && !mayDelete;
       if (isMany || (gone > 0 && wanted.size() == 0)) {
         talk.confirm(
@@ -202,12 +282,20 @@ final class Push {
   private Map<NodeConversation, Committed> commit(
       Map<NodeConversation, SyncPlan> plans,
       List<NodeConversation> writers,
-      NodeConversation.Move move)
+      NodeConversation.Move move,
+      Set<NodeConversation> fresh)
       throws InterruptedException, NodeLost, TreeChanged, Moved {
     var committed = Collections.synchronizedMap(new HashMap<NodeConversation, Committed>());
     boolean isAlone = writers.size() == 1;
-    try (Talk.Step step = talk.step(what(plans))) {
-      var blobs = new Blobs(scan.contents(), writers.size());
+    boolean packs = !writers.stream().allMatch(NodeConversation::isHere);
+    try (Talk.Step step = talk.step(what(plans));
+        var blobs =
+            new Blobs(
+                scan.contents(),
+                writers.size(),
+                packs,
+                Bases.of(plans),
+                conversations.signatures())) {
       var sent = new AtomicInteger();
       List<Prepared> answers =
           conversations.each(
@@ -218,6 +306,7 @@ final class Push {
                       node,
                       Objects.requireNonNull(plans.get(node)),
                       move,
+                      fresh.contains(node),
                       isAlone ? Optional.of(committed) : Optional.empty(),
                       blobs,
                       () -> step.detail(sent.incrementAndGet() + " sent")));
@@ -244,24 +333,30 @@ final class Push {
     return "syncing " + files + " files" + (gone == 0 ? "" : ", deleting " + gone);
   }
 
-  private static Prepared prepare(
+  private Prepared prepare(
       NodeConversation node,
       SyncPlan plan,
       NodeConversation.Move move,
+      boolean isFresh,
       Optional<Map<NodeConversation, Committed>> alone,
       Blobs blobs,
       Runnable sent)
       throws IOException, TreeChanged {
     List<String> needed = plan.blobs().stream().sorted().toList();
     Prepared answer = new Prepared.Moved();
+    NodeConversation.Move how = move;
     for (int i = 0; i < MAX_SENDS; i++) {
-      node.stage(needed, blobs, sent);
+      node.stage(needed, blobs, i > 0, sent);
       var committed = new ArrayList<Committed>();
+      NodeConversation.Move now = isFresh && node.hasJustLooked() ? how.trusting() : how;
       answer =
-          alone.isPresent()
-              ? node.prepareAndCommit(plan, move, committed)
-              : node.prepare(plan, move);
+          alone.isPresent() ? node.prepareAndCommit(plan, now, committed) : node.prepare(plan, now);
       committed.forEach(one -> alone.orElseThrow().put(node, one));
+      if (answer instanceof Prepared.Blocked(var conflicts) && areReplaced(conflicts)) {
+        how = move.overwriting();
+        needed = List.of();
+        continue;
+      }
       if (!(answer instanceof Prepared.Missing(var hashes))) {
         return answer;
       }
@@ -270,22 +365,41 @@ final class Push {
     return answer;
   }
 
-  private static void failUnlessReady(List<NodeConversation> writers, List<Prepared> answers)
+  /** It came home from there and was changed here since: what is there is the older one. */
+  private boolean areReplaced(List<Conflict> conflicts) {
+    return !conflicts.isEmpty()
+        && conflicts.stream()
+            .allMatch(
+                each -> each.node() == EditsThere.NODE && found.replaced().contains(each.path()));
+  }
+
+  private void failUnlessReady(List<NodeConversation> writers, List<Prepared> answers)
       throws Moved {
     var conflicts = new ArrayList<Conflict>();
     boolean isMoved = false;
     for (int i = 0; i < writers.size(); i++) {
       switch (answers.get(i)) {
         case Prepared.Ready _ -> {}
-        case Prepared.Blocked(var found) -> conflicts.addAll(found);
+        case Prepared.Blocked(var blocked) -> conflicts.addAll(blocked);
         case Prepared.Moved _, Prepared.Missing _ -> isMoved = true;
         case Prepared.CannotWrite(var code, var path, var detail) ->
             throw new GpushException(
                 new SyncFailure.NodeCannotWrite(writers.get(i).index(), code, path, detail));
       }
     }
-    failOn(conflicts);
-    if (isMoved) {
+    // What has come home, and was changed there again meanwhile, comes again.
+    boolean isNewer =
+        !conflicts.isEmpty()
+            && conflicts.stream()
+                .allMatch(
+                    each ->
+                        each.node() == EditsThere.NODE
+                            && changes.isBrought(each.path())
+                            && !found.both().contains(each.path()));
+    if (!isNewer) {
+      failOn(conflicts);
+    }
+    if (isMoved || isNewer) {
       throw new Moved();
     }
   }

@@ -18,7 +18,9 @@ public record PushOptions(Set<Option> options) {
      * What the nodes have was sent from elsewhere: before anything of it is replaced or deleted,
      * the user is asked.
      */
-    COMPARE
+    COMPARE,
+    /** Edits on the editors' node block, instead of coming home. */
+    LEAVE_EDITS
   }
 
   public PushOptions {
@@ -42,6 +44,10 @@ public record PushOptions(Set<Option> options) {
     return with(Option.COMPARE);
   }
 
+  public PushOptions leavingEdits() {
+    return with(Option.LEAVE_EDITS);
+  }
+
   private PushOptions with(Option more) {
     Set<Option> all = EnumSet.of(more);
     all.addAll(options);
@@ -54,6 +60,15 @@ public record PushOptions(Set<Option> options) {
 
   boolean verify() {
     return options.contains(Option.VERIFY);
+  }
+
+  boolean bringsEditsHome() {
+    return !options.contains(Option.LEAVE_EDITS) && !compare();
+  }
+
+  /** New files, deletions and renames of the editors' node, which only a look at it finds. */
+  boolean takesChangesHome() {
+    return bringsEditsHome() && verify() && !overwrite();
   }
 
   boolean compare() {

@@ -5,7 +5,12 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.sync.delta.Signatures;
+import dev.gpush.sync.home.ChangesThere;
+import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.NodeLost;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.TreeScan;
@@ -16,6 +21,7 @@ import dev.gpush.sync.tree.TreeChanged;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -26,16 +32,17 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Keeps the copies of a workspace on the nodes of a session equal to the working tree.
  *
- * <p>Only the gateway side decides: it knows what each node holds, because it wrote it, and the
- * node checks every path once more before anything is touched. That is why a push costs one round
- * trip for one node and two for many, and why a node never has to be trusted with a decision.
- * Thread-safe; one operation runs at a time.
+ * <p>Only the gateway decides: it knows what each node holds, because it wrote it, and the node
+ * checks every path once more before it touches anything. So a push costs one round trip for one
+ * node and two for many, and no node decides anything. Thread-safe; one operation runs at a time.
  */
 public final class WorkspaceSync implements AutoCloseable {
   /** If the tree or a node changes during each of this many attempts, the push fails. */
-  private static final int MAX_ATTEMPTS = 4;
+  private static final int MAX_ATTEMPTS = 6;
 
   private final TreeScan scan;
+  private final Edits edits;
+  private final Homecoming home;
   private final Tasks tasks;
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -46,13 +53,43 @@ public final class WorkspaceSync implements AutoCloseable {
 
   private volatile boolean isInBackground;
 
+  /** What becomes of changes on the editors' node. */
+  public enum Edits {
+    COME_HOME,
+    /** Where they are; edits block a push. */
+    STAY
+  }
+
   /**
+   * @param trash for what was deleted on the editors' node
    * @param session its id, for the nodes' own records
    */
-  public WorkspaceSync(TreeScan scan, String session, Tasks tasks) {
+  public WorkspaceSync(
+      TreeScan scan,
+      Edits edits,
+      LocalTrash trash,
+      Signatures signatures,
+      String session,
+      Clock clock,
+      Tasks tasks) {
+    this(scan, edits, trash, signatures, session, Homecoming.SETTLED, clock, tasks);
+  }
+
+  /** For tests, which do not wait as long for changes on a node to settle. */
+  WorkspaceSync(
+      TreeScan scan,
+      Edits edits,
+      LocalTrash trash,
+      Signatures signatures,
+      String session,
+      Duration settled,
+      Clock clock,
+      Tasks tasks) {
     this.scan = scan;
+    this.edits = edits;
     this.tasks = tasks.group("sync");
-    this.conversations = new Conversations(session, this.tasks);
+    this.conversations = new Conversations(session, signatures, this.tasks);
+    this.home = new Homecoming(scan, trash, conversations, settled, clock);
   }
 
   /**
@@ -78,10 +115,14 @@ public final class WorkspaceSync implements AutoCloseable {
         } catch (Push.Moved moved) {
           lookAgain = true;
           if (attempt == MAX_ATTEMPTS) {
-            throw new GpushException(
-                new AgentFailure.NotUnderstood("the copies change while they are synced", ""),
-                moved);
+            throw unsteady(moved);
           }
+        } catch (Push.Edited edited) {
+          lookAgain = true;
+          if (attempt == MAX_ATTEMPTS) {
+            throw unsteady(edited);
+          }
+          home.bring(conversations.of(nodes), edited.coming(), talk);
         } catch (TreeChanged changed) {
           scan.forget(scan.root().relativize(changed.file()).toString());
           if (attempt == MAX_ATTEMPTS) {
@@ -90,32 +131,47 @@ public final class WorkspaceSync implements AutoCloseable {
         }
       }
     } finally {
+      conversations.dropAsked();
       lock.unlock();
     }
   }
 
   private Generation attempt(
       List<SyncNode> nodes, PushOptions options, boolean lookAgain, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Moved {
+      throws InterruptedException, NodeLost, TreeChanged, Push.Moved, Push.Edited {
     OpeningConversations opening = conversations.open(nodes);
+    PushOptions usual = usual(options);
     Scan found;
     try {
+      if (lookAgain || usual.takesChangesHome()) {
+        // The nodes look at theirs while this machine looks at its own.
+        conversations.ask(nodes, findsNames());
+      }
       found = scan.scan(talk);
-    } catch (InterruptedException | RuntimeException failed) {
+    } catch (InterruptedException | NodeLost | TreeChanged | RuntimeException failed) {
       conversations.abandon(opening);
       throw failed;
     }
     var fresh = new HashSet<>(conversations.finish(opening));
     List<NodeConversation> open = conversations.of(nodes);
     if (lookAgain) {
-      look(open);
+      conversations.look(open, findsNames());
       fresh.addAll(open);
     }
-    Generation moved =
-        new Push(conversations, found, options, mayDelete(found), talk).run(open, fresh);
+    var changes = ChangesThere.Found.nothing();
+    if (usual.takesChangesHome()) {
+      // All are looked at: an edit that differs on another node stays where it is.
+      conversations.look(open.stream().filter(fresh::add).toList(), findsNames());
+      changes = home.lookPatiently(open, found.manifest());
+    }
+    Generation moved = push(found, changes, usual, talk).run(open, fresh);
     conversations.known(found.manifest());
     lastHead = found.head();
     return moved;
+  }
+
+  private Push push(Scan found, ChangesThere.Found changes, PushOptions options, Talk talk) {
+    return new Push(conversations, home.changes(), changes, found, options, mayDelete(found), talk);
   }
 
   // ---- without a user
@@ -125,8 +181,9 @@ public final class WorkspaceSync implements AutoCloseable {
    *
    * @param pending paths that differ from what was pushed last
    * @param left paths that would be asked about or cannot be read, and why; they are as they were
+   * @param root of everything: another one after each change
    */
-  public record Looked(List<String> pending, Map<String, String> left) {
+  public record Looked(List<String> pending, Map<String, String> left, String root) {
     public Looked {
       pending = List.copyOf(pending);
       left = Map.copyOf(left);
@@ -160,7 +217,10 @@ public final class WorkspaceSync implements AutoCloseable {
       }
       Scan found = scan.look(folders, waiting);
       looked = Optional.of(found);
-      return new Looked(found.manifest().differences(conversations.known()), found.left());
+      return new Looked(
+          found.manifest().differences(conversations.known()),
+          found.left(),
+          found.manifest().root());
     } finally {
       lock.unlock();
     }
@@ -194,10 +254,16 @@ public final class WorkspaceSync implements AutoCloseable {
         } catch (Push.Moved moved) {
           lookAgain = true;
           if (attempt == MAX_ATTEMPTS) {
-            throw new GpushException(
-                new AgentFailure.NotUnderstood("the copies change while they are synced", ""),
-                moved);
+            throw unsteady(moved);
           }
+          home.awaitSettled(attempt);
+        } catch (Push.Edited edited) {
+          lookAgain = true;
+          if (attempt == MAX_ATTEMPTS) {
+            throw unsteady(edited);
+          }
+          Set<Path> folders = home.bring(conversations.of(nodes), edited.coming(), Talk.silent());
+          looked = Optional.of(scan.look(Optional.of(folders), Set.of()));
         } catch (TreeChanged changed) {
           if (attempt == MAX_ATTEMPTS) {
             throw unsent(changed);
@@ -243,6 +309,36 @@ public final class WorkspaceSync implements AutoCloseable {
     }
   }
 
+  /** Paths of new files and folders that stay on the editors' node, and why. */
+  public Map<String, String> staying() {
+    return home.changes().staying();
+  }
+
+  /** Whether there are changes that may come home. False while the node cannot be asked. */
+  public boolean isEdited(SyncNode node) throws InterruptedException {
+    lock.lockInterruptibly();
+    isInBackground = true;
+    try {
+      if (edits == Edits.STAY || !node.isReachable()) {
+        return false;
+      }
+      conversations.finish(conversations.open(List.of(node)));
+      List<NodeConversation> one = conversations.of(List.of(node));
+      conversations.look(one, findsNames());
+      boolean isChanged = looked.isPresent() && !home.look(one, looked.get().manifest()).isEmpty();
+      return isChanged
+          || one.getFirst().holds().deviations().values().stream()
+              .anyMatch(NodeHolds.Deviation.Changed.class::isInstance);
+    } catch (NodeLost lost) {
+      return false;
+    } catch (TreeChanged impossible) {
+      throw new IllegalStateException("nothing was sent", impossible);
+    } finally {
+      isInBackground = false;
+      lock.unlock();
+    }
+  }
+
   private static void requireReachable(List<SyncNode> nodes) throws NodeFailed {
     for (SyncNode node : nodes) {
       if (!node.isReachable()) {
@@ -254,21 +350,29 @@ public final class WorkspaceSync implements AutoCloseable {
   }
 
   private Pushed attemptLooked(List<SyncNode> nodes, boolean lookAgain)
-      throws InterruptedException, NodeLost, TreeChanged, Push.Moved {
+      throws InterruptedException, NodeLost, TreeChanged, Push.Moved, Push.Edited {
     Scan found = looked.orElseThrow(() -> new IllegalStateException("nothing was looked at"));
     var fresh = new HashSet<>(conversations.finish(conversations.open(nodes)));
     List<NodeConversation> open = conversations.of(nodes);
     if (lookAgain) {
-      look(open);
+      conversations.look(open, findsNames());
       fresh.addAll(open);
     }
     List<String> paths = found.manifest().differences(conversations.known());
-    Generation moved =
-        new Push(conversations, found, PushOptions.save(), mayDelete(found), Talk.silent())
-            .run(open, fresh);
+    PushOptions options = usual(PushOptions.save());
+    ChangesThere.Found changes =
+        lookAgain && options.bringsEditsHome()
+            ? home.look(open, found.manifest())
+            : ChangesThere.Found.nothing();
+    Generation moved = push(found, changes, options, Talk.silent()).run(open, fresh);
     conversations.known(found.manifest());
     lastHead = found.head();
     return new Pushed(moved, paths);
+  }
+
+  private static GpushException unsteady(Exception cause) {
+    return new GpushException(
+        new AgentFailure.NotUnderstood("the copies change while they are synced", ""), cause);
   }
 
   /** The file is left as it was; everything else can go. */
@@ -295,20 +399,17 @@ public final class WorkspaceSync implements AutoCloseable {
 
   // ----
 
+  private PushOptions usual(PushOptions options) {
+    return edits == Edits.STAY ? options.leavingEdits() : options;
+  }
+
   /** A repository that is gone has not moved: that is how an unmounted disk looks. */
   private boolean mayDelete(Scan found) {
     return lastHead.isPresent() && found.head().isPresent() && !lastHead.equals(found.head());
   }
 
-  private void look(List<NodeConversation> nodes)
-      throws InterruptedException, NodeLost, TreeChanged {
-    conversations.each(
-        "check",
-        nodes,
-        node -> {
-          node.check(node.holds().manifest());
-          return true;
-        });
+  private boolean findsNames() {
+    return edits == Edits.COME_HOME;
   }
 
   /**
@@ -324,7 +425,8 @@ public final class WorkspaceSync implements AutoCloseable {
       for (int attempt = 1; ; attempt++) {
         try {
           conversations.finish(conversations.open(List.of(node)));
-          pull(conversations.of(List.of(node)), path, target, talk);
+          Path place = target.toAbsolutePath();
+          home.pull(conversations.of(List.of(node)), pull -> pull.run(path, place), talk);
           return;
         } catch (NodeLost lost) {
           if (attempt == MAX_ATTEMPTS) {
@@ -336,23 +438,6 @@ public final class WorkspaceSync implements AutoCloseable {
       }
     } finally {
       lock.unlock();
-    }
-  }
-
-  private void pull(List<NodeConversation> one, String path, Path target, Talk talk)
-      throws InterruptedException, NodeLost, TreeChanged {
-    try {
-      conversations.each(
-          "pull",
-          one,
-          node -> {
-            new Pull(scan.root(), LocalTree.of(scan.root()), node, talk)
-                .run(path, target.toAbsolutePath());
-            return true;
-          });
-    } catch (GpushException failed) {
-      one.forEach(conversations::drop); // perhaps in the middle of a file
-      throw failed;
     }
   }
 

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A node of which only the link is missing: the real {@code files} of the agent as a process, its
@@ -60,6 +61,13 @@ final class FakeNode implements SyncNode {
       print("\\n".join(sync.release(sys.argv[2], sys.argv[3])))
       """;
 
+  /** Where the type of a message is, and the type that asks for a file. */
+  private static final int TYPE = 4;
+
+  private static final int PULL = 12;
+
+  private static final int PREPARE = 5;
+
   private final NodeInfo info;
   private final List<Process> processes = new CopyOnWriteArrayList<>();
   final AtomicLong toNode = new AtomicLong();
@@ -67,6 +75,13 @@ final class FakeNode implements SyncNode {
   final AtomicInteger flights = new AtomicInteger();
   final AtomicInteger opened = new AtomicInteger();
   volatile int dieAt;
+  volatile Runnable beforePull = () -> {};
+  volatile Runnable beforePrepare = () -> {};
+
+  /** What happens before that many further bytes are on their way to the node. */
+  record Moment(AtomicLong bytes, Runnable action) {}
+
+  final AtomicReference<Moment> moment = new AtomicReference<>();
 
   /** What it says that paths are when they are pulled, one answer after the other. */
   volatile Json.Obj lies = Json.object();
@@ -100,6 +115,7 @@ final class FakeNode implements SyncNode {
     opened.incrementAndGet();
     Process process = python(PROGRAM, String.valueOf(dieAt), lies.write());
     dieAt = 0;
+    processes.removeIf(each -> !each.isAlive());
     processes.add(process);
     return new ProcessDuplex(process);
   }
@@ -121,6 +137,17 @@ final class FakeNode implements SyncNode {
       throw new IOException("release failed");
     }
     return out.isBlank() ? List.of() : List.of(out.strip().split("\n"));
+  }
+
+  /** The line to it: what is being written arrives in part or not at all. */
+  void cut() {
+    for (Process process : processes) {
+      try {
+        process.getOutputStream().close();
+      } catch (IOException gone) {
+        // It is closed already.
+      }
+    }
   }
 
   void kill() throws InterruptedException {
@@ -160,6 +187,18 @@ final class FakeNode implements SyncNode {
       return new FilterOutputStream(process.getOutputStream()) {
         @Override
         public void write(byte[] source, int offset, int length) throws IOException {
+          if (length > TYPE && source[offset + TYPE] == PULL) {
+            beforePull.run();
+          }
+          if (length > TYPE && source[offset + TYPE] == PREPARE) {
+            beforePrepare.run();
+          }
+          Moment next = moment.get();
+          if (next != null
+              && next.bytes().addAndGet(-length) <= 0
+              && moment.compareAndSet(next, null)) {
+            next.action().run();
+          }
           out.write(source, offset, length);
           toNode.addAndGet(length);
         }

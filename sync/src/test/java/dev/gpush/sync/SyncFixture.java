@@ -7,7 +7,9 @@ import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.NodeConversation;
 import dev.gpush.sync.node.NodeHolds;
 import dev.gpush.sync.node.SyncNode;
@@ -18,6 +20,7 @@ import dev.gpush.sync.tree.Manifest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +37,8 @@ public class SyncFixture {
   public WorkFolder laptop;
   public WorkspaceSync sync;
   private Tasks tasks;
+  Clock clock = Clock.system();
+  WorkspaceSync.Edits edits = WorkspaceSync.Edits.COME_HOME;
 
   @BeforeEach
   void start() throws IOException {
@@ -56,13 +61,16 @@ public class SyncFixture {
         GitPlaces.of(Map.of("HOME", base.resolve("home").toString(), "GIT_CONFIG_NOSYSTEM", "1"));
     var scan =
         new TreeScan(
-            laptop.path(),
-            places,
-            ScanLimits.standard(),
-            base.resolve("cache"),
-            Clock.system(),
-            tasks);
-    return new WorkspaceSync(scan, "session-1", tasks);
+            laptop.path(), places, ScanLimits.standard(), base.resolve("cache"), clock, tasks);
+    return new WorkspaceSync(
+        scan,
+        edits,
+        new LocalTrash(base.resolve("trash"), clock),
+        new Signatures(base.resolve("signatures")),
+        "session-1",
+        Duration.ofMillis(100),
+        clock,
+        tasks);
   }
 
   void nodes(int count) {

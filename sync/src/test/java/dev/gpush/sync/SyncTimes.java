@@ -3,7 +3,9 @@ package dev.gpush.sync;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
+import dev.gpush.sync.delta.Signatures;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.ScanLimits;
 import dev.gpush.sync.scan.TreeScan;
@@ -55,7 +57,16 @@ final class SyncTimes {
             base.resolve("cache"),
             Clock.system(),
             tasks);
-    try (var sync = new WorkspaceSync(scan, "times", tasks)) {
+    var trash = new LocalTrash(base.resolve("trash"), Clock.system());
+    try (var sync =
+        new WorkspaceSync(
+            scan,
+            WorkspaceSync.Edits.COME_HOME,
+            trash,
+            new Signatures(base.resolve("signatures")),
+            "times",
+            Clock.system(),
+            tasks)) {
       List<SyncNode> all = List.copyOf(nodes);
       Action push = () -> sync.push(all, PushOptions.standard(), Talk.silent());
       System.out.printf("%d files, %d nodes%n", files, count);

@@ -61,14 +61,20 @@ final class BadFilesTest {
           lease: {warn: 5m} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not 5m
           lease: {warn: []} | 1:15 lease.warn: must be a list of durations, such as [30m, 5m], not a list of 0
           lease: {warn: [5]} | 1:16 lease.warn: must be a duration such as 90s, 30m or 1d12h, not 5
-          outputs: runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not runs
-          outputs: ./runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not ./runs
-          outputs: $USER/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not $USER/runs
-          outputs: ~ann/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, not ~ann/runs
+          outputs: runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, or a volume, pvc/CLAIM/FOLDER, not runs
+          outputs: ./runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, or a volume, pvc/CLAIM/FOLDER, not ./runs
+          outputs: $USER/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, or a volume, pvc/CLAIM/FOLDER, not $USER/runs
+          outputs: ~ann/runs | 1:10 outputs: must be a folder on the nodes, /PATH or ~/PATH, where $USER and $HOME are replaced, or a volume, pvc/CLAIM/FOLDER, not ~ann/runs
           outputs: /s/$PROJECT/runs | 1:10 outputs: $PROJECT is not known here; only $USER and $HOME are replaced
           outputs: /s/$USERS | 1:10 outputs: $USERS is not known here; only $USER and $HOME are replaced
           shm: 1Gi | 1:1 shm: not supported yet: choosing the size of /dev/shm
-          mounts: /x | 1:9 mounts: must be variables with values, such as {OMP_NUM_THREADS: 8}, not /x
+          mounts: /x | 1:9 mounts: must be places of data by name, such as {data: /scratch/$USER/c4}, not /x
+          mounts: {data: c4} | 1:16 mounts.data: must be a folder on the nodes, /PATH or ~/PATH, or a volume, pvc/CLAIM/FOLDER or pvc/CLAIM:ro, not c4
+          mounts: {data: [c4]} | 1:10 mounts.data: must be a folder on the nodes, /PATH or ~/PATH, or a volume, pvc/CLAIM/FOLDER or pvc/CLAIM:ro
+          mounts: {data: '/s/{user}'} | 1:16 mounts.data: has {user} or the like; write $USER
+          mounts: {run: /c4} | 1:10 mounts.run: cannot be the name of data: a-z, 0-9 and '_', at most 32, and none of agent, gang, home, launcher, mark, node, node_addrs, nodes, output, outputs, prompt, restart, run, session, workspace
+          outputs: pvc/shared:ro | 1:10 outputs: is written, so that it cannot be read-only: pvc/shared:ro
+          home: /data/home | 1:7 home: must be a volume, such as pvc/home-{user}, not /data/home
           python: {venv: [x]} | 1:16 python.venv: must be text, not a list
           setup: pip install . | 1:8 setup: must be keys with values: run, when
           python: [a] | 1:9 python: must be text, not a list
@@ -130,7 +136,7 @@ final class BadFilesTest {
           backends: {here: {nodes: 2}} | 1:18 backends.here: has no kind; write kind: local
           backends: {here: {kind: local, node: 2}} | 1:32 backends.here.node: unknown key, did you mean nodes?
           backends: {r: {kind: ssh, scratch: gpush}} | 1:36 backends.r.scratch: must be a folder on the nodes, /PATH or ~/PATH, where the node's variables are replaced, not gpush
-          backends: {r: {kind: ssh, scratch: "/nvme/{user}"}} | 1:36 backends.r.scratch: {user} and the like are not supported yet; write $USER
+          backends: {r: {kind: ssh, scratch: "/nvme/{user}"}} | 1:36 backends.r.scratch: has {user} or the like; write $USER
           backends: {here: {kind: local, locks: x}} | 1:39 backends.here.locks: must be an absolute path, not x
           limits: {nodes: 2} | 1:1 limits: belongs in site.yaml, not in config.yaml
           """)

@@ -64,16 +64,24 @@ public final class ControlClient {
       }
       return notRunning(word, arguments, console);
     }
-    if (word == GatewayWord.STOP && !door.speaksOurs(visit.get())) {
-      door.handOver(visit.get(), true);
-      door.awaitEnd();
-      return DONE;
+    return word == GatewayWord.STOP
+        ? stop(visit.get(), arguments, console)
+        : converse(door.understood(visit.get()), arguments, console);
+  }
+
+  private int stop(Visit visit, List<String> arguments, Console console) throws ClientException {
+    try (GatewayEnd end = door.watchEnd()) {
+      int status = DONE;
+      if (door.speaksOurs(visit)) {
+        status = converse(visit, arguments, console);
+      } else {
+        door.handOver(visit, true);
+      }
+      if (status == DONE) {
+        door.await(end);
+      }
+      return status;
     }
-    int status = converse(door.understood(visit.get()), arguments, console);
-    if (word == GatewayWord.STOP && status == DONE) {
-      door.awaitEnd();
-    }
-    return status;
   }
 
   private int converse(Visit visit, List<String> arguments, Console console)

@@ -36,6 +36,7 @@ final class Conversation {
   private boolean errBroken;
   private volatile boolean spawning;
   private volatile boolean givenUp;
+  private Optional<Integer> spawned = Optional.empty();
 
   Conversation(Visit visit, Console console) {
     this.visit = visit;
@@ -51,8 +52,9 @@ final class Conversation {
       while (true) {
         Optional<ControlFrame> next = visit.reader().next();
         if (next.isEmpty()) {
-          throw lost("it ended without an answer");
+          return spawned.orElseThrow(() -> lost("it ended without an answer"));
         }
+        spawned = Optional.empty();
         ControlFrame from = next.get();
         switch (from.kind()) {
           case OUTPUT -> {
@@ -90,7 +92,7 @@ final class Conversation {
       if (givenUp) {
         return ControlClient.INTERRUPTED;
       }
-      throw lost(FileReason.of(cut));
+      return spawned.orElseThrow(() -> lost(FileReason.of(cut)));
     } finally {
       input.stop();
       if (raw) {
@@ -113,6 +115,10 @@ final class Conversation {
     visit.writer().write(new Payload().number(broken).frame(Kind.BROKEN));
   }
 
+  /**
+   * A program may outlive the gateway that asked for it ({@code gpush cp} goes on with the next
+   * one): then its status is that of the command.
+   */
   private void spawn(Spawn spawn) throws IOException {
     int status;
     spawning = true;
@@ -121,6 +127,7 @@ final class Conversation {
     } finally {
       spawning = false;
     }
+    spawned = Optional.of(status);
     visit.writer().write(new Payload().number(status).frame(Kind.SPAWNED));
   }
 

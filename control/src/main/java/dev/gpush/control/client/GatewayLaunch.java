@@ -114,7 +114,8 @@ final class GatewayLaunch {
           "LANG",
           "TZ",
           "SSH_AUTH_SOCK",
-          "KUBECONFIG" ->
+          "KUBECONFIG",
+          "WSL_DISTRO_NAME" ->
           true;
       case "KRB5CCNAME", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME" ->
           true;

@@ -3,12 +3,15 @@ package dev.gpush.control.client;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
+import java.util.regex.Pattern;
 
 /**
  * Connects this process's input and output with the socket of the gateway's SSH server, for ssh's
@@ -23,13 +26,22 @@ final class ProxyPipe {
 
   private static final int PIECE = 64 << 10;
 
+  /** In place of a socket's path: where the gateway has a port, and ssh is that of Windows. */
+  private static final Pattern PORT = Pattern.compile("[0-9]{1,5}");
+
   private ProxyPipe() {}
 
   /** Returns the exit status once the gateway has closed the connection. */
   static int run(Path socket, InputStream input, OutputStream output) {
-    try (SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+    boolean isPort = PORT.matcher(socket.toString()).matches();
+    try (SocketChannel channel =
+        SocketChannel.open(isPort ? StandardProtocolFamily.INET : StandardProtocolFamily.UNIX)) {
       try {
-        channel.connect(UnixDomainSocketAddress.of(socket));
+        channel.connect(
+            isPort
+                ? new InetSocketAddress(
+                    InetAddress.getLoopbackAddress(), Integer.parseInt(socket.toString()))
+                : UnixDomainSocketAddress.of(socket));
       } catch (IOException none) {
         return NO_GATEWAY;
       }

@@ -12,6 +12,7 @@ import dev.gpush.control.wire.ControlFrameWriter;
 import dev.gpush.control.wire.Greeting;
 import dev.gpush.control.wire.Kind;
 import dev.gpush.control.wire.Payload;
+import dev.gpush.control.wire.Spawn;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -90,6 +91,21 @@ class LostGatewayTest {
     dieAfterRequest();
 
     assertEquals(255, client().capture(List.of("-s", "devbox", "run", "train.py")).status());
+  }
+
+  @Test
+  void aProgramThatOutlivesItsGatewaySaysHowItEnded() {
+    ControlFrame spawn = new Spawn(List.of("python3", "copy.pyz"), Map.of()).frame();
+    byte[] payload = spawn.payload();
+    ByteBuffer bytes = ByteBuffer.allocate(5 + payload.length);
+    bytes.putInt(payload.length).put((byte) spawn.kind().number()).put(payload);
+    for (int status : new int[] {0, 7}) {
+      CompletableFuture<Void> gone =
+          answer(Greeting.of("b", home.toString(), 1).frame(), bytes.array());
+
+      assertEquals(status, client().run(List.of("cp"), FakeConsole.empty().spawning(status)));
+      gone.join();
+    }
   }
 
   @Test

@@ -12,6 +12,8 @@ public record Capabilities(Set<Capability> all) {
     NATIVES,
     /** Nodes can be made of a container image. */
     IMAGES,
+    /** Volumes can be mounted into nodes. */
+    VOLUMES,
     /** The disks of nodes outlive the gang, so that files that are kept there can be read later. */
     KEPT_FILES
   }
@@ -34,6 +36,10 @@ public record Capabilities(Set<Capability> all) {
 
   public boolean takesImages() {
     return all.contains(Capability.IMAGES);
+  }
+
+  public boolean mountsVolumes() {
+    return all.contains(Capability.VOLUMES);
   }
 
   public boolean keepsFiles() {

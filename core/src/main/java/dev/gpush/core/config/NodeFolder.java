@@ -45,31 +45,23 @@ public record NodeFolder(String text) {
     }
   }
 
-  /**
-   * Why a text in a form that is planned cannot be used yet, as a sentence without its subject. A
-   * file with such a text can be read; commands that would put files there are refused.
-   */
-  public static Optional<String> unsupported(String text) {
-    if (text.startsWith("pvc/")) {
-      return Optional.of(
-          "volumes by name (pvc/NAME) are not supported yet; mount the volume with pod.patch of"
-              + " the backend and write the folder where it is mounted");
-    }
-    if (VARIABLE.matcher(text).replaceAll("").matches("(?s).*[{}].*")) {
-      return Optional.of("{user} and the like are not supported yet; write $USER");
-    }
-    return Optional.empty();
-  }
-
   /** Why a text is not such a folder, as a sentence without its subject. */
   public static Optional<String> flaw(String text, Variables variables) {
-    Optional<String> unsupported = unsupported(text);
-    if (unsupported.isPresent()) {
-      return unsupported;
+    return flaw(text, variables, variables.words());
+  }
+
+  /** The same for a key that takes other things, too: {@code words} say all that it must be. */
+  static Optional<String> flaw(String text, String words) {
+    return flaw(text, Variables.USER_AND_HOME, words);
+  }
+
+  private static Optional<String> flaw(String text, Variables variables, String words) {
+    if (VARIABLE.matcher(text).replaceAll("").matches("(?s).*[{}].*")) {
+      return Optional.of("has {user} or the like; write $USER");
     }
     if (!isWhole(text, variables) || text.chars().anyMatch(Character::isISOControl)) {
       String shown = CleanText.line(text);
-      return Optional.of("must be " + variables.words() + ", not " + shown);
+      return Optional.of("must be " + words + ", not " + shown);
     }
     return switch (variables) {
       case ALL -> Optional.empty();

@@ -193,6 +193,8 @@ public final class FailureClause {
                   + conflicts.getFirst().node()
                   + " would be overwritten"
                   + (conflicts.size() == 1 ? "" : ", and " + (conflicts.size() - 1) + " more");
+      case SyncFailure.ManyDeleted(var node, var paths, var of) ->
+          paths.size() + " of " + of + " files are gone on node " + node;
       case SyncFailure.TooMuch(var root, var why, _, _) ->
           root + " is not copied without asking: " + why;
       case SyncFailure.Unreadable(var path, var reason) -> "cannot read " + path + ": " + reason;
@@ -221,7 +223,7 @@ public final class FailureClause {
       case LaunchFailure.BrokenPython(var node, var python, var reason) ->
           python + " on node " + node + " does not work: " + reason;
       case LaunchFailure.NoEnvironment(var node, var what, var because) ->
-          what + " cannot be activated on node " + node + ": " + because;
+          what + " cannot be used on node " + node + ": " + because;
       case LaunchFailure.SetupFailed(var node, _, var status, var said, _) ->
           "setup failed on node "
               + node
@@ -232,6 +234,8 @@ public final class FailureClause {
           "this run needs torch, and " + python + " does not have it";
       case LaunchFailure.NoPackage(var python, var name) ->
           "this run needs " + name + ", and " + python + " does not have it";
+      case LaunchFailure.NoSnapshot(var node, _, _) ->
+          "node " + node + " cannot give the run files of its own";
       case LaunchFailure.NodesDiffer(var what, _) -> "the nodes differ in " + what;
       case LaunchFailure.UnknownRun(var session, var run, _) -> session + " has no run " + run;
       case LaunchFailure.NoJupyter(var node, var program, _) ->

@@ -40,6 +40,20 @@ public sealed interface LaunchFailure extends Failure {
   /** This Python lacks what the run's launcher is. */
   record NoPackage(String python, String name) implements LaunchFailure {}
 
+  /**
+   * A node has no snapshot of the files for the run.
+   *
+   * @param path that was changed there
+   */
+  record NoSnapshot(int node, Why why, String path) implements LaunchFailure {
+    public enum Why {
+      /** Newer files came while the run waited. */
+      MOVED,
+      /** A file is no longer what was sent. */
+      CHANGED
+    }
+  }
+
   /** The nodes' Pythons or packages differ. */
   record NodesDiffer(String what, List<String> values) implements LaunchFailure {}
 
@@ -70,7 +84,13 @@ public sealed interface LaunchFailure extends Failure {
           ExitStatus.ENVIRONMENT;
       case BadSlots _, UnknownRun _, NoSuchScript _, ScriptIgnored _, NothingToRepeat _ ->
           ExitStatus.USAGE;
-      case NoFreeSlots _, NodesDiffer _, SetupFailed _, Refused _, Lost _, NoFabric _ ->
+      case NoFreeSlots _,
+          NodesDiffer _,
+          NoSnapshot _,
+          SetupFailed _,
+          Refused _,
+          Lost _,
+          NoFabric _ ->
           ExitStatus.FAILED;
     };
   }

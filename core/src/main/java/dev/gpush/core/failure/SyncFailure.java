@@ -25,6 +25,17 @@ public sealed interface SyncFailure extends Failure {
   record NodeCannotWrite(int node, String code, String path, String detail)
       implements SyncFailure {}
 
+  /**
+   * Many files are gone on the editors' node, perhaps by accident; nothing was deleted.
+   *
+   * @param of the files of the workspace
+   */
+  record ManyDeleted(int node, List<String> paths, int of) implements SyncFailure {
+    public ManyDeleted {
+      paths = List.copyOf(paths);
+    }
+  }
+
   record NoSuchPath(int node, String path) implements SyncFailure {}
 
   /** A file of a node is not written here: its name or its place is refused. */

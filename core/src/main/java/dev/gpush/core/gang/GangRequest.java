@@ -42,13 +42,44 @@ public record GangRequest(
    * @param natives the user's own options for a backend that {@code takesNatives}
    * @param image the project's, for a backend that {@code takesImages}; empty: its own
    * @param attach what runs already and will be borrowed, as {@code Backend.lends} has found it
+   * @param data for a backend that {@code mountsVolumes}
    */
-  public record Options(List<String> natives, Optional<String> image, Optional<String> attach) {
-    public static final Options NONE = new Options(List.of(), Optional.empty(), Optional.empty());
+  public record Options(
+      List<String> natives, Optional<String> image, Optional<String> attach, Data data) {
+    public static final Options NONE =
+        new Options(List.of(), Optional.empty(), Optional.empty(), Data.NONE);
 
     public Options {
       natives = List.copyOf(natives);
     }
+  }
+
+  /**
+   * What is mounted into the nodes.
+   *
+   * @param home the home folder there, below the path of a volume; empty: the image's
+   */
+  public record Data(List<Volume> volumes, Optional<String> home) {
+    public static final Data NONE = new Data(List.of(), Optional.empty());
+
+    public Data {
+      volumes = List.copyOf(volumes);
+    }
+
+    /** Keys without whose volumes nodes are of no use; a backend may have a home of its own. */
+    public List<String> needed() {
+      return volumes.stream().map(Volume::key).filter(key -> !key.equals(Volume.HOME)).toList();
+    }
+  }
+
+  /**
+   * A whole volume.
+   *
+   * @param key of the configuration, which users know it by
+   * @param path where it is mounted
+   */
+  public record Volume(String key, String claim, String path, boolean isReadOnly) {
+    public static final String HOME = "home";
   }
 
   public GangRequest {
@@ -107,5 +138,9 @@ public record GangRequest(
 
   public Optional<String> attach() {
     return options.attach();
+  }
+
+  public Data data() {
+    return options.data();
   }
 }

@@ -21,6 +21,21 @@ public interface SshAccess {
    */
   void link(Talk talk);
 
-  /** Removes the Include line, and nothing else. */
+  /** Removes the Include line, that of Windows too, and nothing else. */
   void unlink(Talk talk);
+
+  /** Whether gpush runs inside WSL, below which there is a Windows with an ssh of its own. */
+  default boolean hasWindows() {
+    return false;
+  }
+
+  /** As {@link #link}, for the ssh of Windows, which gets a copy of the key. */
+  default void linkWindows(Talk talk) {
+    throw new IllegalStateException("there is no Windows");
+  }
+
+  /** Takes away all that {@link #linkWindows} has made. */
+  default void unlinkWindows(Talk talk) {
+    throw new IllegalStateException("there is no Windows");
+  }
 }

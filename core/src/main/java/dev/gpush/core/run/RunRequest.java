@@ -13,13 +13,18 @@ import java.util.Optional;
  * @param log what NCCL writes
  */
 public record RunRequest(
-    Command command, Claim claim, Ranks ranks, boolean overwrite, NcclLog log) {
+    Command command, Claim claim, Ranks ranks, boolean overwrite, NcclLog log, RunKind kind) {
   /** What NCCL writes about itself. */
   public enum NcclLog {
     /** As the environment says it. */
     UNCHANGED,
     /** Its whole start, into files on the nodes. */
     FILES
+  }
+
+  /** Of a program. */
+  public RunRequest(Command command, Claim claim, Ranks ranks, boolean overwrite, NcclLog log) {
+    this(command, claim, ranks, overwrite, log, RunKind.PROGRAM);
   }
 
   public RunRequest(Command command, Claim claim, Ranks ranks, boolean overwrite) {
@@ -58,8 +63,9 @@ public record RunRequest(
    * @param perNode how many; empty: one for each slot that is claimed
    * @param restarts how often all ranks are started again after a failure
    * @param warm forked from interpreters that are kept on the nodes
+   * @param fromSnapshot with files of their own, so that the workspace may go on changing
    */
-  public record Ranks(Optional<Integer> perNode, int restarts, boolean warm) {
+  public record Ranks(Optional<Integer> perNode, int restarts, boolean warm, boolean fromSnapshot) {
     /** More on one node is a typing error; agents refuse it. */
     public static final int MOST_PER_NODE = 1024;
 
@@ -67,12 +73,16 @@ public record RunRequest(
     public static final int MOST_RESTARTS = 1000;
 
     public Ranks(Optional<Integer> perNode, int restarts) {
-      this(perNode, restarts, false);
+      this(perNode, restarts, false, false);
     }
 
     /** One for each slot, and the first failure is the end. */
     public static Ranks usual() {
       return new Ranks(Optional.empty(), 0);
+    }
+
+    Ranks fromSnapshot(boolean is) {
+      return new Ranks(perNode, restarts, warm, is);
     }
   }
 
@@ -94,11 +104,21 @@ public record RunRequest(
   }
 
   public RunRequest claiming(Claim other) {
-    return new RunRequest(command, other, ranks, overwrite, log);
+    return new RunRequest(command, other, ranks, overwrite, log, kind);
+  }
+
+  /** The same with files of its own, or in the workspace. */
+  public RunRequest fromSnapshot(boolean is) {
+    return new RunRequest(command, claim, ranks.fromSnapshot(is), overwrite, log, kind);
+  }
+
+  /** The same as another kind of run. */
+  public RunRequest as(RunKind other) {
+    return new RunRequest(command, claim, ranks, overwrite, log, other);
   }
 
   /** The same with another log. */
   public RunRequest logging(NcclLog other) {
-    return new RunRequest(command, claim, ranks, overwrite, other);
+    return new RunRequest(command, claim, ranks, overwrite, other, kind);
   }
 }

@@ -12,7 +12,12 @@ import java.util.Optional;
  * @param header the line printed before its output
  */
 public record RunView(
-    int number, String session, Progress progress, Launched launched, String header) {
+    int number, String session, RunKind kind, Progress progress, Launched launched, String header) {
+  /** Of a program. */
+  public RunView(int number, String session, Progress progress, Launched launched, String header) {
+    this(number, session, RunKind.PROGRAM, progress, launched, header);
+  }
+
   /**
    * Its state and result.
    *
@@ -42,6 +47,7 @@ public record RunView(
    * @param slots what it claims, as {@code node:slot}
    * @param generation of the files that it started with
    * @param mode torchrun, ranks or command
+   * @param fromSnapshot with files of its own, so that saves need not wait for it
    */
   public record Launched(
       List<String> words,
@@ -49,7 +55,19 @@ public record RunView(
       List<String> slots,
       long generation,
       String mode,
-      String python) {
+      String python,
+      boolean fromSnapshot) {
+    /** In the workspace. */
+    public Launched(
+        List<String> words,
+        int ranks,
+        List<String> slots,
+        long generation,
+        String mode,
+        String python) {
+      this(words, ranks, slots, generation, mode, python, false);
+    }
+
     public Launched {
       words = List.copyOf(words);
       slots = List.copyOf(slots);
@@ -61,9 +79,17 @@ public record RunView(
 
   /** What to call it in a sentence: {@code run 7 (train.py, 16 ranks, 2h10m)}. */
   public String label(Duration going) {
-    String what = words().isEmpty() ? "" : shortened(words().getFirst()) + ", ";
+    String what = words().isEmpty() ? "" : shortened(title().getFirst()) + ", ";
     String size = ranks() == 1 ? "1 rank" : ranks() + " ranks";
     return "run " + number + " (" + what + size + ", " + DurationText.coarse(going) + ")";
+  }
+
+  /** What people call it: its words, or that it is a notebook. */
+  public List<String> title() {
+    return switch (kind) {
+      case PROGRAM -> words();
+      case NOTEBOOK -> List.of(kind.word());
+    };
   }
 
   /** A script's path, or a line for the shell, which may be long. */

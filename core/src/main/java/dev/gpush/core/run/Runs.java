@@ -121,4 +121,10 @@ public interface Runs {
       Map<String, String> environment,
       Streams streams)
       throws InterruptedException;
+
+  /**
+   * The node's end of a copy, which reads requests from the input and writes the answers: one
+   * stream of {@code gpush cp}. Returns the status with which it has ended.
+   */
+  int copy(SessionName session, int node, Streams streams) throws InterruptedException;
 }

@@ -12,7 +12,11 @@ import java.util.Optional;
  * @param nodes in their order
  * @param pending paths that are not on all nodes yet, in order
  * @param held what is not sent until something else happens, and why
- * @param watching empty when changes are noticed at once; else how they are found, and how late
+ * @param staying new files and folders of the editors' node that do not come home, and why
+ * @param watching empty when changes are noticed at once, or the user wants them sent on demand;
+ *     else how they are found, and how late, or why they are not looked for
+ * @param history where the git repository of node 0 stands, as a sentence without its end; empty
+ *     when there is none to have
  */
 public record SyncView(
     Mode mode,
@@ -21,11 +25,30 @@ public record SyncView(
     List<Node> nodes,
     List<String> pending,
     List<Held> held,
-    String watching) {
+    List<Held> staying,
+    String watching,
+    String history) {
   public SyncView {
     nodes = List.copyOf(nodes);
     pending = List.copyOf(pending);
     held = List.copyOf(held);
+    staying = List.copyOf(staying);
+  }
+
+  /** The same with this history. */
+  public SyncView with(String said) {
+    return new SyncView(mode, isSynced, generation, nodes, pending, held, staying, watching, said);
+  }
+
+  /** Why a save does not go at once, as a sentence without its end; empty when it does. */
+  public Optional<String> limitation() {
+    if (watching.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        mode == Mode.OFF
+            ? "saves are not sent by themselves, because " + watching
+            : "changes are noticed late: " + watching);
   }
 
   /** Whether saves are sent by themselves. */
@@ -64,6 +87,7 @@ public record SyncView(
 
   /** Nothing is known, as before a session has nodes. */
   public static SyncView none() {
-    return new SyncView(Mode.OFF, false, Optional.empty(), List.of(), List.of(), List.of(), "");
+    return new SyncView(
+        Mode.OFF, false, Optional.empty(), List.of(), List.of(), List.of(), List.of(), "", "");
   }
 }

@@ -81,6 +81,7 @@ public final class GatewayRuns implements Runs {
       linker.ensure(session, talk);
       work = session.work();
       generation = work.push(request.overwrite(), talk);
+      work.restarted().say(talk);
       work.prepare(talk);
       if (!request.claim().waits()) {
         return work.launch(request, generation, talk);
@@ -114,7 +115,12 @@ public final class GatewayRuns implements Runs {
 
           @Override
           public void push() throws InterruptedException {
-            sessions.sync(name, request.overwrite(), Talk.silent());
+            // Unlike gpush sync, it tells the user nothing about restarts.
+            try (TurnQueue.Turn _ = session.begin("sync", Talk.silent())) {
+              linker.ensure(session, Talk.silent());
+              session.work().push(request.overwrite(), Talk.silent());
+              session.work().prepare(Talk.silent());
+            }
           }
 
           @Override
@@ -310,6 +316,14 @@ public final class GatewayRuns implements Runs {
             hasTerminal ? streams.terminal() : Optional.empty(),
             true);
     return new NodeCommand(session.link(node), tasks).run(request, streams, hasTerminal);
+  }
+
+  @Override
+  public int copy(SessionName name, int node, Streams streams) throws InterruptedException {
+    LiveSession session = sessions.find(name);
+    work(name);
+    linker.ensure(session, List.of(node), Talk.silent());
+    return new NodeCommand(session.link(node), tasks).run(NodeCommand.copy(), streams, false);
   }
 
   private int several(

@@ -33,7 +33,6 @@ import dev.gpush.gateway.session.lifecycle.UnknownGangs;
 import dev.gpush.gateway.session.lifecycle.UnreportedFailures;
 import dev.gpush.gateway.session.links.LinkMaker;
 import dev.gpush.gateway.session.links.SessionLinks;
-import dev.gpush.gateway.session.live.ConfiguredOutputs;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.PendingRequest;
 import dev.gpush.gateway.session.live.SessionRegistry;
@@ -152,7 +151,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   private SessionView up(UpRequest request, Talk talk, Predicate<LiveSession> isEnough)
       throws InterruptedException {
     Config config = configs.load(request.origin().folder());
-    ConfiguredOutputs.requireSupported(config);
     while (true) {
       ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
       SessionRegistry.Entered entered = enter(request, config, wish, talk);
@@ -224,6 +222,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     return book.enter(
         request.name(),
         config.root(),
+        request.existing().mayBeReplaced(),
         name ->
             new LiveSession(
                 requests.intent(name, config, wish, request),
@@ -235,7 +234,6 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public Outlook plan(UpRequest request) throws InterruptedException {
     Config config = configs.load(request.origin().folder());
-    ConfiguredOutputs.requireSupported(config);
     ResolvedUp wish = borrowing.of(request, config, preferences.wish(request, config));
     SessionName name = request.name().orElse(new SessionName("devbox"));
     return placement.outlook(requests.intent(name, config, wish, request), request, config, wish);
@@ -285,10 +283,10 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
   @Override
   public GivenBack down(SessionName name, boolean discard, Talk talk) throws InterruptedException {
     LiveSession session = find(name);
-    Optional<TurnQueue.Turn> turn = session.beginOrJoin("down", talk);
+    Optional<TurnQueue.Turn> turn = session.beginEndOrJoin("down", talk);
     while (turn.isEmpty()) {
       session.pending().ifPresent(pending -> RequestFollowing.giveUp(session, pending, talk));
-      turn = session.beginOrJoin("down", talk);
+      turn = session.beginEndOrJoin("down", talk);
     }
     try (TurnQueue.Turn _ = turn.get()) {
       if (session.isOver()) {
@@ -352,6 +350,7 @@ public final class GatewaySessions implements Sessions, AutoCloseable {
     try (TurnQueue.Turn _ = session.begin("sync", talk)) {
       linker.ensure(session, talk);
       long generation = session.work().push(overwrite, talk);
+      session.work().restarted().say(talk);
       session.work().prepare(talk);
       return generation;
     }

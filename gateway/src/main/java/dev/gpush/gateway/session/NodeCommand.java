@@ -23,6 +23,10 @@ import java.util.Optional;
  */
 final class NodeCommand {
   private static final int BUFFER = 128 * 1024;
+
+  /** A block of a copy, so that the node sends one while the one before is written. */
+  private static final int COPY_WINDOW = 4 << 20;
+
   private static final Map<String, Integer> SIGNALS =
       Map.of(
           "HUP", 1, "INT", 2, "QUIT", 3, "ABRT", 6, "KILL", 9, "SEGV", 11, "PIPE", 13, "TERM", 15);
@@ -78,6 +82,23 @@ final class NodeCommand {
     return isLine
         ? request.with("argv", List.of("/bin/sh", "-c", words.getFirst()))
         : request.with("argv", words);
+  }
+
+  /** The node's end of {@code gpush cp}; it ends with its stream. */
+  static Json.Obj copy() {
+    return Json.object(
+        "type",
+        "exec",
+        "builtin",
+        "copy",
+        "client",
+        "gpush cp",
+        "stdin",
+        true,
+        "credit",
+        COPY_WINDOW,
+        "kill_on_close",
+        true);
   }
 
   /** Runs it with the client's own streams; the status as a shell would say it. */

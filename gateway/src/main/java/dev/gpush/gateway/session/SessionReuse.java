@@ -143,6 +143,7 @@ final class SessionReuse {
     }
     PythonChange.apply(session, request, wish, talk);
     session.work().push(false, talk);
+    session.work().restarted().say(talk);
     session.work().prepare(talk);
     if (!session.entry().detail().isEmpty()) {
       // What the up before this one has left undone is done now.

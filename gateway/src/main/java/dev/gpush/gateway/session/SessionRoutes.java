@@ -46,6 +46,9 @@ final class SessionRoutes implements Routes {
       if (session.isLost(node)) {
         session.requireWhole();
       }
+      if (node == 0) {
+        session.workIfAny().ifPresent(work -> work.live().visited());
+      }
       return new Route.Node(
           session.link(node),
           SessionEnvironment.onNode(session.entry(), session.gang(), session.node(node)),

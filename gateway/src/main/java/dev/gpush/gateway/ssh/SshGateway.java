@@ -16,6 +16,7 @@ import dev.gpush.gateway.ssh.connection.ClientLimits;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
 import dev.gpush.gateway.ssh.files.JdkEd25519;
 import dev.gpush.gateway.ssh.files.KeyFiles;
+import dev.gpush.gateway.ssh.files.ListenerFile;
 import dev.gpush.gateway.ssh.files.PortMemory;
 import dev.gpush.gateway.ssh.files.SshAddress;
 import dev.gpush.gateway.ssh.files.SshConfigFiles;
@@ -25,6 +26,7 @@ import dev.gpush.gateway.ssh.route.Connections;
 import dev.gpush.gateway.ssh.route.PublishedSession;
 import dev.gpush.gateway.ssh.route.Routes;
 import dev.gpush.gateway.ssh.socket.LoginListener;
+import dev.gpush.gateway.ssh.socket.Logins;
 import dev.gpush.gateway.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
@@ -65,24 +67,39 @@ public final class SshGateway implements AutoCloseable {
   private final SshServer server;
   private final SocketServices services;
   private final SshAddress address;
+  private final ListenerFile listener;
   private final Tasks tasks;
   private final Tasks reviews;
   private final SshConfigFiles config;
   private final AtomicBoolean isClosed = new AtomicBoolean();
-  private volatile Optional<String> stopping = Optional.empty();
+  private final Clock clock;
+  private final Logins logins;
+  private volatile Optional<Stopping> stopping = Optional.empty();
+
+  /**
+   * It was asked to end.
+   *
+   * @param since monotonic nanoseconds
+   */
+  private record Stopping(String reason, long since) {}
 
   private SshGateway(
       SshServer server,
       SocketServices services,
       Tasks tasks,
       SshConfigFiles config,
-      SshAddress address) {
+      SshAddress address,
+      ListenerFile listener,
+      Clock clock) {
     this.server = server;
     this.services = services;
     this.address = address;
+    this.listener = listener;
     this.tasks = tasks;
     this.reviews = tasks.group("review");
     this.config = config;
+    this.clock = clock;
+    this.logins = new Logins(clock, ClientLimits.LOGIN_IN_PROGRESS);
   }
 
   /**
@@ -104,6 +121,7 @@ public final class SshGateway implements AutoCloseable {
     KeyPair user = keys.userKey();
     var identity = HomeIdentity.of(host);
     var ports = new PortMemory(settings.home());
+    var listener = new ListenerFile(settings.home());
     Tasks own = tasks.group("ssh");
     var hosts = new ArrayList<>(List.of(host));
     if (settings.compatibility() == SshServerSettings.Compatibility.LEGACY) {
@@ -121,9 +139,11 @@ public final class SshGateway implements AutoCloseable {
       if (listens(server, address)) {
         if (address instanceof SshAddress.Port(var number)) {
           ports.remember(number);
+          listener.write(number);
         }
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, address);
-        var gateway = new SshGateway(server, services, own, config, address);
+        var gateway = new SshGateway(server, services, own, config, address, listener, clock);
+        server.addSessionListener(gateway.logins);
         server.addSessionListener(gateway.new Refusal());
         gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
         return gateway;
@@ -189,6 +209,11 @@ public final class SshGateway implements AutoCloseable {
     return connections().stream().anyMatch(AbstractSession::isAuthenticated);
   }
 
+  /** Whether a client is connected or logs in, which another build should not interrupt. */
+  public boolean isInUse() {
+    return hasClients() || logins.areInProgress();
+  }
+
   public SshAddress address() {
     return address;
   }
@@ -216,19 +241,23 @@ public final class SshGateway implements AutoCloseable {
 
   /**
    * Prepares the end: refuses new logins, tells the users of terminals why, and waits until no
-   * command runs, or the grace time is over.
+   * login is in progress and no command runs, or the grace time is over.
    */
   public void drain(String why) {
     String reason = "the gpush gateway is stopping: " + why;
-    stopping = Optional.of(reason);
+    stopping = Optional.of(new Stopping(reason, clock.nanos()));
     programs().forEach(program -> program.announce("gpush: " + reason));
     try {
-      for (int i = 0; i < GRACE.dividedBy(POLL) && programs().findAny().isPresent(); i++) {
+      for (int i = 0; i < GRACE.dividedBy(POLL) && isBusy(); i++) {
         Thread.sleep(POLL);
       }
     } catch (InterruptedException stop) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private boolean isBusy() {
+    return logins.areInProgress() || programs().findAny().isPresent();
   }
 
   private Stream<SessionChannel> programs() {
@@ -249,7 +278,9 @@ public final class SshGateway implements AutoCloseable {
     @Override
     public void sessionEvent(Session session, Event event) {
       if (event == Event.KeyEstablished && !session.isAuthenticated()) {
-        stopping.ifPresent(reason -> end(session, reason + "; try again"));
+        stopping
+            .filter(stop -> !logins.beganBefore(session, stop.since()))
+            .ifPresent(stop -> end(session, stop.reason() + "; try again"));
       }
     }
   }
@@ -269,9 +300,10 @@ public final class SshGateway implements AutoCloseable {
     if (isClosed.getAndSet(true)) {
       return;
     }
+    listener.delete();
     reviews.close();
     for (var session : open) {
-      end(session, stopping.orElse("the gpush gateway is stopping"));
+      end(session, stopping.map(Stopping::reason).orElse("the gpush gateway is stopping"));
     }
     server.close(true);
     tasks.close();

@@ -37,7 +37,7 @@ public final class FakeTalk implements Talk {
   }
 
   /** Called whenever a step begins, changes or ends. */
-  static FakeTalk at(Runnable moment) {
+  public static FakeTalk at(Runnable moment) {
     return new FakeTalk(true, moment);
   }
 

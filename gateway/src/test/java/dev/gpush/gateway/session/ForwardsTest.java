@@ -15,6 +15,7 @@ import dev.gpush.core.session.PortTarget;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -104,10 +105,22 @@ final class ForwardsTest {
     }
   }
 
+  /** Not on a port of those that the system gives away: another program could get its neighbour. */
+  private static ServerSocket listen() throws IOException {
+    var random = new Random();
+    while (true) {
+      try {
+        return new ServerSocket(random.nextInt(12_000, 28_000), 1, LOOPBACK);
+      } catch (BindException taken) {
+        // The next one may be free.
+      }
+    }
+  }
+
   @Test
   void theNextGatewayListensOnTheSamePort() throws Exception {
     gateway.sessions().up(ask(project, 2), Talk.silent());
-    try (var server = new ServerSocket(0, 1, LOOPBACK)) {
+    try (ServerSocket server = listen()) {
       int here = forwarded(server.getLocalPort());
       gateway.close();
       assertThrows(ConnectException.class, () -> new Socket(LOOPBACK, here).close());

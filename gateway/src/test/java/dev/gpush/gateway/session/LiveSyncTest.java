@@ -7,11 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
+import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.SyncView;
+import dev.gpush.core.session.UpRequest;
 import dev.gpush.core.talk.Talk;
+import dev.gpush.gateway.session.live.LiveSession;
+import dev.gpush.gateway.session.live.TurnQueue;
+import dev.gpush.link.BlockingStream;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,10 +25,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.parallel.Execution;
@@ -32,6 +41,9 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.CONCURRENT)
 @EnabledOnOs(OS.LINUX)
 final class LiveSyncTest {
+  /** No buffer between the gateway and a node holds so much. */
+  private static final int MORE_THAN_CREDIT = 16 << 20;
+
   private SessionRig rig;
   private SessionService gateway;
   private Path project;
@@ -80,7 +92,7 @@ final class LiveSyncTest {
   private void awaitOnAll(SessionView session, String file, String text) {
     for (NodeView node : session.nodes()) {
       until(
-          file + " is on node " + node.info().index() + ": " + state(),
+          () -> file + " is on node " + node.info().index() + ": " + state(),
           () -> has(node, file, text));
     }
   }
@@ -91,7 +103,7 @@ final class LiveSyncTest {
 
   private void awaitHeld(String why) {
     until(
-        "held because of " + why + ": " + state(),
+        () -> "held because of " + why + ": " + state(),
         () -> state().held().stream().anyMatch(held -> held.why().contains(why)));
   }
 
@@ -178,9 +190,10 @@ final class LiveSyncTest {
       write("many/f" + i, "" + i);
     }
     SessionView session = up(2);
-    for (int i = 0; i < 60; i++) {
-      Files.delete(project.resolve("many/f" + i));
-    }
+    // A look that is under way would see them go one by one, as `rm` removes them, and the first
+    // may be sent before there are many.
+    awaitSynced();
+    Files.move(project.resolve("many"), rig.path("elsewhere"));
 
     awaitHeld("files are gone here");
 
@@ -216,6 +229,76 @@ final class LiveSyncTest {
 
     gateway.sessions().sync(DEVBOX, true, Talk.silent());
     awaitSynced();
+  }
+
+  @Test
+  void anEditOnNode0ComesHomeWhileSomeoneIsConnected() throws Exception {
+    SessionView session = up(2);
+    BlockingStream terminal = terminalOnNode0();
+    Path there = Path.of(session.nodes().getFirst().info().workspace()).resolve("train.py");
+
+    Files.writeString(there, "print('edited there')\n");
+
+    until("it is here", () -> read("train.py").equals("print('edited there')\n"));
+    awaitOnAll(session, "train.py", "print('edited there')\n");
+    awaitSynced();
+    gateway.sessions().pauseSync(DEVBOX); // Else the one may come home before the other is written.
+    Files.writeString(there, "print('there')\n");
+    write("train.py", "print('here')\n");
+    gateway.sessions().resumeSync(DEVBOX);
+    awaitHeld("train.py on node 0");
+    assertEquals("print('there')\n", Files.readString(there));
+    write("train.py", "print('there')\n");
+    awaitSynced();
+    awaitOnAll(session, "train.py", "print('there')\n");
+    terminal.input().close();
+    terminal.awaitClose();
+  }
+
+  @Test
+  void whatIsMadeAndDeletedOnNode0ComesHomeWhileSomeoneIsConnectedAndASaveUndoesNothing()
+      throws Exception {
+    write("gone.py", "1");
+    write("other.py", "1");
+    SessionView session = up(2);
+    BlockingStream terminal = terminalOnNode0();
+    Path there = Path.of(session.nodes().getFirst().info().workspace());
+
+    Files.createDirectories(there.resolve("pkg"));
+    Files.writeString(there.resolve("pkg/new.py"), "new");
+    Files.writeString(there.resolve("train.log"), "1");
+    Files.delete(there.resolve("gone.py"));
+    write("train.py", "print('saved meanwhile')\n");
+
+    awaitOnAll(session, "pkg/new.py", "new");
+    until("it is deleted here", () -> !Files.exists(project.resolve("gone.py")));
+    awaitOnAll(session, "train.py", "print('saved meanwhile')\n");
+    awaitSynced();
+    for (NodeView node : session.nodes()) {
+      assertFalse(Files.exists(Path.of(node.info().workspace()).resolve("gone.py")));
+    }
+    assertEquals("new", read("pkg/new.py"));
+    assertEquals(
+        List.of(new SyncView.Held("train.log", "programs call their output so")),
+        state().staying());
+    terminal.input().close();
+    terminal.awaitClose();
+  }
+
+  private BlockingStream terminalOnNode0() {
+    return gateway
+        .sessions()
+        .find(DEVBOX)
+        .link(0)
+        .open(Json.object("type", "exec", "stdin", true, "command", "read line; exit 0"));
+  }
+
+  private String read(String file) {
+    try {
+      return Files.readString(project.resolve(file));
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
+    }
   }
 
   @Test
@@ -264,6 +347,108 @@ final class LiveSyncTest {
     }
     until("node 1 is named: " + state(), () -> !state().nodes().get(1).behind().isEmpty());
     assertFalse(state().isSynced());
+  }
+
+  /** The next save, or no save at all, fills it; that it restarted is for the user to know. */
+  @Test
+  void aRestartedNodeIsFilledAtOnceAndTheRestartIsSaidUntilACommandHasSaidIt() throws Exception {
+    gateway = rig.gateway(List.of(rig.backend().guarded()), SessionRig.DEADLINE);
+    SessionView session = up(2);
+    NodeView node = session.nodes().get(1);
+    Path there = Path.of(node.info().workspace());
+    Files.move(there.resolveSibling(there.getFileName() + ".gpush"), rig.path("old-state"));
+    Files.move(there, rig.path("old-files"));
+    ProcessHandle.of(node.agentPid()).orElseThrow().destroyForcibly();
+
+    until(
+        "node 1 has its files again: " + state(),
+        () -> has(node, "train.py", "print('hello')\n") && state().isSynced());
+    write("train.py", "print('edited')\n");
+    awaitOnAll(session, "train.py", "print('edited')\n");
+    awaitSynced();
+
+    assertEquals(SessionState.READY, shown().state());
+    assertTrue(shown().detail().startsWith("node 1 restarted "), shown()::detail);
+    assertTrue(shown().detail().endsWith(" ago with an empty disk"), shown()::detail);
+    FakeTalk talk = FakeTalk.answering(true);
+    gateway.sessions().sync(DEVBOX, false, talk);
+    assertTrue(
+        talk.lines().stream().anyMatch(line -> line.startsWith("node 1 restarted")),
+        talk::toString);
+    assertEquals("", shown().detail());
+  }
+
+  private SessionView shown() {
+    return gateway.sessions().list().getFirst();
+  }
+
+  @Test
+  @Timeout(60)
+  void downDoesNotWaitForANodeThatDoesNotRead() throws Exception {
+    SessionView session = up(2);
+    stopReading(session.nodes().get(1));
+
+    gateway.sessions().down(DEVBOX, true, Talk.silent());
+
+    assertEquals(List.of(), gateway.sessions().list());
+  }
+
+  @Test
+  @Timeout(60)
+  void neitherDoesUpThatReplaces() throws Exception {
+    SessionView session = up(2);
+    stopReading(session.nodes().get(0));
+
+    UpRequest three = ask(project, 3).onExisting(UpRequest.Existing.REPLACE_AND_DISCARD);
+    SessionView other = gateway.sessions().up(three, Talk.silent());
+
+    assertEquals(3, other.nodes().size());
+    awaitOnAll(other, "model.bin", Files.readString(project.resolve("model.bin")));
+  }
+
+  @Test
+  @Timeout(60)
+  void norDoesALookForEdits() throws Exception {
+    SessionView session = up(1);
+    LiveSession live = gateway.sessions().find(DEVBOX);
+    live.link(0).open(Json.object("type", "exec", "stdin", true, "command", "read line"));
+    write("train.py", "print('first')\n");
+    awaitSynced();
+    stopProcesses(session.nodes().getFirst());
+    until(
+        "it is looked at",
+        () -> {
+          var turn = live.tryBegin("a test");
+          turn.ifPresent(TurnQueue.Turn::close);
+          return turn.isEmpty();
+        });
+
+    gateway.sessions().down(DEVBOX, true, Talk.silent());
+
+    assertEquals(List.of(), gateway.sessions().list());
+  }
+
+  /** A save is on its way there, and cannot arrive. */
+  private void stopReading(NodeView node) throws Exception {
+    write("train.py", "print('first')\n");
+    awaitSynced();
+    stopProcesses(node);
+    var random = new byte[MORE_THAN_CREDIT];
+    new Random(1).nextBytes(random);
+    write("model.bin", Base64.getEncoder().encodeToString(random));
+    until(
+        "it is on its way",
+        () -> state().pending().equals(List.of("model.bin")) && state().held().isEmpty());
+  }
+
+  private static void stopProcesses(NodeView node) throws Exception {
+    List<ProcessHandle> below =
+        ProcessHandle.of(node.agentPid()).orElseThrow().descendants().toList();
+    assertFalse(below.isEmpty(), "files is a process of the agent");
+    for (ProcessHandle each : below) {
+      int status = new ProcessBuilder("kill", "-STOP", "" + each.pid()).start().waitFor();
+      assertTrue(status == 0 || !each.isAlive(), each::toString);
+    }
   }
 
   @Test

@@ -48,6 +48,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -100,10 +101,10 @@ public final class SessionRig implements AutoCloseable {
     return home().resolve("config.yaml");
   }
 
-  /** A calm one in which saves are sent by themselves. */
+  /** A calm one in which saves are sent by themselves, as they are for users. */
   public static SessionRig live() throws IOException {
     SessionRig rig = calm();
-    Files.writeString(rig.config(), "defaults: {sync: {mode: live}}\n");
+    Files.writeString(rig.config(), "");
     return rig;
   }
 
@@ -329,10 +330,19 @@ public final class SessionRig implements AutoCloseable {
   }
 
   public static void until(String what, BooleanSupplier isTrue) {
+    until(() -> what, isTrue);
+  }
+
+  /**
+   * Waits.
+   *
+   * @param what in words, asked for when it did not come
+   */
+  public static void until(Supplier<String> what, BooleanSupplier isTrue) {
     long start = System.nanoTime();
     while (!isTrue.getAsBoolean()) {
       if (System.nanoTime() - start > DEADLINE.toNanos()) {
-        fail("not within " + DEADLINE.toSeconds() + " s: " + what);
+        fail("not within " + DEADLINE.toSeconds() + " s: " + what.get());
       }
       LockSupport.parkNanos(LOOK_AGAIN.toNanos());
     }

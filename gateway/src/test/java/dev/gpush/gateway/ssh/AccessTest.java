@@ -64,7 +64,7 @@ class AccessTest {
     keys.authorize(
         "ssh-ed25519 AAAAB3 broken",
         "not a key at all",
-        "permitopen=\"localhost:80\" " + KeyRing.line(limited),
+        "permitopen=\"localhost\" " + KeyRing.line(limited),
         KeyRing.line(small),
         KeyRing.line(key) + " with \"quotes\" in its comment");
 

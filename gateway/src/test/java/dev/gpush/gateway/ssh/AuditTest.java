@@ -88,11 +88,13 @@ class AuditTest {
         var server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String target = "127.0.0.1:" + server.getLocalPort();
       Process client = rig.ssh("-W", target, "devbox").start();
+      client.getOutputStream().write(new byte[11]);
+      client.getOutputStream().close();
       try (var accepted = server.accept()) {
+        assertEquals(11, accepted.getInputStream().readAllBytes().length);
         accepted.getOutputStream().write(new byte[7]);
       }
       assertEquals(7, client.getInputStream().readAllBytes().length);
-      client.getOutputStream().close();
       client.waitFor();
 
       List<Json.Obj> records = rig.audit();
@@ -100,6 +102,7 @@ class AuditTest {
       Json.Obj end = only(records, "end").getFirst();
       assertEquals("forward", end.text("kind").orElseThrow());
       assertEquals(target, end.text("target").orElseThrow());
+      assertEquals(11, end.number("up_bytes").orElseThrow());
       assertEquals(7, end.number("down_bytes").orElseThrow());
     }
   }

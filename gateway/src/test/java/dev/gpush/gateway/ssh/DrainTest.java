@@ -1,15 +1,84 @@
 package dev.gpush.gateway.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.task.Tasks;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import org.apache.sshd.client.SshClient;
+import org.apache.sshd.client.session.ClientSession;
+import org.apache.sshd.common.keyprovider.FileKeyPairProvider;
 import org.junit.jupiter.api.Test;
 
 /** What clients see of a gateway that stops. */
 class DrainTest {
   private static final String REASON = "the gpush gateway is stopping: another build takes over";
+
+  /** Its keys are exchanged when the gateway is asked to end: the client still checks the host. */
+  @Test
+  void aLoginInProgressIsUseAndIsFinished() throws Exception {
+    var asked = new CountDownLatch(1);
+    var answer = new CountDownLatch(1);
+    try (var rig = new Rig();
+        var tasks = Tasks.named("drain", (_, failure) -> failure.printStackTrace());
+        var client = SshClient.setUpDefaultClient()) {
+      client.setServerKeyVerifier(
+          (_, _, _) -> {
+            asked.countDown();
+            return await(answer);
+          });
+      client.start();
+      Path key = rig.home().resolve("keys/id_ed25519");
+      assertFalse(rig.gateway().isInUse());
+      var login = tasks.fork("login", () -> echo(client, rig.gateway().port(), key));
+      asked.await();
+
+      assertTrue(rig.gateway().isInUse());
+      assertFalse(rig.gateway().hasClients());
+      var drained =
+          tasks.fork(
+              "drain",
+              () -> {
+                rig.gateway().drain("another build takes over");
+                return true;
+              });
+      // From here on, new logins are refused.
+      Command.Result late = rig.ssh("devbox", "true").run();
+      while (late.status() == 0) {
+        late = rig.ssh("devbox", "true").run();
+      }
+      answer.countDown();
+
+      assertEquals("in\n", login.get());
+      assertTrue(drained.get());
+      while (rig.gateway().isInUse()) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  private static boolean await(CountDownLatch latch) {
+    try {
+      latch.await();
+      return true;
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static String echo(SshClient client, int port, Path key) throws IOException {
+    try (ClientSession session =
+        client.connect("devbox", "127.0.0.1", port).verify().getClientSession()) {
+      session.setKeyIdentityProvider(new FileKeyPairProvider(key));
+      session.auth().verify();
+      return session.executeRemoteCommand("echo in");
+    }
+  }
 
   @Test
   void whoIsConnectedReadsWhyAndNewLoginsAreRefused() throws Exception {

@@ -2,8 +2,11 @@ package dev.gpush.gateway.ssh;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.link.agent.AgentImage;
@@ -139,7 +142,12 @@ class IdleTimeTest {
     assertTrue(status.number("idle_for_s").orElseThrow() >= 3000, status::write);
     assertFalse(status.flag("busy"), status::write);
     assertEquals(List.of("ssh"), status.texts("clients"));
-    at(IDLE.plusMinutes(1));
+    try {
+      at(IDLE.plusMinutes(1));
+    } catch (GpushException noAgent) {
+      // It woke by itself, before it was asked.
+      assertInstanceOf(AgentFailure.NotThere.class, noAgent.failure());
+    }
     // The end of the agent ends the command.
     editor.waitFor();
   }

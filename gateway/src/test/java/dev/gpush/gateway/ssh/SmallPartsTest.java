@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.gateway.ssh.channel.TerminalModes;
 import dev.gpush.gateway.ssh.files.HomeIdentity;
+import dev.gpush.gateway.ssh.files.JdkEd25519;
 import dev.gpush.gateway.ssh.files.SshServerSettings;
 import dev.gpush.gateway.ssh.route.NodeName;
 import java.security.KeyPair;
@@ -15,12 +16,19 @@ import java.util.Optional;
 import java.util.Random;
 import org.apache.sshd.core.CoreModuleProperties;
 import org.apache.sshd.server.SshServer;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SmallPartsTest {
+  /** As the gateway does; without it this test needs one before it that did. */
+  @BeforeAll
+  static void register() {
+    JdkEd25519.register();
+  }
+
   @ParameterizedTest
   @CsvSource({
     "devbox,     devbox,  0",

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param file that bash reads
  * @param variables of {@code env:}
  * @param steps that install things
+ * @param data that the configuration names
  */
 public record EnvironmentChoice(
     Optional<String> python,
@@ -23,7 +24,8 @@ public record EnvironmentChoice(
     List<String> modules,
     Optional<String> file,
     Map<String, String> variables,
-    List<SetupStep> steps) {
+    List<SetupStep> steps,
+    List<DataFolder> data) {
   private static final String ACTIVE_CONDA = "@conda";
 
   /** As a value of {@code python}: the environment that uv makes of this file. */
@@ -37,6 +39,7 @@ public record EnvironmentChoice(
     modules = List.copyOf(modules);
     variables = Map.copyOf(variables);
     steps = List.copyOf(steps);
+    data = List.copyOf(data);
   }
 
   /**
@@ -69,7 +72,12 @@ public record EnvironmentChoice(
         texts(config, "python.modules"),
         config.text("python.file").filter(EnvironmentChoice::is),
         config.value("env").map(Json::textMap).orElse(Map.of()),
-        steps);
+        steps,
+        List.of());
+  }
+
+  public EnvironmentChoice with(List<DataFolder> folders) {
+    return new EnvironmentChoice(python, conda, modules, file, variables, steps, folders);
   }
 
   /** A folder needs no slash where nothing else is meant. */
@@ -98,6 +106,15 @@ public record EnvironmentChoice(
     return parts.isEmpty() ? "nothing" : String.join(", ", parts);
   }
 
+  /** Whether nodes need only to know it: no shell, setup or folder may fail. */
+  boolean isPlain() {
+    return conda.isEmpty()
+        && modules.isEmpty()
+        && file.isEmpty()
+        && steps.isEmpty()
+        && data.isEmpty();
+  }
+
   /** As the agent takes it. */
   Json.Obj json(List<String> candidates) {
     return Json.object(
@@ -110,6 +127,8 @@ public record EnvironmentChoice(
         "file",
         file,
         "env",
-        variables);
+        variables,
+        "data",
+        Json.array(data.stream().map(DataFolder::json).toList()));
   }
 }

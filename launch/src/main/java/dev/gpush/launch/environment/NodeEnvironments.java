@@ -26,6 +26,9 @@ public final class NodeEnvironments {
   /** The capability of an agent that makes environments. */
   private static final String CAPABILITY = "environment";
 
+  /** The capability of an agent that finds data. */
+  private static final String DATA = "data";
+
   private static final String USE = "environment.use";
 
   /** Of setup.sh: nothing has changed since it ran. */
@@ -36,6 +39,10 @@ public final class NodeEnvironments {
 
   /** What this gateway has prepared last, in words; empty before. */
   private final AtomicReference<String> activated = new AtomicReference<>("");
+
+  /** What all nodes have, as they said last, where nothing had to be made for it. */
+  private final AtomicReference<Optional<EnvironmentChoice>> had =
+      new AtomicReference<>(Optional.empty());
 
   private final String script = Resources.text(NodeEnvironments.class, "setup.sh");
 
@@ -70,6 +77,10 @@ public final class NodeEnvironments {
    */
   public void prepare(EnvironmentChoice choice, Talk talk) throws InterruptedException {
     sayDifference(choice, talk);
+    if (choice.isPlain() && had.get().equals(Optional.of(choice))) {
+      return; // An agent that is started again is told by itself.
+    }
+    had.set(Optional.empty());
     boolean hasRun = false;
     if (!choice.steps().isEmpty()) {
       // A step may make what is activated, and needs what can be activated already.
@@ -86,6 +97,7 @@ public final class NodeEnvironments {
             failure -> {
               throw new GpushException(failure);
             });
+    had.set(Optional.of(choice));
   }
 
   private void sayDifference(EnvironmentChoice choice, Talk talk) {
@@ -109,6 +121,13 @@ public final class NodeEnvironments {
 
   private Optional<LaunchFailure> used(LaunchNode node, EnvironmentChoice choice, boolean fresh)
       throws InterruptedException {
+    if (!choice.data().isEmpty() && !node.calls().can(DATA)) {
+      return Optional.of(
+          new LaunchFailure.NoEnvironment(
+              node.info().index(),
+              choice.data().getFirst().key(),
+              "the node was started by an older gpush; after gpush down, gpush up makes another"));
+    }
     if (!node.calls().can(CAPABILITY)) {
       return Optional.empty();
     }

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 /**
  * Finds two things among the lines that one process writes to stderr: tracebacks, which are given
  * as a whole, and what torchrun's elastic agent says of ranks that failed (its log lines, its own
- * traceback, its report). Lines that are neither pass at once; those of a traceback wait for its
- * end, which follows within the same write. One thread.
+ * traceback, its report) and Open MPI of a race that harms nothing. Lines that are neither pass at
+ * once; those of a traceback wait for its end, which follows within the same write. One thread.
  */
 final class TracebackFilter {
   /** Takes what was found, in order. */
@@ -19,7 +19,7 @@ final class TracebackFilter {
     /** A traceback; the last line names the exception. */
     void traceback(List<byte[]> lines);
 
-    /** What a launcher says about failed ranks: the verdict has it. */
+    /** What a launcher says about failed ranks, which the verdict has, or about nothing. */
     void launcher(byte[] line);
   }
 
@@ -33,6 +33,11 @@ final class TracebackFilter {
   private static final Pattern OF_LAUNCHERS =
       Pattern.compile(
           ".*(ChildFailedError|torch\\.distributed\\.elastic\\.\\S*(Error|Exception)|SignalException).*");
+
+  /** Its child was faster than Open MPI, and the daemon runs all the same. */
+  private static final Pattern RACE_OF_MPI =
+      Pattern.compile("(\\[.*])? ?plm:\\w+: Warning: setpgid\\(\\d+,\\d+\\) failed in parent.*");
+
   private static final Pattern RULE = Pattern.compile("={20,}");
 
   /** The report of a launcher is between two rules. */
@@ -65,7 +70,7 @@ final class TracebackFilter {
     } else if (rulesLeft > 0) {
       rulesLeft -= RULE.matcher(text).matches() ? 1 : 0;
       found.launcher(line);
-    } else if (ELASTIC_LOG.matcher(text).matches()) {
+    } else if (ELASTIC_LOG.matcher(text).matches() || RACE_OF_MPI.matcher(text).matches()) {
       found.launcher(line);
     } else {
       found.line(line);

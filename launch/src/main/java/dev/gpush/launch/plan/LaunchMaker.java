@@ -9,7 +9,6 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.gang.GpuRequest;
 import dev.gpush.core.gang.NodeInfo;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.launch.fabric.session.RankFabric;
@@ -21,6 +20,7 @@ import dev.gpush.launch.python.PythonChoice;
 import dev.gpush.launch.python.PythonFacts;
 import dev.gpush.launch.python.Pythons;
 import dev.gpush.launch.run.RunRecord;
+import dev.gpush.launch.run.RunStart;
 import dev.gpush.launch.words.BatchBody;
 import dev.gpush.launch.words.LauncherCommand;
 import dev.gpush.launch.words.RunWords;
@@ -73,7 +73,8 @@ public final class LaunchMaker {
     }
 
     RankOptions ranks() {
-      return new RankOptions(options.ranksPerNode(), options.restarts(), options.warm());
+      return new RankOptions(
+          options.ranksPerNode(), options.restarts(), options.warm(), options.fromSnapshot());
     }
 
     /** Those named for this run; a word before the command is nearer to it than an option. */
@@ -112,6 +113,26 @@ public final class LaunchMaker {
     return site.nodes().stream().map(LaunchNode::info).toList();
   }
 
+  /** The request, without a snapshot where a node's agent cannot take one. */
+  public RunRequest possible(RunRequest request, Talk talk) {
+    List<Integer> older = request.ranks().fromSnapshot() ? lacking(RunStart.SNAPSHOTS) : List.of();
+    if (older.isEmpty()) {
+      return request;
+    }
+    talk.say(
+        NodeSet.of(older).words()
+            + (older.size() == 1 ? ": its agent is" : ": their agents are")
+            + " older: this run has no files of its own, and saves wait for it");
+    return request.fromSnapshot(false);
+  }
+
+  private List<Integer> lacking(String capability) {
+    return IntStream.range(0, site.nodes().size())
+        .filter(node -> !site.nodes().get(node).calls().can(capability))
+        .boxed()
+        .toList();
+  }
+
   public ResolvedRun resolve(RunRequest request, LaunchInput input, Optional<RunRecord> repeated) {
     RunRequest.Command command = request.command();
     RunRequest.Claim claim = request.claim();
@@ -125,6 +146,7 @@ public final class LaunchMaker {
             request.ranks().perNode(),
             request.ranks().restarts(),
             request.ranks().warm(),
+            request.ranks().fromSnapshot(),
             command.variables().keySet().stream().sorted().toList());
     RunRecord.Options options =
         repeated
@@ -133,8 +155,9 @@ public final class LaunchMaker {
             .orElse(asked);
     Path folder = repeated.map(last -> site.root().resolve(last.folder())).orElse(command.folder());
     Path inside = folder.startsWith(site.root()) ? folder : site.root();
-    RunWords parsed = RunWords.parse(words);
-    new RankOptions(options.ranksPerNode(), options.restarts(), options.warm())
+    RunWords parsed = RunWords.of(request.kind(), words);
+    new RankOptions(
+            options.ranksPerNode(), options.restarts(), options.warm(), options.fromSnapshot())
         .requireRanks(parsed);
     Optional<Path> script = Scripts.find(parsed, site.root(), inside);
     script.ifPresent(path -> Scripts.requireThere(path, inside));
@@ -203,7 +226,7 @@ public final class LaunchMaker {
         requireRay(facts);
         yield new Decided(LaunchPlan.Mode.COMMAND, facts);
       }
-      case RunWords.Command _, RunWords.Shell _ ->
+      case RunWords.Notebook _, RunWords.Command _, RunWords.Shell _ ->
           new Decided(LaunchPlan.Mode.COMMAND, ifAll(answers));
     };
   }
@@ -265,7 +288,7 @@ public final class LaunchMaker {
           "there is a uv.lock but no .venv; uv sync makes it. Until then the Python is "
               + facts.getFirst().executable());
     }
-    if (run.options().warm() && isWarm(program, talk)) {
+    if (run.options().warm() && isWarm(run, program, talk)) {
       return new Decided(LaunchPlan.Mode.WARM, facts);
     }
     if (!hasTorch) {
@@ -279,7 +302,12 @@ public final class LaunchMaker {
   }
 
   /** All nodes alike: ranks with torchrun do not meet those without. */
-  private boolean isWarm(RunWords.Program program, Talk talk) {
+  private boolean isWarm(ResolvedRun run, RunWords.Program program, Talk talk) {
+    if (run.options().fromSnapshot()) {
+      talk.say(
+          "--warm starts ranks in the workspace, and this run has a snapshot: they start cold");
+      return false;
+    }
     if (!program.options().isEmpty()) {
       talk.say(
           "--warm starts ranks without torchrun, which "
@@ -287,11 +315,7 @@ public final class LaunchMaker {
               + " needs: they start cold");
       return false;
     }
-    List<Integer> older =
-        IntStream.range(0, site.nodes().size())
-            .filter(node -> !site.nodes().get(node).calls().can(WARMS))
-            .boxed()
-            .toList();
+    List<Integer> older = lacking(WARMS);
     if (!older.isEmpty()) {
       talk.say(
           NodeSet.of(older).words()
@@ -440,7 +464,8 @@ public final class LaunchMaker {
     return new RunRecord(
         number,
         site.name().text(),
-        new RunRecord.Asked(run.words(), run.options(), run.place().relative()),
+        new RunRecord.Asked(
+            run.parsed().kind(), run.words(), run.options(), run.place().relative()),
         RunRecord.Progress.starting(now),
         plan.parts(),
         new RunRecord.Launched(
@@ -454,42 +479,7 @@ public final class LaunchMaker {
   /** What a node's refusal means to the person who typed the words. */
   public GpushException explained(GpushException refused, ResolvedRun run) {
     return refused.failure() instanceof AgentFailure.Refused(_, var code, var located)
-        ? new GpushException(explained(code, located, run), refused)
+        ? new GpushException(new Refusals(site, run).of(code, located), refused)
         : refused;
-  }
-
-  private LaunchFailure explained(String code, Json located, ResolvedRun run) {
-    int node = located.number("node").map(Math::toIntExact).orElse(0);
-    Json facts = located.object("facts");
-    return switch (code) {
-      case "busy" ->
-          new LaunchFailure.NoFreeSlots(
-              run.ask().words(),
-              facts.number("run").map(number -> "run " + number).stream().toList());
-      case "not-found" -> notFound(node, facts, run);
-      default -> new LaunchFailure.Refused(node, code, facts.write());
-    };
-  }
-
-  private LaunchFailure notFound(int node, Json facts, ResolvedRun run) {
-    String path = facts.text("path").orElse("");
-    return switch (facts.text("what").orElse("")) {
-      case "script" ->
-          run.place()
-              .script()
-              .flatMap(script -> run.input().ignored().apply(site.root().relativize(script)))
-              .<LaunchFailure>map(pattern -> new LaunchFailure.ScriptIgnored(path, pattern))
-              .orElseGet(
-                  () ->
-                      new LaunchFailure.NoSuchScript(
-                          path, "node " + node + ", " + folderThere(node, run), List.of()));
-      case "python" -> new LaunchFailure.NoPython(node, List.of(path));
-      default -> new LaunchFailure.Refused(node, "not-found", path);
-    };
-  }
-
-  private String folderThere(int node, ResolvedRun run) {
-    String workspace = site.nodes().get(node).info().workspace();
-    return run.place().relative().isEmpty() ? workspace : workspace + "/" + run.place().relative();
   }
 }

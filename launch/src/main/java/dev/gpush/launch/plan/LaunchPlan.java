@@ -3,6 +3,7 @@ package dev.gpush.launch.plan;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest.NcclLog;
 import dev.gpush.launch.fabric.session.RankFabric;
 import dev.gpush.launch.node.LaunchSite;
@@ -223,6 +224,9 @@ public record LaunchPlan(
     fields.put("visible", node.hasGpus() ? String.join(",", claim.slots()) : "");
     fields.put("outputs", outputs(run, index));
     fields.put("stop_grace_s", payload.ending().grace().toSeconds());
+    if (payload.ranks().fromSnapshot()) {
+      fields.put("snapshot", Json.object("again", payload.ranks().restarts() > 0));
+    }
     if (payload.mode() == Mode.WARM) {
       boolean hasTorch = findings.pythons().stream().allMatch(facts -> facts.torch().isPresent());
       fields.put("warm", Json.object("torch", hasTorch));
@@ -277,6 +281,7 @@ public record LaunchPlan(
                   ofNodes(this::cpus),
                   ofNodes(node -> nodes.get(node).hasGpus() ? started(node) : 0)));
       case RunWords.Command(var argv) -> Map.of("argv", argv);
+      case RunWords.Notebook(var argv) -> Map.of("argv", argv, "kind", RunKind.NOTEBOOK.word());
       case RunWords.Shell(var text) -> Map.of("command", text);
     };
   }
@@ -450,9 +455,7 @@ public record LaunchPlan(
     if (generation > 0) {
       parts.add("G" + generation);
     }
-    if (payload.ranks().restarts() > 0) {
-      parts.add("up to " + count(payload.ranks().restarts(), "restart"));
-    }
+    parts.addAll(payload.ranks().words());
     findings
         .fabric()
         .filter(RankFabric::isOfSeveralMachines)
@@ -479,7 +482,11 @@ public record LaunchPlan(
               + " by "
               + command.launcher();
       case RunWords.RayProgram _ -> plain + " by ray";
-      case RunWords.Program _, RunWords.BatchScript _, RunWords.Command _, RunWords.Shell _ ->
+      case RunWords.Program _,
+          RunWords.BatchScript _,
+          RunWords.Notebook _,
+          RunWords.Command _,
+          RunWords.Shell _ ->
           plain;
     };
   }

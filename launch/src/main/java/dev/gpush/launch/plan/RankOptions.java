@@ -4,6 +4,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.launch.words.RunWords;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -13,10 +14,24 @@ import java.util.Optional;
  * @param perNode empty: one for each slot that the run claims there
  * @param restarts after failures
  * @param warm forked from interpreters that are kept on the nodes
+ * @param fromSnapshot with files of their own
  */
-public record RankOptions(Optional<Integer> perNode, int restarts, boolean warm) {
+public record RankOptions(
+    Optional<Integer> perNode, int restarts, boolean warm, boolean fromSnapshot) {
   RankOptions(Optional<Integer> perNode, int restarts) {
-    this(perNode, restarts, false);
+    this(perNode, restarts, false, false);
+  }
+
+  /** What is not as usual, for the line before the output. */
+  List<String> words() {
+    var words = new ArrayList<String>();
+    if (fromSnapshot) {
+      words.add("from a snapshot");
+    }
+    if (restarts > 0) {
+      words.add("up to " + restarts + (restarts == 1 ? " restart" : " restarts"));
+    }
+    return words;
   }
 
   /** Only what starts ranks can start another number of them, and only a program has warm ones. */
@@ -71,7 +86,8 @@ public record RankOptions(Optional<Integer> perNode, int restarts, boolean warm)
     int claims = slots.claims().size();
     boolean hasGpus = slots.claims().stream().anyMatch(claim -> nodes.get(claim.node()).hasGpus());
     if (perNode.isEmpty() && !hasGpus) {
-      return new RankOptions(Optional.of((asked + claims - 1) / claims), restarts, warm);
+      return new RankOptions(
+          Optional.of((asked + claims - 1) / claims), restarts, warm, fromSnapshot);
     }
     int room =
         slots.claims().stream().mapToInt(claim -> perNode.orElse(claim.slots().size())).sum();

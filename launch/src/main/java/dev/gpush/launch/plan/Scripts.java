@@ -38,7 +38,7 @@ public final class Scripts {
           case RunWords.BatchScript(var all) -> all;
           case RunWords.RayProgram(var all) -> all;
           case RunWords.Mpi(var command, _) -> command.pythonScript();
-          case RunWords.Command _, RunWords.Shell _ -> List.of();
+          case RunWords.Notebook _, RunWords.Command _, RunWords.Shell _ -> List.of();
         };
     int at = LaunchPlan.scriptAt(program);
     if (at < 0) {

@@ -41,7 +41,7 @@ public record SlotPlan(List<Claim> claims) {
     /** In words, for failures. */
     String words() {
       if (on.isPresent()) {
-        return "--on " + on.get();
+        return "--on " + on.get() + slots.map(count -> " --gpus " + count).orElse("");
       }
       if (nodes.isEmpty() && slots.isEmpty()) {
         return "all slots";
@@ -76,7 +76,24 @@ public record SlotPlan(List<Claim> claims) {
    */
   public static SlotPlan of(
       List<NodeInfo> nodes, Ask ask, Map<Integer, Map<String, Integer>> busy) {
-    return ask.on().isPresent() ? named(nodes, ask, busy) : counted(nodes, ask, busy);
+    if (ask.on().isEmpty()) {
+      return counted(nodes, ask, busy);
+    }
+    Optional<List<NodeInfo>> whole = ask.slots().flatMap(_ -> wholeNodes(nodes, ask));
+    return whole.isPresent() ? counted(whole.orElseThrow(), ask, busy) : named(nodes, ask, busy);
+  }
+
+  /** Of {@code --on 1 --gpus 2}: the nodes; empty where slots are named, too. */
+  private static Optional<List<NodeInfo>> wholeNodes(List<NodeInfo> nodes, Ask ask) {
+    String on = ask.on().orElseThrow();
+    if (ask.nodes().isPresent() || on.contains(":")) {
+      return Optional.empty();
+    }
+    var chosen = new TreeSet<Integer>();
+    for (String part : on.split(",", -1)) {
+      chosen.addAll(range(part, nodes.size(), ask, "node"));
+    }
+    return Optional.of(chosen.stream().map(nodes::get).toList());
   }
 
   /** A node without named slots can still run one thing. */

@@ -6,6 +6,7 @@ import dev.gpush.core.file.FileReason;
 import dev.gpush.core.file.WholeFile;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.core.run.RunKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -98,8 +99,15 @@ public final class RunHistory {
     return Optional.ofNullable(records.get(number));
   }
 
+  /** That of a program if there was one: people who name no run mean the last that they started. */
   public synchronized Optional<RunRecord> newest() {
-    return Optional.ofNullable(records.lastEntry()).map(java.util.Map.Entry::getValue);
+    return newest(RunKind.PROGRAM).or(() -> newest(RunKind.NOTEBOOK));
+  }
+
+  public synchronized Optional<RunRecord> newest(RunKind kind) {
+    return records.descendingMap().values().stream()
+        .filter(record -> record.kind() == kind)
+        .findFirst();
   }
 
   /** A number that no file here has. */

@@ -3,6 +3,7 @@ package dev.gpush.launch.run;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunTransport;
 import dev.gpush.core.run.RunView;
 import java.time.DateTimeException;
@@ -30,7 +31,7 @@ public record RunRecord(
    *
    * @param folder where it starts, relative to the workspace's root
    */
-  public record Asked(List<String> words, Options options, String folder) {
+  public record Asked(RunKind kind, List<String> words, Options options, String folder) {
     public Asked {
       words = List.copyOf(words);
     }
@@ -88,6 +89,7 @@ public record RunRecord(
    * What was asked besides the words.
    *
    * @param warm with ranks that are forked from interpreters on the nodes
+   * @param fromSnapshot with files of its own
    * @param variables names of {@code --env}; their values may be secrets
    */
   public record Options(
@@ -98,6 +100,7 @@ public record RunRecord(
       Optional<Integer> ranksPerNode,
       int restarts,
       boolean warm,
+      boolean fromSnapshot,
       List<String> variables) {
     public Options {
       variables = List.copyOf(variables);
@@ -114,6 +117,9 @@ public record RunRecord(
       if (warm) {
         json = json.with("warm", true);
       }
+      if (fromSnapshot) {
+        json = json.with("snapshot", true);
+      }
       return variables.isEmpty() ? json : json.with("env", variables);
     }
 
@@ -126,12 +132,14 @@ public record RunRecord(
           json.number("nproc").map(Math::toIntExact),
           json.number("restarts").map(Math::toIntExact).orElse(0),
           json.flag("warm"),
+          json.flag("snapshot"),
           json.texts("env"));
     }
 
     /** With other names of variables. */
     public Options with(List<String> names) {
-      return new Options(nodes, gpus, on, python, ranksPerNode, restarts, warm, names);
+      return new Options(
+          nodes, gpus, on, python, ranksPerNode, restarts, warm, fromSnapshot, names);
     }
 
     public boolean isEmpty() {
@@ -141,7 +149,8 @@ public record RunRecord(
           && python.isEmpty()
           && ranksPerNode.isEmpty()
           && restarts == 0
-          && !warm;
+          && !warm
+          && !fromSnapshot;
     }
   }
 
@@ -230,6 +239,10 @@ public record RunRecord(
     return new RunRecord(number, session, asked, progress, startedParts, launched);
   }
 
+  public RunKind kind() {
+    return asked.kind();
+  }
+
   public List<String> words() {
     return asked.words();
   }
@@ -258,6 +271,7 @@ public record RunRecord(
     return new RunView(
         number,
         session,
+        kind(),
         new RunView.Progress(
             state().word(),
             exit(),
@@ -266,7 +280,13 @@ public record RunRecord(
             progress.failure(),
             progress.transport()),
         new RunView.Launched(
-            words(), ranks(), slots, launched.generation(), launched.mode(), launched.python()),
+            words(),
+            ranks(),
+            slots,
+            launched.generation(),
+            launched.mode(),
+            launched.python(),
+            options().fromSnapshot()),
         launched.header());
   }
 
@@ -288,6 +308,14 @@ public record RunRecord(
 
   /** The copy that its nodes keep. */
   public Json.Obj about() {
+    Json.Obj about = plain();
+    return switch (kind()) {
+      case PROGRAM -> about;
+      case NOTEBOOK -> about.with("kind", Json.of(kind().word()));
+    };
+  }
+
+  private Json.Obj plain() {
     return Json.object(
         "version", 1,
         "run", number,
@@ -319,6 +347,7 @@ public record RunRecord(
             number.get(),
             json.text("session").orElse(""),
             new Asked(
+                RunKind.of(json.text("kind").orElse("")),
                 json.texts("words"),
                 Options.from(json.object("options")),
                 json.text("folder").orElse("")),

@@ -18,6 +18,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * and awaited before the refusal is reported.
  */
 public final class RunStart {
+  /** The capability of an agent that gives a run files of its own. */
+  public static final String SNAPSHOTS = "snapshot";
+
   /** How many free ports may be taken before they can be bound; this often is no coincidence. */
   private static final int PORTS = 3;
 
@@ -93,7 +96,31 @@ public final class RunStart {
             () -> new GpushException(new LaunchFailure.Refused(0, "ports", answer.write())));
   }
 
+  /** All nodes have theirs before one starts: nothing may be committed on any until then. */
+  private void takeSnapshots(List<Json.Obj> each, boolean again) throws InterruptedException {
+    var taking = new ArrayList<Work<Json, RuntimeException>>();
+    for (int i = 0; i < nodes.size(); i++) {
+      int node = i;
+      Json.Obj spec = each.get(i);
+      if (spec.get(SNAPSHOTS).isPresent()) {
+        long generation = spec.object("about").number("generation").orElse(0L);
+        Json.Obj params = Json.object("run", run, "generation", generation, "again", again);
+        taking.add(() -> takeSnapshot(node, params));
+      }
+    }
+    tasks.finishAll("snapshot", taking);
+  }
+
+  private Json takeSnapshot(int node, Json.Obj params) throws InterruptedException {
+    try {
+      return nodes.get(node).call("run.snapshot", params);
+    } catch (GpushException refused) {
+      throw at(node, refused);
+    }
+  }
+
   private List<Long> startOnce(List<Json.Obj> each, boolean again) throws InterruptedException {
+    takeSnapshots(each, again);
     long begun = clock.nanos();
     var running = new CopyOnWriteArrayList<NodeCalls>();
     var starts = new ArrayList<Work<Long, RuntimeException>>();

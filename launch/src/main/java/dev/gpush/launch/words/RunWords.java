@@ -2,6 +2,7 @@ package dev.gpush.launch.words;
 
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.UsageFailure;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -85,6 +86,13 @@ public record RunWords(
     }
   }
 
+  /** The server of a notebook: a command on one node, whatever its words look like. */
+  public record Notebook(List<String> words) implements Form {
+    public Notebook {
+      words = List.copyOf(words);
+    }
+  }
+
   /** One word with spaces, for {@code sh -c}, as ssh would. */
   public record Shell(String text) implements Form {
     @Override
@@ -117,6 +125,22 @@ public record RunWords(
   }
 
   /** The words must not be empty. */
+  public static RunWords of(RunKind kind, List<String> words) {
+    return switch (kind) {
+      case PROGRAM -> parse(words);
+      case NOTEBOOK -> of(new Notebook(words));
+    };
+  }
+
+  public RunKind kind() {
+    return switch (form) {
+      case Notebook _ -> RunKind.NOTEBOOK;
+      case Program _, Launched _, BatchScript _, Mpi _, RayProgram _, Command _, Shell _ ->
+          RunKind.PROGRAM;
+    };
+  }
+
+  /** Those of a program. */
   public static RunWords parse(List<String> words) {
     if (words.getFirst().equals(LAUNCHER)) {
       return ray(words.subList(1, words.size()));
@@ -136,7 +160,7 @@ public record RunWords(
   public boolean startsRanks() {
     return switch (form) {
       case Program _, Launched _, BatchScript _, Mpi _, RayProgram _ -> true;
-      case Command _, Shell _ -> false;
+      case Notebook _, Command _, Shell _ -> false;
     };
   }
 
@@ -144,7 +168,7 @@ public record RunWords(
   public boolean startsFromNodeZero() {
     return switch (form) {
       case BatchScript _, Mpi _, RayProgram _ -> true;
-      case Program _, Launched _, Command _, Shell _ -> false;
+      case Program _, Launched _, Notebook _, Command _, Shell _ -> false;
     };
   }
 

@@ -27,7 +27,21 @@ class RayNode:
         fcntl.flock(self.lock, fcntl.LOCK_SH)
 
     def start(self, options):
-        """What "ray start" says is of interest only when it fails."""
+        """What "ray start" says is of interest only when it fails. Ray itself waits half a minute for its own processes, which
+        is too short on a node that is busy: it gets further tries."""
+        for tries_left in reversed(range(TRIES)):
+            status, said = self.start_once(options)
+            if not status or TOLD.is_set():
+                return status
+            if not tries_left or b"timed out" not in said:
+                break
+            say("Ray took too long to start on node %s; trying again" % os.environ["GPUSH_NODE"])
+            self.end_processes(0)
+        sys.stderr.buffer.write(said[-LAST:])
+        say("Ray did not start on node %s" % os.environ["GPUSH_NODE"])
+        return status
+
+    def start_once(self, options):
         argv = [sys.executable, "-m", "ray.scripts.scripts", "start", "--disable-usage-stats", "--min-worker-port=0",
                 "--max-worker-port=0", "--dashboard-agent-listen-port=" + free_port()] + options
         # A worker finds the modules that the script finds beside itself.
@@ -37,15 +51,18 @@ class RayNode:
             child = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=os.setpgrp)
             self.group = child.pid
             status = status_of(child.wait())
-            if status and not TOLD.is_set():
-                said.seek(0)
-                sys.stderr.buffer.write(said.read()[-LAST:])
-                say("Ray did not start on node %s" % os.environ["GPUSH_NODE"])
-        return status
+            said.seek(0)
+            return status, said.read()
 
     def end(self):
-        """TERM, and KILL after a while, which is over when the run itself was told to end; then what it wrote is removed."""
-        end = time.monotonic() + (0 if TOLD.is_set() else END)
+        """What it wrote is removed too. The time to end is over when the run itself was told to end."""
+        self.end_processes(0 if TOLD.is_set() else END)
+        self.lock.close()
+        remove_left_behind()
+
+    def end_processes(self, seconds):
+        """TERM, and KILL after the seconds."""
+        end = time.monotonic() + seconds
         number = signal.SIGTERM
         while self.group and alive(self.group):
             try:
@@ -54,10 +71,9 @@ class RayNode:
                 break
             number = signal.SIGKILL if time.monotonic() > end else 0
             time.sleep(0.05)
-        self.lock.close()
-        remove_left_behind()
 
 
+TRIES = 3           # of "ray start", if it took too long
 LAST = 4000         # bytes of what "ray start" said
 
 

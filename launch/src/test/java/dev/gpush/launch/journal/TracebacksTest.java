@@ -112,6 +112,19 @@ final class TracebacksTest {
   }
 
   @Test
+  void whatOpenMpiSaysOfItsOwnRaceIsNotShown() {
+    RunMerge.Part part = merge.part(0, "/n0/ws");
+    feed(
+        part,
+        0,
+        1,
+        "[node-0:4711] plm:ssh: Warning: setpgid(4714,4714) failed in parent with"
+            + " errno=Permission denied(13)\n[node-0:4711] plm:ssh: ssh exited\n");
+
+    assertEquals(List.of("0! [node-0:4711] plm:ssh: ssh exited"), end(part));
+  }
+
+  @Test
   void programsGetAllOfThem() {
     isForPeople = false;
     merge = merge(Set.of());

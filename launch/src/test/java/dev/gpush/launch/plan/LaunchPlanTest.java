@@ -8,6 +8,7 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.launch.FakeNode;
@@ -338,6 +339,7 @@ final class LaunchPlanTest {
             3,
             "devbox",
             new RunRecord.Asked(
+                RunKind.PROGRAM,
                 List.of("train.py", "é\n\""),
                 new RunRecord.Options(
                     Optional.of(1),
@@ -347,6 +349,7 @@ final class LaunchPlanTest {
                     Optional.empty(),
                     0,
                     false,
+                    true,
                     List.of()),
                 "exp"),
             new RunRecord.Progress(
@@ -363,7 +366,9 @@ final class LaunchPlanTest {
     String form =
         """
         {"version": 1, "run": 3, "session": "devbox", "words": ["train.py", "é\\n\\""],
-         "options": {"nodes": 1, "gpus": null, "on": "0:1", "python": "~/e"}, "folder": "exp",
+         "options":
+           {"nodes": 1, "gpus": null, "on": "0:1", "python": "~/e", "snapshot": true},
+         "folder": "exp",
          "state": "running", "exit": null, "started": "2026-11-21T08:00:00Z", "ended": null,
          "parts": [{"node": 1, "slots": ["0"], "first_rank": 2, "ranks": 1, "start_ms": 17}],
          "generation": 42, "mode": "torchrun", "python": "/e/bin/python", "header": "run 3"}\

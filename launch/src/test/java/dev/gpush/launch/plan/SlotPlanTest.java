@@ -101,7 +101,9 @@ final class SlotPlanTest {
         "- | - | 0:3-1",
         "- | - | 0:1-2-3",
         "- | - | 0,",
-        "- | 1 | 0",
+        "- | 1 | 0:1",
+        "- | 5 | 0",
+        "- | 1 | 2",
         "1 | - | 0",
         "- | - | 0:99999999999",
       })
@@ -118,6 +120,17 @@ final class SlotPlanTest {
     assertEquals(List.of("0:1", "1:5"), plan(null, "1", null, busy).names());
     assertEquals(List.of("0:1", "0:2"), plan("1", "2", null, busy).names());
     assertEquals(List.of("1:6"), plan(null, null, "1:2", busy).names());
+  }
+
+  @Test
+  void aNumberOfSlotsOfNamedNodes() {
+    var busy = Map.of(0, Map.of("0", 3), 1, Map.of("4", 3));
+
+    assertEquals(List.of("1:5", "1:6"), plan(null, "2", "1", busy).names());
+    assertEquals(List.of("0:1", "1:5"), plan(null, "1", "0-1", busy).names());
+    assertEquals(
+        new LaunchFailure.NoFreeSlots("--on 1 --gpus 4", List.of("run 3")),
+        assertThrows(GpushException.class, () -> plan(null, "4", "1", busy)).failure());
   }
 
   @Test

@@ -149,7 +149,7 @@ public final class AgentImage implements AgentProgram {
     return packed.toByteArray();
   }
 
-  private static String resource(String name) {
+  static String resource(String name) {
     try (InputStream input = AgentImage.class.getResourceAsStream(name)) {
       if (input == null) {
         throw new IllegalStateException("not in the jar: " + name + ", listed in " + INDEX);

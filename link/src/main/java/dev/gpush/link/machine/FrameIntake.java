@@ -225,6 +225,8 @@ final class FrameIntake {
       if (stream.isOpenWritten() || stream.isOfAgent()) {
         streams.forget(stream);
         ended(stream, reason);
+        // The new agent has never heard of it, and must hear of no END and no CLOSE of it either.
+        stream.ownCloses();
       }
     }
     queue.restart();

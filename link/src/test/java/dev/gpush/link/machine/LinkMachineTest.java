@@ -232,4 +232,22 @@ final class LinkMachineTest {
     machine.received(1, Frame.ofNumber(FrameKind.CREDIT, 1, 65_536), Json.object(), 0);
     assertFalse(machine.isWriting(1), "of ours none was opened");
   }
+
+  @Test
+  void anotherAgentHearsNothingOfStreamsThatItNeverOpened() {
+    connect();
+    StreamState ended = open(1);
+    StreamState closed = open(2);
+    machine.pipeEnded(1, "reset", SECOND);
+    machine.tick(SECOND + machine.untilTick(SECOND));
+    machine.pipeOpened(2, false, 2 * SECOND);
+    assertEquals(List.of(FrameKind.HELLO), written(2, 2 * SECOND));
+    hears(2, FrameKind.WELCOME, Json.object("agent", "b"), 2 * SECOND);
+
+    machine.end(ended, 0);
+    machine.close(closed, Json.object(), 2 * SECOND);
+
+    assertTrue(ended.isClosed() && closed.isClosed());
+    assertEquals(List.of(), written(2, 3 * SECOND));
+  }
 }

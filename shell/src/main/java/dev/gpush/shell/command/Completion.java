@@ -115,7 +115,9 @@ final class Completion {
       }
     }
     List<PositionalParamSpec> parameters = spec.positionalParameters();
-    return given < parameters.size() ? values(parameters.get(given).paramLabel()) : List.of();
+    boolean isRepeated = !parameters.isEmpty() && parameters.getLast().arity().isVariable();
+    int at = isRepeated ? Math.min(given, parameters.size() - 1) : given;
+    return at < parameters.size() ? values(parameters.get(at).paramLabel()) : List.of();
   }
 
   private static List<Candidate> options(CommandSpec spec) {
@@ -143,6 +145,7 @@ final class Completion {
       case "NAME" ->
           orNone(
               () -> call.services().sessions().list().stream().map(Completion::session).toList());
+      case "PLACE" -> places();
       case "RUN" -> orNone(this::runs);
       case "NODE", "NODES" -> orNone(this::nodes);
       case "BACKEND" ->
@@ -170,6 +173,16 @@ final class Completion {
           List.of();
       default -> throw new IllegalStateException("no completion for the label " + label);
     };
+  }
+
+  /** Files here, and the sessions as the beginning of a path on a node. */
+  private List<Candidate> places() {
+    var places = new ArrayList<Candidate>();
+    places.add(FILES);
+    for (Candidate session : values("NAME")) {
+      places.add(new Candidate(session.word() + ":", session.about()));
+    }
+    return List.copyOf(places);
   }
 
   private List<Candidate> runs() {

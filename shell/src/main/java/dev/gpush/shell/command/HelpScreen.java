@@ -23,7 +23,8 @@ final class HelpScreen {
               "Reach",
               List.of("ssh", "code", "jupyter", "forward"),
               "code --cursor | --zed | --jetbrains"),
-          new Group("Files", List.of("sync", "pull"), "code is sent by itself; pull fetches"),
+          new Group(
+              "Files", List.of("sync", "cp", "pull"), "code is sent by itself; cp moves data"),
           new Group("Explain", List.of("check", "nodes"), "plan for NCCL; hardware, runs, code"),
           new Group(
               "Set up",

@@ -2,6 +2,8 @@ package dev.gpush.shell.command;
 
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.check.CheckCommand;
+import dev.gpush.shell.command.data.CopyCommand;
+import dev.gpush.shell.command.data.CopyStreamCommand;
 import dev.gpush.shell.command.place.BackendsCommand;
 import dev.gpush.shell.command.place.ConfigCommand;
 import dev.gpush.shell.command.place.GatewayCommand;
@@ -60,6 +62,7 @@ final class Verbs {
     actions.put("login", LoginCommand::new);
     actions.put("sync", SyncCommand::new);
     actions.put("pull", PullCommand::new);
+    actions.put("cp", CopyCommand::new);
     actions.put("gateway", GatewayCommand::new);
     actions.put("backends", BackendsCommand::new);
     actions.put("templates", TemplatesCommand::new);
@@ -70,6 +73,7 @@ final class Verbs {
     actions.put("version", VersionCommand::new);
     actions.put("help", () -> new HelpCommand(this));
     actions.put(HIDDEN + "complete", () -> new CompleteCommand(this));
+    actions.put(HIDDEN + "copy", CopyStreamCommand::new);
     actions.put(HIDDEN + "prompt", PromptCommand::new);
     actions.put(HIDDEN + "wake", WakeCommand::new);
   }

@@ -14,6 +14,7 @@ import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.NodeView;
 import dev.gpush.core.session.Outlook;
 import dev.gpush.core.session.PortForward;
+import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.Sessions.GivenBack;
@@ -90,6 +91,7 @@ public final class Documents {
     return Json.object(
         "run", run.number(),
         "session", run.session(),
+        "kind", run.kind().word(),
         "state", run.state(),
         "exit", run.exit(),
         "words", run.words(),
@@ -97,6 +99,7 @@ public final class Documents {
         "ranks", run.ranks(),
         "slots", run.slots(),
         "generation", run.generation(),
+        "snapshot", run.launched().fromSnapshot(),
         "python", text(run.python()),
         "started", moment(run.started()),
         "ended", run.ended().map(Documents::moment),
@@ -174,8 +177,31 @@ public final class Documents {
         state.held().stream()
             .map(held -> Json.object("path", text(held.what()), "why", held.why()))
             .toList(),
+        "staying",
+        state.staying().stream()
+            .map(held -> Json.object("path", held.what(), "why", held.why()))
+            .toList(),
         "watching",
-        text(state.watching()));
+        text(state.watching()),
+        "history",
+        text(state.history()));
+  }
+
+  /** Why a path is sent or not. */
+  public static Json.Obj explained(SendReason reason) {
+    return Json.object(
+        "path", reason.path(),
+        "kind", reason.kind().word(),
+        "sent", reason.verdict().isSent(),
+        "why", reason.verdict().word(),
+        "at", reason.at(),
+        "rule",
+            reason
+                .rule()
+                .map(
+                    rule ->
+                        Json.object(
+                            "pattern", rule.pattern(), "file", rule.file(), "line", rule.line())));
   }
 
   private static Json.Obj syncedNode(SyncView.Node node) {

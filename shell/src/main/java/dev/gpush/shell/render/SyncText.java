@@ -38,10 +38,29 @@ public record SyncText(SessionName session, SyncView state) {
                 + Clean.line(node.behind()));
       }
     }
-    if (!state.watching().isEmpty()) {
-      lines.add("  changes are noticed late: " + Clean.line(state.watching()));
+    addStaying(lines);
+    state.limitation().ifPresent(text -> lines.add("  " + Clean.line(text)));
+    if (!state.history().isEmpty()) {
+      lines.add("  git: " + Clean.line(state.history()));
     }
     return lines;
+  }
+
+  private void addStaying(List<String> lines) {
+    state.staying().stream()
+        .limit(NAMED)
+        .forEach(
+            each ->
+                lines.add(
+                    "  new on node 0, and stays there: "
+                        + Clean.line(each.what() + ": " + each.why())));
+    int more = state.staying().size() - NAMED;
+    if (more > 0) {
+      lines.add("  and " + more + " more; gpush sync status --json has them all");
+    }
+    if (!state.staying().isEmpty()) {
+      lines.add("  gpush pull PATH fetches what you want of it");
+    }
   }
 
   private String headline() {

@@ -148,6 +148,18 @@ final class RemoteFailureText {
     };
   }
 
+  private static boolean isOneEdit(List<SyncFailure.Conflict> conflicts) {
+    return conflicts.size() == 1
+        && conflicts.getFirst().node() == 0
+        && conflicts.getFirst().why().equals("changed");
+  }
+
+  private String overwriting() {
+    return typed.verb().filter(List.of("run", "sync")::contains).isPresent()
+        ? typed.with("--overwrite")
+        : "gpush sync --overwrite";
+  }
+
   Message sync(SyncFailure failure) {
     return switch (failure) {
       case SyncFailure.Conflicts(var conflicts) ->
@@ -156,9 +168,19 @@ final class RemoteFailureText {
                   ? "a file on the nodes would be overwritten"
                   : conflicts.size() + " files on the nodes would be overwritten",
               Phrase.capped(conflicts.stream().map(RemoteFailureText::conflict).toList()),
-              typed.verb().filter(List.of("run", "sync")::contains).isPresent()
-                  ? typed.with("--overwrite")
-                  : "gpush sync --overwrite");
+              isOneEdit(conflicts)
+                  ? "gpush pull "
+                      + Clean.word(conflicts.getFirst().path())
+                      + " takes the node's; "
+                      + overwriting()
+                      + " sends yours"
+                  : overwriting());
+      case SyncFailure.ManyDeleted(var node, var paths, var of) ->
+          Message.of(
+              paths.size() + " of " + of + " files are gone on node " + node,
+              "that may be an accident, so they are still here"
+                  + (paths.isEmpty() ? "" : ": " + String.join(", ", Phrase.capped(paths))),
+              overwriting() + " writes them there again; or delete them here, too");
       case SyncFailure.TooMuch(var root, var why, var files, var bytes) ->
           Message.of(
               root + " is not copied without asking",
@@ -259,7 +281,7 @@ final class RemoteFailureText {
                   List.of("gpush", "exec", "--on", "" + node, "--", python, "--version")));
       case LaunchFailure.NoEnvironment(var node, var what, var because) ->
           Message.of(
-              Clean.line(what) + " cannot be activated on node " + node,
+              Clean.line(what) + " cannot be used on node " + node,
               Clean.line(because),
               "gpush exec --on " + node + " -- bash -l");
       case LaunchFailure.SetupFailed(var node, var command, var status, var said, var log) ->
@@ -294,6 +316,7 @@ final class RemoteFailureText {
               "the launcher is that of the Python of the run",
               Clean.command(
                   List.of("gpush", "exec", "--all", "--", python, "-m", "pip", "install", name)));
+      case LaunchFailure.NoSnapshot(var node, var why, var path) -> noSnapshot(node, why, path);
       case LaunchFailure.NodesDiffer(var what, var values) ->
           new Message(
               "the nodes differ in " + what,
@@ -324,5 +347,15 @@ final class RemoteFailureText {
               "its part there ended without a result",
               "gpush logs " + run);
     };
+  }
+
+  private Message noSnapshot(int node, LaunchFailure.NoSnapshot.Why why, String path) {
+    String because =
+        switch (why) {
+          case MOVED -> "newer files were sent while the run waited";
+          case CHANGED -> Phrase.quoted(path) + " is no longer what was sent";
+        };
+    return Message.of(
+        "node " + node + " cannot give the run files of its own", because, typed.again());
   }
 }

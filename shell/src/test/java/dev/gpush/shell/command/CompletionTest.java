@@ -55,6 +55,7 @@ final class CompletionTest {
         "logs -s big '' > 7",
         "pull --on '' > 0 1",
         "pull '' > :files",
+        "cp a b '' > :files devbox: big:",
         "run tr > :files",
         "run --nodes 2 tr > :files",
         "run train.py --no > :files",

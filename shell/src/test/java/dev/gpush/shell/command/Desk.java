@@ -18,10 +18,12 @@ import dev.gpush.core.fabric.NodeSet;
 import dev.gpush.core.fabric.PlannedVariable;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gateway.CopyProgram;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.session.BatchHeaders;
+import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.shell.command.call.Services;
@@ -35,6 +37,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Somebody in front of gpush, with fakes behind it: types lines and reads what comes. */
 public final class Desk {
@@ -67,18 +70,30 @@ public final class Desk {
   Optional<Failure> configFailure = Optional.empty();
   List<Config.Unsupported> unsupported = List.of();
 
+  Function<String, SendReason> sendReason =
+      path ->
+          new SendReason(
+              path,
+              SendReason.Kind.FILE,
+              SendReason.Verdict.IGNORED,
+              path,
+              Optional.of(new SendReason.Rule("*.bin", ".gitignore", 2)),
+              "");
+
   final ShellHandler handler =
       new ShellHandler(
           new Services(
               sessions,
               runs,
               new FakeConfigs(),
+              (_, path) -> sendReason.apply(path),
               new FakeBackends(),
               (_, _) -> headers,
               (gang, environment) -> plan(gang, environment),
               new Services.GatewayProcess(
                   new FakeGateway(),
                   new FakeSsh(),
+                  new FakeCopy(),
                   log,
                   (_, bug) -> {
                     bugs.add(bug);
@@ -239,6 +254,18 @@ public final class Desk {
     @Override
     public void stop() {
       gatewayCalls.add("stop");
+    }
+  }
+
+  private static final class FakeCopy implements CopyProgram {
+    @Override
+    public Path file() {
+      return Path.of("/home/ann/.gpush/copy.pyz");
+    }
+
+    @Override
+    public Json.Obj place() {
+      return Json.object("socket", "/tmp/gpush/gateway.sock");
     }
   }
 

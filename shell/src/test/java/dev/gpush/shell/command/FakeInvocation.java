@@ -77,7 +77,7 @@ public final class FakeInvocation implements Invocation {
   }
 
   /** Standard output as it is, standard error behind "2> ". */
-  synchronized String both() {
+  public synchronized String both() {
     return both.toString();
   }
 

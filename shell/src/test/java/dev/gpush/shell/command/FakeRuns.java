@@ -12,6 +12,7 @@ import dev.gpush.core.run.LaunchEvent;
 import dev.gpush.core.run.LogRequest;
 import dev.gpush.core.run.RunDifference;
 import dev.gpush.core.run.RunFailure;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunTarget;
@@ -36,6 +37,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 /** Runs in memory: their output is a script, their end an exit status or a stop. */
 public final class FakeRuns implements Runs {
@@ -92,6 +94,9 @@ public final class FakeRuns implements Runs {
 
   Optional<RuntimeException> bug = Optional.empty();
   public int execStatus;
+
+  /** What the next commands print, before any other. */
+  public final LinkedBlockingQueue<String> execPrintsFirst = new LinkedBlockingQueue<>();
 
   /** What any command prints. */
   public String execPrints = "n1\n";
@@ -152,8 +157,32 @@ public final class FakeRuns implements Runs {
     launched.add(request);
     failing();
     failure = Optional.empty();
+    if (request.kind() == RunKind.NOTEBOOK) {
+      return notebook(request);
+    }
     String[] words = request.command().words().toArray(new String[0]);
     return add(all.getLast().number() + 1, "running", Optional.empty(), words);
+  }
+
+  private RunView notebook(RunRequest request) {
+    String node = request.claim().on().orElseThrow();
+    int gpus = request.claim().gpus().orElseThrow().count();
+    var run =
+        new RunView(
+            all.size() + 1,
+            "devbox",
+            RunKind.NOTEBOOK,
+            new RunView.Progress("running", Optional.empty(), clock.now(), Optional.empty()),
+            new RunView.Launched(
+                request.command().words(),
+                1,
+                IntStream.range(0, gpus).mapToObj(slot -> node + ":" + slot).toList(),
+                42,
+                "command",
+                ""),
+            "");
+    all.add(run);
+    return run;
   }
 
   @Override
@@ -176,6 +205,7 @@ public final class FakeRuns implements Runs {
     return new RunView(
         run.number(),
         run.session(),
+        run.kind(),
         new RunView.Progress(
             run.state(), run.exit(), run.started(), run.ended(), verdict, transport),
         run.launched(),
@@ -260,6 +290,7 @@ public final class FakeRuns implements Runs {
     return new RunView(
         run,
         before.session(),
+        before.kind(),
         new RunView.Progress(
             "stopped", Optional.of(130), before.started(), Optional.of(clock.now())),
         before.launched(),
@@ -277,10 +308,18 @@ public final class FakeRuns implements Runs {
     failing();
     execs.add(session + " " + nodes + " " + words + (tty ? " tty" : ""));
     try {
-      streams.out().write(execPrints.getBytes(StandardCharsets.UTF_8));
+      String prints = Optional.ofNullable(execPrintsFirst.poll()).orElse(execPrints);
+      streams.out().write(prints.getBytes(StandardCharsets.UTF_8));
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }
+    return execStatus;
+  }
+
+  @Override
+  public int copy(SessionName session, int node, Streams streams) {
+    failing();
+    execs.add(session + " " + node + " copy");
     return execStatus;
   }
 }

@@ -63,7 +63,7 @@ final class HelpTest {
         Session  up down ps extend login           get, give back, list, lease, 2FA
         Work     run stop runs logs exec           words after SCRIPT go to SCRIPT
         Reach    ssh code jupyter forward          code --cursor | --zed | --jetbrains
-        Files    sync pull                         code is sent by itself; pull fetches
+        Files    sync cp pull                      code is sent by itself; cp moves data
         Explain  check nodes                       plan for NCCL; hardware, runs, code
         Set up   config backends templates link doctor adopt gateway completion version
 

@@ -1,8 +1,12 @@
 package dev.gpush.shell.command;
 
 import dev.gpush.core.gang.GpuRequest;
+import dev.gpush.core.session.SendReason;
+import dev.gpush.core.session.SendReason.Kind;
+import dev.gpush.core.session.SendReason.Verdict;
 import dev.gpush.core.session.SyncView;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -17,7 +21,16 @@ final class SyncCommandTest {
         List.of(
             new SyncView.Node(0, Optional.of(43L), ""), new SyncView.Node(1, Optional.of(43L), ""));
     desk.sessions.syncState =
-        new SyncView(SyncView.Mode.LIVE, true, Optional.of(43L), equal, List.of(), List.of(), "");
+        new SyncView(
+            SyncView.Mode.LIVE,
+            true,
+            Optional.of(43L),
+            equal,
+            List.of(),
+            List.of(),
+            List.of(),
+            "",
+            "");
     desk.expect(
         """
         $ gpush sync status
@@ -33,13 +46,20 @@ final class SyncCommandTest {
             List.of(
                 new SyncView.Held("", "run 7 on G43"),
                 new SyncView.Held("ckpt.pt", "over 50 MB and not in git")),
-            "looks every 2s, because nfs4 reports no changes of other machines");
+            List.of(
+                new SyncView.Held("runs/", "programs call their output so"),
+                new SyncView.Held("big.csv", "it has more than 5 MB")),
+            "looks every 2s, because nfs4 reports no changes of other machines",
+            "");
     desk.expect(
         """
         $ gpush sync status
         devbox is not synced; all nodes have G43, 2 files held: run 7 on G43
           not sent yet: model.py, train.py
           not sent: ckpt.pt: over 50 MB and not in git
+          new on node 0, and stays there: runs/: programs call their output so
+          new on node 0, and stays there: big.csv: it has more than 5 MB
+          gpush pull PATH fetches what you want of it
           changes are noticed late: looks every 2s, because nfs4 reports no changes of other machines
         """);
     desk.sessions.syncState =
@@ -52,6 +72,8 @@ final class SyncCommandTest {
                 new SyncView.Node(1, Optional.of(41L), "its disk is full")),
             List.of(),
             List.of(),
+            List.of(),
+            "",
             "");
     desk.expect(
         """
@@ -69,5 +91,82 @@ final class SyncCommandTest {
         2>   try: gpush help sync
         ? 2
         """);
+  }
+
+  @Test
+  void explainSaysWhyAPathIsSentOrNotAndWhereThatStands() {
+    explains(reason(Kind.FILE, Verdict.IGNORED, "data/x.bin", "*.bin", 2));
+    desk.expect(
+        """
+        $ gpush sync --explain data/x.bin
+        data/x.bin is not sent: *.bin (.gitignore:2) ignores it
+        """);
+    explains(reason(Kind.MISSING, Verdict.IGNORED, "data", "data/", 3));
+    desk.expect(
+        """
+        $ gpush sync --explain data/x.bin
+        data/x.bin is not there; it would not be sent: data/ (.gitignore:3) ignores data
+        """);
+    explains(reason(Kind.FILE, Verdict.TRACKED, "data", "data/", 3));
+    desk.expect(
+        """
+        $ gpush sync --explain data/x.bin
+        data/x.bin is sent: git tracks it, although data/ (.gitignore:3) ignores data
+        """);
+    explains(reason(Kind.FILE, Verdict.SENT, "data/x.bin", "!*.bin", 4));
+    desk.expect(
+        """
+        $ gpush sync --explain data/x.bin
+        data/x.bin is sent: !*.bin (.gitignore:4) includes it
+        """);
+    explains(reason(Kind.FOLDER, Verdict.NEVER, ".venv", ".venv", 0));
+    desk.expect(
+        """
+        $ gpush sync --explain .venv
+        data/x.bin is not sent: the name .venv is never sent; the line !.venv in .gpushignore sends it
+        """);
+  }
+
+  @Test
+  void explainKnowsLinksSizesAndPathsThatAreNowhere() {
+    Map<Verdict, String> sentences =
+        Map.of(
+            Verdict.LARGE,
+            "is sent only after a question: over 50 MB and not in git (sync.ask-over)",
+            Verdict.LEADS_OUT,
+            "is not sent: it is a link that points out of the workspace, to over 50 MB and not in"
+                + " git",
+            Verdict.NO_REGULAR_FILE,
+            "is not sent: it is no regular file, folder or link",
+            Verdict.BEHIND_LINK,
+            "is not sent: up is a link, and links are not followed",
+            Verdict.BELOW_FILE,
+            "is not there: up is no folder",
+            Verdict.OUTSIDE,
+            "is not sent: it is outside the workspace ~/proj",
+            Verdict.SENT,
+            "is sent: no rule ignores it");
+    sentences.forEach(
+        (verdict, sentence) -> {
+          explains(
+              new SendReason(
+                  "up/x", Kind.FILE, verdict, "up", Optional.empty(), "over 50 MB and not in git"));
+          desk.expect("$ gpush sync --explain up/x\nup/x " + sentence + "\n");
+        });
+  }
+
+  private void explains(SendReason reason) {
+    desk.sendReason = _ -> reason;
+  }
+
+  private static SendReason reason(
+      Kind kind, Verdict verdict, String at, String pattern, int line) {
+    return new SendReason(
+        "data/x.bin",
+        kind,
+        verdict,
+        at,
+        Optional.of(new SendReason.Rule(pattern, ".gitignore", line)),
+        "");
   }
 }

@@ -591,18 +591,18 @@ final class TranscriptTest {
   void keysWithoutEffectAreNamedBeforeTheWork() {
     desk.unsupported =
         List.of(
-            new Config.Unsupported("mounts", "nothing is mounted", "gpush.yaml:6"),
+            new Config.Unsupported("run.resume", "no run is resumed", "gpush.yaml:6"),
             new Config.Unsupported("secrets", "no secret reaches the nodes", "gpush.yaml:9"));
 
     desk.expect(
         """
         $ gpush up --nodes 2
-        2> not supported yet, no effect: mounts, secrets; gpush config says what happens instead
+        2> not supported yet, no effect: run.resume, secrets; gpush config says what happens instead
         2> devbox: 2 cpu nodes on local in 0s; 1h idle
         2> next: gpush run train.py
         $ gpush run -q --detach train.py
         $ gpush run --detach train.py
-        2> not supported yet, no effect: mounts, secrets; gpush config says what happens instead
+        2> not supported yet, no effect: run.resume, secrets; gpush config says what happens instead
         2> run 7 · 2 ranks · python 3.12 · ~/proj · G42
         2> follow: gpush logs -f 7 · end: gpush stop 7
         """);
@@ -610,7 +610,7 @@ final class TranscriptTest {
     assertEquals(0, desk.call(config));
     assertEquals(
         List.of(
-            "gpush.yaml:6 mounts: not supported yet: nothing is mounted",
+            "gpush.yaml:6 run.resume: not supported yet: no run is resumed",
             "gpush.yaml:9 secrets: not supported yet: no secret reaches the nodes"),
         config.errText().lines().skip(1).toList());
   }

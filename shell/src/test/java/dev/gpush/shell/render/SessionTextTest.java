@@ -66,7 +66,8 @@ final class SessionTextTest {
     List<SyncView.Node> nodes =
         List.of(
             new SyncView.Node(0, Optional.of(42L), ""), new SyncView.Node(1, Optional.of(42L), ""));
-    return new SyncView(SyncView.Mode.LIVE, isSynced, Optional.of(42L), nodes, pending, held, "");
+    return new SyncView(
+        SyncView.Mode.LIVE, isSynced, Optional.of(42L), nodes, pending, held, List.of(), "", "");
   }
 
   @Test
@@ -142,12 +143,13 @@ final class SessionTextTest {
     assertEquals(
         "devbox is starting > ", prompt(new ViewChange(session).state(SessionState.GRANTED, "")));
     assertEquals(
-        "devbox degraded: node 1 restarted with an empty disk (gpush sync sends… > ",
+        "devbox degraded: node 1 restarted 3m ago with an empty disk (gpush syn… > ",
         prompt(
             new ViewChange(session)
                 .state(
                     SessionState.DEGRADED,
-                    "node 1 restarted with an empty disk (gpush sync sends the code again)")));
+                    "node 1 restarted 3m ago with an empty disk (gpush sync sends the code"
+                        + " again)")));
     assertEquals(
         "devbox needs you: Duo for hpc. Nothing is lost > ",
         prompt(

@@ -9,6 +9,7 @@ import dev.gpush.core.failure.AgentFailure;
 import dev.gpush.core.failure.Failure;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.testkit.text.FailureSamples;
 import dev.gpush.testkit.text.PlainEnglish;
@@ -86,6 +87,15 @@ final class FailureTextTest {
                 + "  because node 0: f0 was changed there\n"
                 + "    node 0: f1"));
     assertTrue(text.endsWith("    and 15 more\n  try: gpush run --overwrite train.py\n"));
+    String one =
+        new FailureText(List.of("run", "train.py"))
+            .of(new SyncFailure.Conflicts(List.of(new Conflict(0, "a b", "changed"))))
+            .text(Look.plain());
+    assertTrue(
+        one.endsWith(
+            "  try: gpush pull 'a b' takes the node's; gpush run --overwrite train.py sends"
+                + " yours\n"),
+        one);
   }
 
   @Test

@@ -35,6 +35,11 @@ public final class LinkSyncNode implements SyncNode {
   }
 
   @Override
+  public boolean isHere() {
+    return link.isHere();
+  }
+
+  @Override
   public Duplex open() throws InterruptedException {
     BlockingStream stream =
         link.open(

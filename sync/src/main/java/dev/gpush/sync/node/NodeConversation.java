@@ -6,6 +6,7 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.SyncFailure.Conflict;
 import dev.gpush.core.gang.NodeInfo;
 import dev.gpush.core.json.Json;
+import dev.gpush.core.time.Clock;
 import dev.gpush.sync.node.SyncMessages.Kind;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Generation;
@@ -14,6 +15,7 @@ import dev.gpush.sync.tree.TreeChanged;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -31,6 +33,9 @@ import java.util.Optional;
  * continues.
  */
 public final class NodeConversation implements Closeable {
+  /** How today's agents count the root of a tree. */
+  private static final long ROOTS = 2;
+
   /**
    * A PREPARE is split at about this many characters: deflated it is always below the largest
    * message.
@@ -40,9 +45,22 @@ public final class NodeConversation implements Closeable {
   /** What an item costs beside its path: kind, size, hash, commas. */
   private static final int ITEM_CHARACTERS = 128;
 
+  /** A push does not have a node look at every path twice within this time. */
+  private static final Duration JUST_NOW = Duration.ofSeconds(2);
+
   private final SyncNode node;
   private final SyncMessages wire;
   private NodeHolds holds;
+  private boolean countsAsBefore;
+  private boolean finds;
+  private boolean patches;
+  private Optional<FoundNames> found = Optional.empty();
+
+  /** Of the question whose answer is on its way: whether it is for names, too. */
+  private Optional<Boolean> asked = Optional.empty();
+
+  /** When it was last told to look at every path. */
+  private long lookedAt = Clock.system().nanos();
 
   private NodeConversation(SyncNode node, SyncMessages wire) {
     this.node = node;
@@ -89,6 +107,11 @@ public final class NodeConversation implements Closeable {
     return node;
   }
 
+  /** Whether the node is this machine. */
+  public boolean isHere() {
+    return node.isHere();
+  }
+
   public int index() {
     return node.info().index();
   }
@@ -99,16 +122,66 @@ public final class NodeConversation implements Closeable {
 
   /** Has the node check every path again. */
   public void check(Manifest known) throws IOException {
-    wire.send(Kind.CHECK, Json.object("known", known.root()));
+    lookedAt = Clock.system().nanos();
+    wire.send(Kind.CHECK, Json.object("known", rootThere(known)));
     wire.flush();
     readHolds(known);
   }
 
+  /**
+   * Asks what has become of what it held, so that {@link #look} need only wait for the answer.
+   *
+   * @param forNames for {@link #newNames}, too, if its agent is new enough
+   */
+  public void ask(boolean forNames) throws IOException {
+    if (asked.isPresent()) {
+      return;
+    }
+    wire.send(Kind.CHECK, Json.object("known", rootThere(holds.manifest())));
+    lookedAt = Clock.system().nanos();
+    boolean alsoFinds = forNames && finds;
+    if (alsoFinds) {
+      wire.send(Kind.FIND, Json.object("folders", List.of()));
+    }
+    wire.flush();
+    asked = Optional.of(alsoFinds);
+  }
+
+  /** Whether an answer is on its way. Anything else that is asked now would read it. */
+  public boolean isAsked() {
+    return asked.isPresent();
+  }
+
+  /** Has the node check every path again; and names, as {@link #ask} does. */
+  public void look(boolean forNames) throws IOException {
+    ask(forNames);
+    boolean alsoFinds = asked.orElseThrow();
+    asked = Optional.empty();
+    try {
+      readHolds(holds.manifest());
+    } catch (GpushException failed) {
+      if (alsoFinds) {
+        try {
+          readFound();
+        } catch (GpushException alsoFailed) {
+          failed.addSuppressed(alsoFailed);
+        }
+      }
+      throw failed;
+    }
+    if (alsoFinds) {
+      found = Optional.of(readFound());
+    }
+  }
+
   private void readHolds(Manifest known) throws IOException {
     Json answer = expect(Kind.HOLDS).json();
+    countsAsBefore = !answer.number("roots").equals(Optional.of(ROOTS));
     var entries = new HashMap<String, Entry>();
     var deviations = new HashMap<String, NodeHolds.Deviation>();
     boolean isAll = answer.flag("all");
+    finds = answer.flag("finds");
+    patches = answer.flag("patches");
     boolean isLast = false;
     while (!isLast) {
       Json part = expect(Kind.INDEX).unpacked();
@@ -118,19 +191,23 @@ public final class NodeConversation implements Closeable {
       isLast = part.flag("last");
     }
     Manifest manifest = isAll ? Manifest.of(entries) : known;
-    String root = answer.text("root").orElse("");
-    if (!manifest.root().equals(root)) {
+    if (!answer.text("root").equals(Optional.of(rootThere(manifest)))) {
       throw wrong("a manifest that does not have its root");
     }
     holds =
         new NodeHolds(
-            new Generation(answer.number("generation").orElse(0L), root),
+            new Generation(answer.number("generation").orElse(0L), manifest.root()),
             manifest,
             deviations,
             new HashSet<>(answer.texts("staged")),
             answer.object("token").text("mine").orElse(""),
             new HashSet<>(answer.object("token").texts("seen")),
             answer.flag("folds"));
+  }
+
+  /** The root as the node counts it: agents outlive the gateway that started them. */
+  private String rootThere(Manifest manifest) {
+    return countsAsBefore ? manifest.rootOfLines() : manifest.root();
   }
 
   /** path, kind, x, size, hash or target as in the manifest; state; hash now. */
@@ -146,18 +223,32 @@ public final class NodeConversation implements Closeable {
     NodeHolds.Deviation.parse(state, item.get(6)).ifPresent(found -> deviations.put(path, found));
   }
 
-  /** Sends contents; {@link #prepare} reports whether they arrived whole. */
-  public void stage(Collection<String> hashes, Blobs blobs, Runnable sent)
+  /**
+   * Sends contents; {@link #prepare} reports whether they arrived whole.
+   *
+   * @param isAgain a patch did not lead to them
+   */
+  public void stage(Collection<String> hashes, Blobs blobs, boolean isAgain, Runnable sent)
       throws IOException, TreeChanged {
     for (String hash : hashes) {
-      blobs.send(hash, wire);
+      blobs.send(hash, isAgain || !patches, wire);
       sent.run();
     }
     wire.flush();
   }
 
   /** The fields of PREPARE beside the plan. */
-  public record Move(Manifest wanted, Generation to, boolean overwrite, boolean verify) {}
+  public record Move(Manifest wanted, Generation to, boolean overwrite, boolean verify) {
+    /** The same, by what the node has just seen of the paths that are not named. */
+    public Move trusting() {
+      return new Move(wanted, to, overwrite, false);
+    }
+
+    /** The same, whatever is in the way. */
+    public Move overwriting() {
+      return new Move(wanted, to, true, verify);
+    }
+  }
 
   public Prepared prepare(SyncPlan plan, Move move) throws IOException {
     sendPrepare(plan, move);
@@ -201,8 +292,8 @@ public final class NodeConversation implements Closeable {
     Json.Obj head =
         Json.object(
             "generation", move.to().counter(),
-            "from", holds.manifest().root(),
-            "root", move.wanted().root(),
+            "from", rootThere(holds.manifest()),
+            "root", rootThere(move.wanted()),
             "overwrite", move.overwrite(),
             "verify", move.verify());
     for (Map.Entry<String, Entry> write : plan.writes().entrySet()) {
@@ -228,6 +319,11 @@ public final class NodeConversation implements Closeable {
       }
     }
     wire.sendPacked(Kind.PREPARE, part(head, writes, deletes, false));
+  }
+
+  /** Whether what it said of every path is new enough to rely on. */
+  public boolean hasJustLooked() {
+    return Clock.system().nanos() - lookedAt < JUST_NOW.toNanos();
   }
 
   private static Json part(Json.Obj head, List<Object> writes, List<String> deletes, boolean more) {
@@ -271,11 +367,46 @@ public final class NodeConversation implements Closeable {
 
   private Committed readCommitted(Move move) throws IOException {
     Committed committed = Committed.parse(expect(Kind.COMMITTED).json());
-    if (!committed.generation().equals(move.to())) {
+    var expected = new Generation(move.to().counter(), rootThere(move.wanted()));
+    if (!committed.generation().equals(expected)) {
       throw wrong("it committed " + committed.generation() + " of another root");
     }
     holds = holds.moved(move.to(), move.wanted());
     return committed;
+  }
+
+  // ---- FIND
+
+  /** Whether its agent is new enough for {@link #find}. */
+  public boolean canFind() {
+    return finds;
+  }
+
+  /** Names that gpush did not write, in folders that have something of it; of the last check. */
+  public FoundNames newNames() throws IOException {
+    FoundNames names = found.isPresent() ? found.get() : find(List.of());
+    found = Optional.empty();
+    return names;
+  }
+
+  /** Names in these folders that gpush did not write. */
+  public FoundNames find(List<String> folders) throws IOException {
+    wire.send(Kind.FIND, Json.object("folders", folders));
+    wire.flush();
+    return readFound();
+  }
+
+  private FoundNames readFound() throws IOException {
+    var names = new FoundNames.Builder();
+    boolean isLast = false;
+    while (!isLast) {
+      Json part = expect(Kind.FOUND).unpacked();
+      if (!names.add(part)) {
+        throw wrong("a name that cannot be read");
+      }
+      isLast = part.flag("last");
+    }
+    return names.build();
   }
 
   // ---- PULL

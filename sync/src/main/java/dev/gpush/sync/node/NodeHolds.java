@@ -7,6 +7,7 @@ import dev.gpush.sync.tree.Manifest;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What a node holds.
@@ -60,6 +61,14 @@ public record NodeHolds(
         default -> Optional.empty();
       };
     }
+  }
+
+  /** Paths at which nothing is. */
+  public Set<String> missing() {
+    return deviations.entrySet().stream()
+        .filter(each -> each.getValue() instanceof Deviation.Missing)
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
   }
 
   public boolean isExactly(Manifest wanted) {

@@ -44,7 +44,9 @@ public final class SyncMessages implements Closeable {
     CHECK(11),
     PULL(12),
     PULLED(13),
-    FAILED(14);
+    FAILED(14),
+    FIND(15),
+    FOUND(16);
 
     private final int number;
 
@@ -105,12 +107,21 @@ public final class SyncMessages implements Closeable {
   }
 
   void send(Kind kind, byte[] payload) throws IOException {
-    if (payload.length > MAX_MESSAGE) {
-      throw new IllegalStateException(kind + " of " + payload.length + " bytes");
+    send(kind, payload, payload.length);
+  }
+
+  /** Sends a BLOB; the array may be used again. */
+  void sendBlob(byte[] payload, int length) throws IOException {
+    send(Kind.BLOB, payload, length);
+  }
+
+  private void send(Kind kind, byte[] payload, int length) throws IOException {
+    if (length > MAX_MESSAGE) {
+      throw new IllegalStateException(kind + " of " + length + " bytes");
     }
-    out.writeInt(payload.length);
+    out.writeInt(length);
     out.writeByte(kind.number);
-    out.write(payload);
+    out.write(payload, 0, length);
   }
 
   void flush() throws IOException {

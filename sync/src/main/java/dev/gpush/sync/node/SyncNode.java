@@ -12,6 +12,11 @@ public interface SyncNode {
     return true;
   }
 
+  /** Whether it is this machine, so that nothing is gained by compression. */
+  default boolean isHere() {
+    return false;
+  }
+
   /**
    * Starts {@code files} there. The conversation is kept open between pushes as long as it works.
    */

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * The steps that make one node hold the wanted manifest. Pure: no clock, no I/O.
@@ -87,6 +88,26 @@ public record SyncPlan(
       }
     }
     return List.copyOf(clashes);
+  }
+
+  /**
+   * A plan that writes less.
+   *
+   * @param left paths that are left as they are there
+   * @param isThere paths whose contents are there already
+   */
+  public SyncPlan without(Set<String> left, Predicate<String> isThere) {
+    var less = new TreeMap<String, Entry>(writes);
+    left.forEach(less::remove);
+    var needed = new HashSet<String>();
+    less.forEach(
+        (path, entry) -> {
+          if (!isThere.test(path) && entry instanceof Entry.File(_, _, var hash)) {
+            needed.add(hash);
+          }
+        });
+    needed.retainAll(blobs);
+    return new SyncPlan(less, deletes, kept, conflicts, needed, clashes);
   }
 
   /** The plan in the making. */

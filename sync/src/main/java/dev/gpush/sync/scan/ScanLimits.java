@@ -13,6 +13,11 @@ public record ScanLimits(long files, long bytes, long askOver) {
     return new ScanLimits(20_000, 1_000_000_000, 50_000_000);
   }
 
+  /** Why a file is asked about. */
+  public String largeText() {
+    return "over " + Sizes.text(askOver) + " and not in git";
+  }
+
   public ScanLimits askOver(long other) {
     return new ScanLimits(files, bytes, other);
   }

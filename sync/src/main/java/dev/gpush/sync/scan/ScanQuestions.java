@@ -5,9 +5,12 @@ import dev.gpush.core.failure.SyncFailure;
 import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.sync.git.GitPlaces;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 
 /** Asks before more is sent than users usually mean to; the answers are in the cache file. */
 final class ScanQuestions {
@@ -27,10 +30,28 @@ final class ScanQuestions {
   }
 
   void askForPlace(Talk talk) {
-    boolean isHome = root.equals(places.home().toAbsolutePath().normalize());
-    if ((isHome || root.getParent() == null) && !cache.hasAgreed(PLACE)) {
-      ask(talk, isHome ? "it is your home folder" : "it is the whole file system", 0, 0);
+    Optional<String> why = whyUnusual(root, places);
+    if (why.isPresent() && !cache.hasAgreed(PLACE)) {
+      ask(talk, why.get(), 0, 0);
       cache.agree(PLACE);
+    }
+  }
+
+  static Optional<String> whyUnusual(Path root, GitPlaces places) {
+    if (root.getParent() == null) {
+      return Optional.of("it is the whole file system");
+    }
+    return isSame(root, places.home().toAbsolutePath().normalize())
+        ? Optional.of("it is your home folder")
+        : Optional.empty();
+  }
+
+  /** A home folder is often reached through a link. */
+  private static boolean isSame(Path root, Path home) {
+    try {
+      return root.equals(home) || Files.isSameFile(root, home);
+    } catch (IOException isNotThere) {
+      return false;
     }
   }
 
@@ -60,7 +81,7 @@ final class ScanQuestions {
   }
 
   String largeText() {
-    return "over " + Sizes.text(limits.askOver()) + " and not in git";
+    return limits.largeText();
   }
 
   boolean isLargeAndNew(ScannedFile file) {

@@ -11,13 +11,12 @@ import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.sync.git.IgnoreRule;
 import dev.gpush.sync.git.IgnoreStack;
+import dev.gpush.sync.git.IgnoreTrace;
 import dev.gpush.sync.tree.Entry;
 import dev.gpush.sync.tree.Manifest;
 import dev.gpush.sync.tree.Scan;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
@@ -63,7 +61,7 @@ public final class TreeScan {
   private final Set<String> told = new HashSet<>();
 
   private Optional<TreeWalk> walk = Optional.empty();
-  private SortedMap<String, Entry> entries = new TreeMap<>(Manifest.ORDER);
+  private Manifest manifest = Manifest.empty();
   private final Map<String, String> left = new TreeMap<>();
   private long bytes;
   private long savedAt;
@@ -99,6 +97,11 @@ public final class TreeScan {
     this(root, places, limits, cacheFile, FolderListener.none(), clock, tasks);
   }
 
+  /** Why hardly anybody means this folder to be a workspace, as a clause about it. */
+  public static Optional<String> whyUnusual(Path root, GitPlaces places) {
+    return ScanQuestions.whyUnusual(root.toAbsolutePath().normalize(), places);
+  }
+
   public Path root() {
     return root;
   }
@@ -122,13 +125,7 @@ public final class TreeScan {
       questions.askForLarge(found, talk);
       left.clear();
       Scan scan =
-          read(
-              next,
-              found,
-              Set.of(),
-              (_, why) -> throwing(why),
-              step,
-              new TreeMap<>(Manifest.ORDER));
+          read(next, found, Set.of(), (_, why) -> throwing(why), step, Manifest.empty().draft());
       cache.turn();
       cache.save();
       savedAt = clock.nanos();
@@ -175,13 +172,7 @@ public final class TreeScan {
     questions.askForSize(found.size(), bytes, Talk.silent());
     left.clear();
     Scan scan =
-        read(
-            next,
-            found,
-            waiting,
-            this::leave,
-            Talk.silent().step(""),
-            new TreeMap<>(Manifest.ORDER));
+        read(next, found, waiting, this::leave, Talk.silent().step(""), Manifest.empty().draft());
     cache.turn();
     cache.save();
     savedAt = clock.nanos();
@@ -210,7 +201,10 @@ public final class TreeScan {
       left.remove(path);
       seen.find(path).ifPresent(found::add);
     }
-    var next = new TreeMap<String, Entry>(entries);
+    if (found.isEmpty() && gone.isEmpty()) {
+      return scan(manifest, Map.of(), seen);
+    }
+    Manifest.Draft next = manifest.draft();
     gone.forEach(next::remove);
     questions.askForSize(next.size() + found.size(), bytes, Talk.silent());
     Scan scan = read(seen, found, waiting, this::leave, Talk.silent().step(""), next);
@@ -265,7 +259,7 @@ public final class TreeScan {
 
   /**
    * @param found what may be other than before
-   * @param next the entries that are not in {@code found}
+   * @param next has the entries that are not in {@code found}
    */
   private Scan read(
       TreeWalk seen,
@@ -273,7 +267,7 @@ public final class TreeScan {
       Set<String> waiting,
       FileReading.Unreadable unreadable,
       Talk.Step step,
-      SortedMap<String, Entry> next)
+      Manifest.Draft next)
       throws IOException, InterruptedException {
     var unread = new ArrayList<ScannedFile>();
     var recent = new HashMap<String, String>();
@@ -283,7 +277,6 @@ public final class TreeScan {
         next.put(file.path(), new Entry.Link(file.target().orElseThrow()));
       } else if (hash.isPresent()) {
         next.put(file.path(), entry(file.look(), hash.orElseThrow()));
-        recent.put(hash.orElseThrow(), file.path());
       } else if (waiting.contains(file.path())) {
         left.put(file.path(), BUSY);
       } else if (questions.isLargeAndNew(file)) {
@@ -302,19 +295,25 @@ public final class TreeScan {
       recent.put(content.hash(), file.path());
     }
     keepWhatIsLeft(next);
-    Manifest manifest = Manifest.of(next);
-    entries = manifest.entries();
+    Manifest now = next.done();
+    if (!now.equals(manifest)) {
+      manifest = now; // Else the nodes' conversations keep the old one alive, too.
+    }
+    return scan(manifest, recent, seen);
+  }
+
+  private Scan scan(Manifest found, Map<String, String> recent, TreeWalk seen) throws IOException {
     return new Scan(
-        manifest,
-        new FoundContents(manifest, recent, root, seen),
+        found,
+        new FoundContents(found, recent, root, seen),
         GitFolder.around(root).map(GitFolder::head),
         left);
   }
 
   /** What is left is as it was before. */
-  private void keepWhatIsLeft(SortedMap<String, Entry> next) {
+  private void keepWhatIsLeft(Manifest.Draft next) {
     for (String path : left.keySet()) {
-      Entry before = entries.get(path);
+      Entry before = manifest.entries().get(path);
       if (before != null) {
         next.put(path, before);
       }
@@ -341,6 +340,16 @@ public final class TreeScan {
     return tasks.all("read", works).stream().flatMap(List::stream).toList();
   }
 
+  /**
+   * The rules of a folder, whether it is here or not; empty when nothing in it is sent, or before
+   * the first scan.
+   *
+   * @param folder from the root, empty for the root
+   */
+  public Optional<IgnoreStack> rules(String folder) throws IOException {
+    return walk.isEmpty() ? Optional.empty() : walk.get().rules(folder);
+  }
+
   // ---- why
 
   /**
@@ -358,40 +367,24 @@ public final class TreeScan {
   }
 
   private Optional<String> whyIgnored(Path path) throws IOException {
-    IgnoreStack stack = IgnoreStack.at(root, places, git::index);
-    Optional<IgnoreRule> rule = Optional.empty();
-    Path at = root;
-    for (Path part : path) {
-      at = at.resolve(part);
-      String name = part.toString();
-      boolean isFolder = Files.isDirectory(at, LinkOption.NOFOLLOW_LINKS);
-      boolean isLast = at.getNameCount() == root.getNameCount() + path.getNameCount();
-      IgnoreStack.Decision decision = stack.decide(name, isFolder || !isLast);
-      rule = decision.rule().isPresent() ? decision.rule() : rule;
-      if (decision.fate() == IgnoreStack.Fate.IGNORED) {
-        return rule.map(IgnoreRule::text);
-      }
-      if (!isFolder) {
-        return Optional.empty();
-      }
-      stack = stack.enter(name, at, names(at), decision.fate(), git::index);
-    }
-    return Optional.empty();
+    IgnoreTrace trace = IgnoreTrace.of(root, path, false, places, git::index);
+    return trace.fate() == IgnoreStack.Fate.IGNORED
+        ? trace.rule().map(IgnoreRule::text)
+        : Optional.empty();
+  }
+
+  /**
+   * The target with which a link is sent; empty when it leads out of the workspace.
+   *
+   * @param base the link's folder from the root on, empty or ending in a slash
+   */
+  public static Optional<String> linkTarget(String base, Path link) throws IOException {
+    return TreeWalk.target(base, link);
   }
 
   /** The file's content had changed when it was sent: the next scan reads it again. */
   public void forget(String path) {
     cache.forget(path);
     left.put(path, CHANGED);
-  }
-
-  private static Set<String> names(Path folder) throws IOException {
-    var names = new HashSet<String>();
-    for (String name : List.of(IgnoreStack.GIT, IgnoreStack.GIT_IGNORE, IgnoreStack.GPUSH_IGNORE)) {
-      if (Files.exists(folder.resolve(name))) {
-        names.add(name);
-      }
-    }
-    return names;
   }
 }

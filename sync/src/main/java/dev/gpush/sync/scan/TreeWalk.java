@@ -130,6 +130,27 @@ final class TreeWalk {
     changes.here(folder.listing().files());
   }
 
+  /**
+   * The rules of a folder, whether it is here or not; empty when nothing in it is sent.
+   *
+   * @param path from the root, empty for the root
+   */
+  Optional<IgnoreStack> rules(String path) throws IOException {
+    Path folder = path.isEmpty() ? root : root.resolve(path);
+    Optional<SeenFolder> known = Optional.ofNullable(seen.get(folder));
+    if (known.isPresent() || path.isEmpty()) {
+      return known.flatMap(at -> at.listing().stack());
+    }
+    int end = path.lastIndexOf('/');
+    String name = path.substring(end + 1);
+    Optional<IgnoreStack> above = rules(path.substring(0, Math.max(end, 0)));
+    Optional<IgnoreStack.Fate> fate = above.map(stack -> stack.decide(name, true).fate());
+    if (fate.isEmpty() || fate.get() == IgnoreStack.Fate.IGNORED) {
+      return Optional.empty();
+    }
+    return Optional.of(above.get().enter(name, folder, Set.of(), fate.get(), indexes));
+  }
+
   /** One file that it has seen. */
   Optional<ScannedFile> find(String path) {
     int end = path.lastIndexOf('/');
@@ -294,7 +315,7 @@ final class TreeWalk {
     }
     Optional<String> target = Optional.empty();
     if (child.look().isLink()) {
-      target = ExactNames.target(child.file()).filter(text -> staysInside(stack.base(), text));
+      target = target(stack.base(), child.file());
       if (target.isEmpty()) {
         oddities.links.add(path);
         return;
@@ -349,6 +370,11 @@ final class TreeWalk {
   private GpushException unreadable(Path file, IOException why) {
     return new GpushException(
         new SyncFailure.Unreadable(root.relativize(file).toString(), FileReason.of(why)), why);
+  }
+
+  /** The target of a link in this folder; empty when it leads out. */
+  static Optional<String> target(String base, Path link) throws IOException {
+    return ExactNames.target(link).filter(text -> staysInside(base, text));
   }
 
   /** Whether a relative target, from a link in this folder, does not lead above the root. */

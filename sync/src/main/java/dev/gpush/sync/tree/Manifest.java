@@ -1,14 +1,15 @@
 package dev.gpush.sync.tree;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -18,17 +19,19 @@ public final class Manifest {
   public static final Comparator<String> ORDER = Manifest::compare;
 
   private final SortedMap<String, Entry> entries;
+  private final ManifestRoot hash;
   private final String root;
 
-  private Manifest(SortedMap<String, Entry> entries) {
+  private Manifest(SortedMap<String, Entry> entries, ManifestRoot hash) {
     this.entries = Collections.unmodifiableSortedMap(entries);
-    this.root = root(entries);
+    this.hash = hash;
+    this.root = hash.text();
   }
 
   public static Manifest of(Map<String, Entry> entries) {
     var sorted = new TreeMap<String, Entry>(ORDER);
     sorted.putAll(entries);
-    return new Manifest(sorted);
+    return new Manifest(sorted, ManifestRoot.of(sorted));
   }
 
   public static Manifest empty() {
@@ -43,9 +46,21 @@ public final class Manifest {
     return Optional.ofNullable(entries.get(path));
   }
 
-  /** SHA-256 over the lines {@code path NUL kind NUL x NUL hash LF}. */
+  /** The next state in the making, from this one. */
+  public Draft draft() {
+    return new Draft(this);
+  }
+
+  /** One hash of all paths and their entries. */
   public String root() {
     return root;
+  }
+
+  /** The hash of all lines in one, as agents count it that know no buckets. */
+  public String rootOfLines() {
+    var lines = new ManifestLines();
+    entries.forEach(lines::add);
+    return Hashes.hex(lines.hash());
   }
 
   public int size() {
@@ -98,60 +113,43 @@ public final class Manifest {
     return !after.isEmpty() && after.firstKey().startsWith(path + "/");
   }
 
-  private static String root(Map<String, Entry> entries) {
-    MessageDigest digest = Hashes.digest();
-    var lines = new Lines(digest);
-    entries.forEach(lines::add);
-    lines.flush();
-    return Hashes.hex(digest.digest());
-  }
+  /** Changes of a manifest; their hash costs work in proportion to them. */
+  public static final class Draft {
+    private static final int MANY = 4;
 
-  /** Gives many lines to a digest at once: most are ASCII and need no encoder. */
-  private static final class Lines {
-    private static final int BYTES = 64 << 10;
+    private final Manifest before;
+    private final NavigableMap<String, Entry> entries;
+    private final Set<String> changed = new HashSet<>();
 
-    private final MessageDigest digest;
-    private final byte[] buffer = new byte[BYTES];
-    private int length;
-
-    Lines(MessageDigest digest) {
-      this.digest = digest;
+    private Draft(Manifest before) {
+      this.before = before;
+      this.entries = new TreeMap<>(before.entries);
     }
 
-    void add(String path, Entry entry) {
-      put(path);
-      put("\0");
-      put(entry.key());
-      put("\n");
-    }
-
-    private void put(String text) {
-      if (text.length() > BYTES - length) {
-        flush();
-      }
-      if (text.length() > BYTES || !putAscii(text)) {
-        flush();
-        digest.update(text.getBytes(StandardCharsets.UTF_8));
+    public void put(String path, Entry entry) {
+      if (!entry.equals(entries.put(path, entry))) {
+        changed.add(path);
       }
     }
 
-    /** False, and nothing is put, when it is not ASCII. */
-    private boolean putAscii(String text) {
-      int at = length;
-      for (int i = 0; i < text.length(); i++) {
-        char c = text.charAt(i);
-        if (c >= 128) {
-          return false;
-        }
-        buffer[at++] = (byte) c;
+    public void remove(String path) {
+      if (entries.remove(path) != null) {
+        changed.add(path);
       }
-      length = at;
-      return true;
     }
 
-    void flush() {
-      digest.update(buffer, 0, length);
-      length = 0;
+    public int size() {
+      return entries.size();
+    }
+
+    /** To be called once. */
+    public Manifest done() {
+      if (changed.isEmpty()) {
+        return before;
+      }
+      boolean isMany = changed.size() > entries.size() / MANY;
+      return new Manifest(
+          entries, isMany ? ManifestRoot.of(entries) : before.hash.after(changed, entries));
     }
   }
 

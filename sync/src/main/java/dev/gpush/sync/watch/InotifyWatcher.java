@@ -1,8 +1,6 @@
 package dev.gpush.sync.watch;
 
 import dev.gpush.core.task.Tasks;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -14,12 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** Watches with inotify, the way of Linux: without work while nothing changes. */
 final class InotifyWatcher implements TreeWatcher {
-  private static final Path LIMITS = Path.of("/proc/sys/fs/inotify");
-
   /** Between two groups of events, so that a file that grows all the time costs little. */
   private static final long REST_MILLIS = 2;
 
   private final Inotify inotify;
+  private final int most;
   private final Tasks tasks;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -32,16 +29,22 @@ final class InotifyWatcher implements TreeWatcher {
   private boolean isWoken;
   private boolean isHandedOver;
   private boolean isReading = true;
+  private boolean isGivenUp;
   private boolean isClosed;
 
-  private InotifyWatcher(Inotify inotify, Tasks tasks) {
+  private InotifyWatcher(Inotify inotify, int most, Tasks tasks) {
     this.inotify = inotify;
+    this.most = most;
     this.tasks = tasks;
   }
 
-  /** Fails when this user has too many instances already. */
-  static InotifyWatcher open(Tasks tasks) throws Inotify.Failed {
-    var watcher = new InotifyWatcher(new Inotify(), tasks.group("inotify"));
+  /**
+   * Fails when this user has too many instances already.
+   *
+   * @param most a tree with more folders is not watched at all
+   */
+  static InotifyWatcher open(int most, Tasks tasks) throws Inotify.Failed {
+    var watcher = new InotifyWatcher(new Inotify(), most, tasks.group("inotify"));
     if (!watcher.tasks.startOnThread("read", watcher::read)) {
       watcher.ended();
     }
@@ -51,17 +54,9 @@ final class InotifyWatcher implements TreeWatcher {
   /** Why an instance could not be made, for the user. */
   static String why(Inotify.Failed failed) {
     return failed.number() == Inotify.TOO_MANY_INSTANCES
-        ? "no inotify instance is left for this user; raise fs.inotify.max_user_instances"
-            + now("max_user_instances")
+        ? "no inotify instance is left for this user; raise "
+            + InotifyLimits.words(InotifyLimits.INSTANCES)
         : "inotify does not work: " + failed.getMessage();
-  }
-
-  private static String now(String limit) {
-    try {
-      return " (now " + Files.readString(LIMITS.resolve(limit)).strip() + ")";
-    } catch (IOException unknown) {
-      return "";
-    }
   }
 
   private void read() {
@@ -146,7 +141,11 @@ final class InotifyWatcher implements TreeWatcher {
   public void watch(Path folder) {
     lock.lock();
     try {
-      if (!isReading || isClosed) {
+      if (!isReading || isClosed || isGivenUp) {
+        return;
+      }
+      if (watches.size() >= most && !watches.containsKey(folder)) {
+        giveUp();
         return;
       }
       int watch = inotify.add(folder);
@@ -163,10 +162,26 @@ final class InotifyWatcher implements TreeWatcher {
     }
   }
 
+  /** Others need watches, too. */
+  // holds lock
+  private void giveUp() {
+    isGivenUp = true;
+    lacking =
+        Optional.of(
+            "it has more than "
+                + most
+                + " folders, half of what may be watched; ignore some, or raise "
+                + InotifyLimits.words(InotifyLimits.WATCHES));
+    watches.values().forEach(inotify::remove);
+    watches.clear();
+    folders.clear();
+    collected.everything();
+    changed.signalAll();
+  }
+
   private static String whyUnwatched(Path folder, Inotify.Failed failed) {
     return failed.number() == Inotify.TOO_MANY_WATCHES
-        ? "not every folder can be watched; raise fs.inotify.max_user_watches"
-            + now("max_user_watches")
+        ? "not every folder can be watched; raise " + InotifyLimits.words(InotifyLimits.WATCHES)
         : folder + " cannot be watched: errno " + failed.number();
   }
 

@@ -47,15 +47,19 @@ public final class Watchers {
       return new ScanningWatcher(type + " reports no changes of other machines");
     }
     try {
-      return InotifyWatcher.open(tasks);
+      return InotifyWatcher.open(InotifyLimits.mostFolders(), tasks);
     } catch (Inotify.Failed failed) {
       return new ScanningWatcher(InotifyWatcher.why(failed));
     }
   }
 
-  /** For a tree that nobody waits for. */
-  public static TreeWatcher none() {
-    return new ScanningWatcher("it is not watched");
+  /**
+   * For a tree whose saves nobody sends.
+   *
+   * @param reason for the user; empty when the user wants it so
+   */
+  public static TreeWatcher none(String reason) {
+    return new ScanningWatcher(reason);
   }
 
   static boolean isWithoutEvents(String type) {

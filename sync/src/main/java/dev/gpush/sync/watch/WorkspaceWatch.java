@@ -110,20 +110,22 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
     while (true) {
       long now = clock.nanos();
       promote(now);
-      if (isPending() && now >= readyAt() && !isGitBusy(now)) {
+      if (isPending() && isReached(readyAt(), now) && !isGitBusy(now)) {
         return Optional.of(take());
       }
-      if (!isPending() && now >= scanAt()) {
+      if (!isPending() && isReached(scanAt(), now)) {
         everything = true;
         return Optional.of(take());
       }
-      if (!isPending() && now >= end) {
+      if (!isPending() && isReached(end, now)) {
         return Optional.empty();
       }
       Hints hints = watcher.await(Duration.ofNanos(Math.max(0, pause(now, end))));
       if (!hints.isEmpty()) {
         add(hints);
-      } else if (!isPending() && open.isEmpty() && clock.nanos() < Math.min(end, scanAt())) {
+      } else if (!isPending()
+          && open.isEmpty()
+          && !isReached(earlier(end, scanAt()), clock.nanos())) {
         return Optional.empty(); // woken
       }
     }
@@ -135,7 +137,16 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
 
   private long readyAt() {
     Duration quiet = events > timing.many() ? timing.burstQuiet() : timing.quiet();
-    return Math.min(lastAt + quiet.toNanos(), firstAt + timing.longest().toNanos());
+    return earlier(lastAt + quiet.toNanos(), firstAt + timing.longest().toNanos());
+  }
+
+  /** Times of this clock may overflow; only their differences count. */
+  private static boolean isReached(long time, long now) {
+    return now - time >= 0;
+  }
+
+  private static long earlier(long one, long other) {
+    return one - other < 0 ? one : other;
   }
 
   private synchronized long scanAt() {
@@ -150,10 +161,10 @@ public final class WorkspaceWatch implements FolderListener, AutoCloseable {
       long ready = readyAt() - now;
       return ready > 0 ? ready : LOCK_PAUSE.toNanos();
     }
-    long until = Math.min(end, scanAt());
+    long until = earlier(end, scanAt());
     for (Map<String, Long> names : open.values()) {
       for (long since : names.values()) {
-        until = Math.min(until, since + timing.open().toNanos());
+        until = earlier(until, since + timing.open().toNanos());
       }
     }
     return until - now;

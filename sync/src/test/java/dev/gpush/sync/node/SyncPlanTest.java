@@ -183,18 +183,6 @@ class SyncPlanTest {
   }
 
   @Test
-  void manifestsAreSortedByBytesAndHashedByTheSpecification() {
-    var paths = List.of("a", "a.b", "a/b", "ab", "z", "\uFFFD", "\uD83D\uDE00");
-    var entries = new HashMap<String, Entry>();
-    paths.forEach(path -> entries.put(path, new Entry.Link("x")));
-    assertEquals(paths, new ArrayList<>(Manifest.of(entries).entries().keySet()));
-
-    String lines = "a\0file\0" + "1\0" + hash("1") + "\n" + "l\0link\0" + "0\0" + hash("a") + "\n";
-    assertEquals(hash(lines), tree("a*=1 l@=a").root());
-    assertEquals(hash(""), Manifest.empty().root());
-  }
-
-  @Test
   void entriesSurviveTheWire() {
     for (Entry entry : tree("a=1 b*=2 c@=../x").entries().values()) {
       var item = new ArrayList<Object>(List.of("path"));

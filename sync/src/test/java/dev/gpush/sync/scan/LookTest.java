@@ -1,6 +1,7 @@
 package dev.gpush.sync.scan;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.talk.Talk;
@@ -67,6 +68,22 @@ final class LookTest {
         };
     return new TreeScan(
         folder.path(), places, limits, base.resolve(cache), listener, Clock.system(), tasks);
+  }
+
+  /** A timer that looks again costs nothing, however large the tree is. */
+  @Test
+  void aLookThatFindsNothingNewMakesNothingNew() throws Exception {
+    folder.write("a", "1").write("d/b", "2");
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    Manifest first = scan.look(Optional.empty(), Set.of()).manifest();
+
+    assertSame(first, scan.look(Optional.of(Set.of()), Set.of()).manifest());
+    assertSame(
+        first, scan.look(Optional.of(Set.of(folder.path().resolve("d"))), Set.of()).manifest());
+    assertSame(first, scan.look(Optional.empty(), Set.of()).manifest());
+    folder.write("d/b", "3");
+    Manifest next = scan.look(Optional.of(Set.of(folder.path().resolve("d"))), Set.of()).manifest();
+    assertEquals(List.of("d/b"), next.differences(first));
   }
 
   private Scan look(TreeScan scan, Path... folders) throws InterruptedException {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.core.task.Tasks;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -38,7 +39,7 @@ final class WatcherTest {
   @BeforeEach
   void open() throws IOException {
     tasks = Tasks.named("watcher-test", (thread, failure) -> failure.printStackTrace());
-    watcher = InotifyWatcher.open(tasks);
+    watcher = InotifyWatcher.open(Integer.MAX_VALUE, tasks);
     watcher.watch(root);
   }
 
@@ -177,6 +178,47 @@ final class WatcherTest {
     Files.writeString(folder.resolve("file"), "x");
 
     assertReported(folder);
+  }
+
+  @Test
+  void aTreeWithTooManyFoldersIsNotWatchedAtAll() throws Exception {
+    try (InotifyWatcher few = InotifyWatcher.open(2, tasks)) {
+      few.watch(root);
+      few.watch(Files.createDirectory(root.resolve("a")));
+      few.watch(root.resolve("a"));
+      assertTrue(few.coverage().isComplete());
+
+      few.watch(Files.createDirectory(root.resolve("b")));
+      few.watch(Files.createDirectory(root.resolve("c")));
+
+      assertEquals(0, few.size());
+      String reason = few.coverage().reason();
+      assertTrue(reason.startsWith("it has more than 2 folders, half of what"), reason);
+      assertTrue(reason.contains("fs.inotify.max_user_watches (now "), reason);
+      assertTrue(few.await(LONG).everything());
+    }
+  }
+
+  @Test
+  void limitsAreReadWhole() throws Exception {
+    for (String limit : new String[] {InotifyLimits.WATCHES, InotifyLimits.INSTANCES}) {
+      Process cat =
+          new ProcessBuilder("cat", InotifyLimits.FOLDER.resolve(limit).toString()).start();
+      String whole = new String(cat.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+
+      assertEquals(whole.strip(), "" + InotifyLimits.read(limit).orElseThrow(), limit);
+    }
+    assertEquals(
+        InotifyLimits.read(InotifyLimits.WATCHES).orElseThrow() / 2, InotifyLimits.mostFolders());
+    assertTrue(InotifyLimits.read("max_user_nothing").isEmpty());
+  }
+
+  @Test
+  void namesTheLimitOfInstances() {
+    String why =
+        InotifyWatcher.why(new Inotify.Failed("inotify_init1", Inotify.TOO_MANY_INSTANCES));
+
+    assertTrue(why.contains("raise fs.inotify.max_user_instances (now "), why);
   }
 
   @Test

@@ -4,6 +4,7 @@ import static dev.gpush.templates.schema.Place.PERSON;
 import static dev.gpush.templates.schema.Place.PROJECT;
 import static dev.gpush.templates.schema.Place.SITE;
 
+import dev.gpush.core.config.DataPlace;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.AbsolutePath;
@@ -11,10 +12,11 @@ import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
-import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
+import dev.gpush.templates.schema.ValueType.Mounts;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.PlaceOfData;
 import dev.gpush.templates.schema.ValueType.Ports;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.RecipeTable;
@@ -131,22 +133,33 @@ public final class Schema {
               setting(
                   "sync.mode",
                   new OneOf(List.of(new Choice("live", ""), new Choice("on-demand", ""))),
-                  Json.of("on-demand"),
+                  Json.of("live"),
                   "live sends each save by itself; on-demand sends only at up, run and sync"),
+              setting(
+                  "sync.edits",
+                  new OneOf(List.of(new Choice("come-home", ""), new Choice("stay", ""))),
+                  Json.of("come-home"),
+                  "what becomes of files that are edited, made or deleted on node 0: that comes"
+                      + " home, or stays there"),
+              setting(
+                  "sync.history",
+                  new OneOf(List.of(new Choice("on", ""), new Choice("off", ""))),
+                  Json.of("on"),
+                  "whether node 0 has the git repository, and commits made there come home"),
               project(
                   "sync.while-running",
                   new OneOf(
                       List.of(
                           new Choice("hold", ""),
                           new Choice("apply", ""),
-                          new Choice("isolate", "runs from a snapshot"))),
-                  "what happens to saves while a run is on: hold until it ends, or apply at once;"
-                      + " not set: hold on several nodes, apply on one"),
+                          new Choice("isolate", ""))),
+                  "what happens to saves while a run is on: hold until it ends, apply at once, or"
+                      + " isolate (runs have files of their own); not set: hold on several nodes"),
               project(
                   "outputs",
-                  new FolderOnNodes(NodeFolder.Variables.USER_AND_HOME, Promised.READ),
-                  "the folder in which each run gets its own, $GPUSH_OUTPUT; none: beside the"
-                      + " workspace"),
+                  new PlaceOfData(DataPlace.Form.WRITTEN),
+                  "the folder in which each run gets its own, $GPUSH_OUTPUT, on the nodes or in a"
+                      + " volume (kind kubernetes); none: beside the workspace"),
               setting(
                   "run.mode",
                   MODES,
@@ -186,12 +199,16 @@ public final class Schema {
                   "setup.when",
                   new Texts(),
                   "files of the workspace; when one has changed, setup runs again"),
-              unsupported(
-                  "mounts", new Variables(), "nothing is mounted, and $GPUSH_DATA is not set"),
-              unsupported(
+              project(
+                  "mounts",
+                  new Mounts(),
+                  "data that programs find by name: data: gives $GPUSH_DATA; folders of the nodes,"
+                      + " or volumes (kind kubernetes), which are mounted"),
+              project(
                   "home",
-                  new Text(),
-                  "the home folder of a pod is on the pod's disk and is lost with it"),
+                  new PlaceOfData(DataPlace.Form.VOLUME),
+                  "the home folder of pods, in a volume that outlives them (kind kubernetes); none:"
+                      + " the image's, on the pod's disk"),
               unsupported("secrets", new Texts(), "no secret reaches the nodes"),
               project(
                   "ports",
@@ -233,7 +250,7 @@ public final class Schema {
                   "kind ssh: the login name, if ssh's own configuration has none"),
               place(
                   "scratch",
-                  new FolderOnNodes(NodeFolder.Variables.ALL, Promised.REFUSED),
+                  new FolderOnNodes(NodeFolder.Variables.ALL),
                   "kinds ssh, slurm: the folder for workspaces, such as /nvme/$USER; none: ~/gpush;"
                       + " kind slurm: the only variables are $USER and $HOME"),
               place(

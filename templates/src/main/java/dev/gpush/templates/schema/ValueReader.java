@@ -1,5 +1,6 @@
 package dev.gpush.templates.schema;
 
+import dev.gpush.core.config.DataPlace;
 import dev.gpush.core.config.NodeFolder;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gang.GpuRequest;
@@ -14,10 +15,11 @@ import dev.gpush.templates.schema.ValueType.BackendNames;
 import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.FolderOnNodes;
-import dev.gpush.templates.schema.ValueType.FolderOnNodes.Promised;
 import dev.gpush.templates.schema.ValueType.Gpus;
 import dev.gpush.templates.schema.ValueType.Hosts;
+import dev.gpush.templates.schema.ValueType.Mounts;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.PlaceOfData;
 import dev.gpush.templates.schema.ValueType.Ports;
 import dev.gpush.templates.schema.ValueType.Prices;
 import dev.gpush.templates.schema.ValueType.RecipeTable;
@@ -41,6 +43,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -71,6 +74,9 @@ final class ValueReader {
   private static final Pattern WARNING =
       Pattern.compile("(?:SIG)?(USR1|USR2|INT|TERM|HUP|QUIT)@([0-9dhms]+)");
 
+  /** The name of a mount. */
+  private static final Pattern MOUNT = Pattern.compile("[a-z][a-z0-9_]{0,31}");
+
   private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,254}");
 
   private final String path;
@@ -100,7 +106,14 @@ final class ValueReader {
       case Gpus gpus -> scalar(gpus, yaml).flatMap(scalar -> gpus(gpus, scalar));
       case OneOf oneOf -> scalar(oneOf, yaml).flatMap(scalar -> oneOf(oneOf, scalar));
       case TemplateName name -> scalar(name, yaml).flatMap(scalar -> matching(name, scalar, NAME));
-      case FolderOnNodes folder -> scalar(folder, yaml).flatMap(scalar -> folder(folder, scalar));
+      case FolderOnNodes folder ->
+          scalar(folder, yaml)
+              .flatMap(
+                  scalar -> place(path, scalar, at -> NodeFolder.flaw(at, folder.variables())));
+      case PlaceOfData data ->
+          scalar(data, yaml)
+              .flatMap(scalar -> place(path, scalar, at -> DataPlace.flaw(at, data.form())));
+      case Mounts mounts -> mounts(mounts, yaml);
       case FilePath file -> scalar(file, yaml).flatMap(scalar -> matching(file, scalar, FILE));
       case AbsolutePath absolute ->
           scalar(absolute, yaml)
@@ -131,17 +144,34 @@ final class ValueReader {
     return Optional.of(Json.of(text));
   }
 
-  private Optional<Json> folder(FolderOnNodes type, Yaml.Scalar scalar) {
-    Optional<Json> text = text(path, scalar);
-    if (text.isEmpty()) {
-      return text;
-    }
-    if (type.promised() == Promised.READ && NodeFolder.unsupported(scalar.text()).isPresent()) {
-      return text;
-    }
-    Optional<String> flaw = NodeFolder.flaw(scalar.text(), type.variables());
-    flaw.ifPresent(what -> flaw(scalar, what));
+  private Optional<Json> place(
+      String at, Yaml.Scalar scalar, Function<String, Optional<String>> flawOf) {
+    Optional<Json> text = text(at, scalar);
+    Optional<String> flaw = text.isEmpty() ? Optional.empty() : flawOf.apply(scalar.text());
+    flaw.ifPresent(what -> flaws.accept(new Flaw(scalar.at(), at, what)));
     return flaw.isEmpty() ? text : Optional.empty();
+  }
+
+  private Optional<Json> mounts(Mounts type, Yaml yaml) {
+    if (!(yaml instanceof Yaml.Mapping(_, var entries)) || entries.size() > MOST_NAMES) {
+      return wrong(type, yaml, shown(yaml));
+    }
+    Map<String, Json> mounts = new LinkedHashMap<>();
+    for (Yaml.Entry entry : entries) {
+      String at = path + "." + entry.key();
+      if (!MOUNT.matcher(entry.key()).matches() || DataPlace.TAKEN.contains(entry.key())) {
+        String what =
+            "cannot be the name of data: a-z, 0-9 and '_', at most 32, and none of "
+                + String.join(", ", DataPlace.TAKEN.stream().sorted().toList());
+        flaws.accept(new Flaw(entry.at(), at, what));
+      } else if (entry.value() instanceof Yaml.Scalar scalar && !scalar.isNothing()) {
+        place(at, scalar, text -> DataPlace.flaw(text, DataPlace.Form.READ))
+            .ifPresent(value -> mounts.put(entry.key(), value));
+      } else {
+        flaws.accept(new Flaw(entry.at(), at, "must be " + DataPlace.Form.READ.words()));
+      }
+    }
+    return Optional.of(new Json.Obj(mounts));
   }
 
   private Optional<Json> texts(Texts type, Yaml yaml) {

@@ -1,5 +1,6 @@
 package dev.gpush.templates.schema;
 
+import dev.gpush.core.config.DataPlace;
 import dev.gpush.core.config.NodeFolder;
 import java.util.List;
 
@@ -140,18 +141,26 @@ public sealed interface ValueType {
   }
 
   /** See {@link NodeFolder}. */
-  record FolderOnNodes(NodeFolder.Variables variables, Promised promised) implements ValueType {
-    /** How a form that is planned but not supported yet is treated. */
-    public enum Promised {
-      /** It is a mistake of the file. */
-      REFUSED,
-      /** The file can be read, and the command that needs the folder refuses. */
-      READ
-    }
-
+  record FolderOnNodes(NodeFolder.Variables variables) implements ValueType {
     @Override
     public String words() {
       return variables.words();
+    }
+  }
+
+  /** See {@link DataPlace}. */
+  record PlaceOfData(DataPlace.Form form) implements ValueType {
+    @Override
+    public String words() {
+      return form.words();
+    }
+  }
+
+  /** Places of data by the names that programs find them under. */
+  record Mounts() implements ValueType {
+    @Override
+    public String words() {
+      return "places of data by name, such as {data: /scratch/$USER/c4}";
     }
   }
 

@@ -49,28 +49,31 @@ public final class FakeBackend implements Backend {
   private final Optional<AgentProgram> agent;
   private final Capabilities capabilities;
   private final BooleanSupplier isAlive;
+  private final boolean isGuarded;
 
   private FakeBackend(
       String name,
       FakeSite site,
       Optional<AgentProgram> agent,
       Capabilities capabilities,
-      BooleanSupplier isAlive) {
+      BooleanSupplier isAlive,
+      boolean isGuarded) {
     this.name = name;
     this.site = site;
     this.agent = agent;
     this.capabilities = capabilities;
     this.isAlive = isAlive;
+    this.isGuarded = isGuarded;
   }
 
   /** Nodes that nothing runs on until something is spawned. */
   public static FakeBackend bare(String name, FakeSite site) {
-    return new FakeBackend(name, site, Optional.empty(), KEPT_FILES, () -> true);
+    return new FakeBackend(name, site, Optional.empty(), KEPT_FILES, () -> true, false);
   }
 
   /** Nodes with a real agent each. */
   public static FakeBackend withAgents(String name, FakeSite site, AgentProgram agent) {
-    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, () -> true);
+    return new FakeBackend(name, site, Optional.of(agent), KEPT_FILES, () -> true, false);
   }
 
   /**
@@ -81,13 +84,18 @@ public final class FakeBackend implements Backend {
   public static FakeBackend queueing(
       String name, FakeSite site, AgentProgram agent, BooleanSupplier isAlive) {
     Capabilities all = Capabilities.of(Capability.QUEUE, Capability.KEPT_FILES);
-    return new FakeBackend(name, site, Optional.of(agent), all, isAlive);
+    return new FakeBackend(name, site, Optional.of(agent), all, isAlive, false);
   }
 
   /** The same for the same site, with disks that end with the gang, as those of pods do. */
   public FakeBackend onPassingDisks() {
     Capabilities left = hasQueue() ? Capabilities.of(Capability.QUEUE) : Capabilities.of();
-    return new FakeBackend(name, site, agent, left, isAlive);
+    return new FakeBackend(name, site, agent, left, isAlive, isGuarded);
+  }
+
+  /** The same for the same site; an agent that is killed is started again. */
+  public FakeBackend guarded() {
+    return new FakeBackend(name, site, agent, capabilities, isAlive, true);
   }
 
   @Override
@@ -225,6 +233,7 @@ public final class FakeBackend implements Backend {
           AgentStart.of(request, node)
               .with("env", environment(request, node))
               .with("peers", secret.onSameHost())
+              .with("guard", isGuarded)
               .with("hold_only", true);
       ask(agent.get(), gang, node.index(), Json.object("mode", "start", "start", start));
     }

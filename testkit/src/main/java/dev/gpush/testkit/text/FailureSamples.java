@@ -85,6 +85,10 @@ public final class FailureSamples {
     if (type == Failure.class) {
       return sample(BackendFailure.Taken.class, full);
     }
+    if (type.isEnum()) {
+      Object[] values = type.getEnumConstants();
+      return values[full ? values.length - 1 : 0];
+    }
     return sample(type, full);
   }
 }

@@ -51,6 +51,9 @@ final class AccessCheck {
               new Right("", "resourcequotas", "", List.of("list"), true),
               "a quota that is too small is found late"),
           new OptionalRight(
+              new Right("", "persistentvolumeclaims", "", List.of("get"), true),
+              "a volume that does not exist is found late"),
+          new OptionalRight(
               new Right("", "pods", "log", List.of("get"), true),
               "gpush cannot show the output of a container that did not start"));
 

@@ -147,7 +147,7 @@ public final class KubernetesBackend implements Backend {
 
   @Override
   public Capabilities capabilities() {
-    return Capabilities.of(Capability.QUEUE, Capability.IMAGES);
+    return Capabilities.of(Capability.QUEUE, Capability.IMAGES, Capability.VOLUMES);
   }
 
   @Override

@@ -38,6 +38,10 @@ final class KubernetesPlan {
   private Plan of(PodShaping.Result.Fits fits, ClusterRoom room)
       throws InterruptedException, Unanswered {
     PodShape shape = fits.shape();
+    Optional<Plan> refused = new ClaimCheck(place, request).plan();
+    if (refused.isPresent()) {
+      return refused.get();
+    }
     Optional<Plan> quota = quota(shape);
     if (quota.isPresent()) {
       return quota.get();

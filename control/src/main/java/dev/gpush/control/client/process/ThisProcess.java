@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.StringTokenizer;
 
 /**
  * What the launcher passed to this process in system properties, and its environment.
@@ -65,7 +66,7 @@ public final class ThisProcess {
         Path.of(System.getProperty("user.dir")),
         environment,
         processId(),
-        gateway());
+        gateway(flags(environment.getOrDefault("GPUSH_GATEWAY_FLAGS", ""))));
   }
 
   /** Undoes the launcher's change of the locale, which makes the JVM read names as UTF-8. */
@@ -98,13 +99,17 @@ public final class ThisProcess {
     return known == null ? ProcessHandle.current().pid() : known;
   }
 
-  private static List<String> gateway() {
+  /** The user's flags come after ours: the JVM takes the last of two. The cache is for everyone. */
+  private static List<String> gateway(List<String> more) {
     var command = new ArrayList<String>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(GATEWAY_FLAGS);
     String cache = System.getProperty("gpush.gateway.aot", "");
+    boolean train = Boolean.getBoolean("gpush.train");
+    if (!train) {
+      command.addAll(more);
+    }
     if (!cache.isEmpty()) {
-      boolean train = Boolean.getBoolean("gpush.train");
       command.add((train ? "-XX:AOTCacheOutput=" : "-XX:AOTCache=") + cache);
     }
     command.add("-Dgpush.build=" + System.getProperty("gpush.build", "unknown"));
@@ -135,6 +140,15 @@ public final class ThisProcess {
       }
     }
     return path.toString();
+  }
+
+  private static List<String> flags(String text) {
+    var flags = new ArrayList<String>();
+    var words = new StringTokenizer(text);
+    while (words.hasMoreTokens()) {
+      flags.add(words.nextToken());
+    }
+    return flags;
   }
 
   private static boolean isSet(String terminals, int index) {

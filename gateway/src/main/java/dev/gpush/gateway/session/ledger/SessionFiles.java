@@ -14,6 +14,14 @@ public record SessionFiles(Path home) {
     return home.resolve("sessions").resolve(entry.id());
   }
 
+  /** For files of the workspace that were deleted on a node; it outlives the session. */
+  public Path trash(LedgerEntry entry) {
+    Path root = entry.root();
+    String name = root.getFileName() == null ? "root" : root.getFileName().toString();
+    String mark = Integer.toHexString(root.toString().hashCode());
+    return home.resolve("trash").resolve(name + "-" + mark);
+  }
+
   /** Deletes the files of a session that has ended. Files that cannot be deleted stay. */
   public void forget(LedgerEntry entry) {
     Path folder = of(entry);

@@ -20,7 +20,11 @@ import java.util.Optional;
  * release is repeated, by this gateway or the next.
  */
 public final class PendingReleases {
-  private static final Duration RELEASE_LIMIT = Duration.ofSeconds(60);
+  /** An agent has five minutes for the files of its node: 100,000 take one on a busy machine. */
+  private static final Duration GANG_LIMIT = Duration.ofMinutes(6);
+
+  /** What another backend may hold has no files yet. */
+  private static final Duration BID_LIMIT = Duration.ofSeconds(60);
 
   private final Backends backends;
   private final Duration pause;
@@ -41,7 +45,7 @@ public final class PendingReleases {
     var failures = new ArrayList<GpushException>();
     var kept = new ArrayList<String>();
     try {
-      kept.addAll(session.backend().release(session.whateverIsThere(), RELEASE_LIMIT));
+      kept.addAll(session.backend().release(session.whateverIsThere(), GANG_LIMIT));
     } catch (GpushException stillThere) {
       failures.add(stillThere);
     }
@@ -68,7 +72,7 @@ public final class PendingReleases {
               bid.gang().text(),
               "backend " + bid.backend() + " is no longer configured"));
     }
-    backend.get().release(bid.whateverIsThere(), RELEASE_LIMIT);
+    backend.get().release(bid.whateverIsThere(), BID_LIMIT);
   }
 
   /**

@@ -13,6 +13,7 @@ import dev.gpush.gateway.session.live.SessionWork;
 import dev.gpush.gateway.session.live.TurnQueue;
 import dev.gpush.gateway.session.placement.PlaceText;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * How sessions end: given back, undone after a failure, or gone by themselves. Each is then
@@ -93,11 +94,41 @@ public final class SessionEndings {
       LiveSession session, String reason, boolean isDiscarding, Talk talk)
       throws InterruptedException {
     // For a leaked session the user was asked when it was given back for the first time.
-    if (!isDiscarding && session.entry().state() != SessionState.LEAKED) {
-      confirmRuns(session, talk);
-      UnsavedFiles.confirm(session, talk, DISCARD);
+    if (session.entry().state() != SessionState.LEAKED) {
+      boolean isConfirmed = false;
+      try {
+        if (!isDiscarding) {
+          confirmRuns(session, talk);
+        }
+        bringCommitsHome(session, isDiscarding, talk);
+        if (!isDiscarding) {
+          UnsavedFiles.confirm(session, talk, DISCARD);
+        }
+        isConfirmed = true;
+      } finally {
+        if (!isConfirmed) {
+          session.workIfAny().ifPresent(SessionWork::goesOn);
+        }
+      }
     }
     return giveBack(session, reason, talk);
+  }
+
+  /** Asks if that is not possible and they would be lost. */
+  private static void bringCommitsHome(LiveSession session, boolean isDiscarding, Talk talk)
+      throws InterruptedException {
+    Optional<SessionWork> work = session.workIfAny();
+    Optional<String> problem = work.isPresent() ? work.get().bringCommitsHome() : Optional.empty();
+    boolean isLost = problem.isPresent() && !session.backend().capabilities().keepsFiles();
+    if (isLost && !isDiscarding) {
+      talk.confirm(
+          "commits that were made on the nodes of "
+              + session.name()
+              + " could not be looked for and would be lost, because "
+              + problem.get()
+              + "; give the nodes back?",
+          DISCARD);
+    }
   }
 
   /** Names the runs that would be ended, and asks. */

@@ -127,7 +127,7 @@ public final class SessionLinks {
               }));
     }
     session.linked(links, works.make(session, links, config));
-    session.work().live().start();
+    session.work().start();
     session.lost().ifPresent(session::lose);
     var connecting = new TreeMap<Integer, Task<Json.Obj, IOException>>();
     for (Link link : links) {
@@ -219,8 +219,8 @@ public final class SessionLinks {
       case LinkState.Up(var welcome, var resumed) -> {
         session
             .workIfAny()
-            .map(SessionWork::replaced)
-            .ifPresent(all -> anew(session, node, all, welcome));
+            .map(SessionWork::restarted)
+            .ifPresent(all -> restarted(session, node, all, welcome));
         if (!resumed && session.entry().state() == SessionState.READY) {
           PeerSetup.again(session, node, tasks);
           session
@@ -233,14 +233,14 @@ public final class SessionLinks {
   }
 
   /** The agent was replaced: the backend may know why, and what the node is now. */
-  private void anew(LiveSession session, int node, RestartedAgents replaced, Json welcome) {
-    if (replaced.welcomed(node, welcome)) {
+  private void restarted(LiveSession session, int node, RestartedAgents restarted, Json welcome) {
+    if (restarted.welcomed(node, welcome)) {
       session.workIfAny().ifPresent(work -> work.live().replaced(node));
-      tasks.start("anew", () -> anew(session, node, replaced));
+      tasks.start("restart", () -> findReason(session, node, restarted));
     }
   }
 
-  private static void anew(LiveSession session, int node, RestartedAgents replaced) {
+  private static void findReason(LiveSession session, int node, RestartedAgents restarted) {
     Anew anew;
     try {
       anew = session.backend().anew(session.gang(), node);
@@ -248,7 +248,7 @@ public final class SessionLinks {
       return;
     }
     if (!anew.why().isEmpty()) {
-      replaced.because(node, anew.why());
+      restarted.because(node, anew.why());
     }
     if (anew.now().equals(session.gang().nodes().get(node))) {
       return;

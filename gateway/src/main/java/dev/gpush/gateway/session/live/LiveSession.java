@@ -13,6 +13,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.ledger.Ledger;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
+import dev.gpush.gateway.session.saves.LiveSync;
 import dev.gpush.link.Link;
 import dev.gpush.link.LinkState;
 import java.time.Duration;
@@ -63,8 +64,19 @@ public final class LiveSession implements AutoCloseable {
     return turns.takeOrJoin(what, name().text(), talk);
   }
 
+  /**
+   * As {@link #beginOrJoin}, for a command that may end the session: it does not wait for a save
+   * that is on its way to the nodes.
+   */
+  public Optional<TurnQueue.Turn> beginEndOrJoin(String what, Talk talk)
+      throws InterruptedException {
+    try (LiveSync.Left _ = workIfAny().map(work -> work.live().stopForEnd()).orElse(() -> {})) {
+      return beginOrJoin(what, talk);
+    }
+  }
+
   /** As {@link #begin}, without waiting: empty while a command has the turn, or waits for it. */
-  Optional<TurnQueue.Turn> tryBegin(String what) {
+  public Optional<TurnQueue.Turn> tryBegin(String what) {
     return turns.tryTake(what);
   }
 
@@ -334,7 +346,7 @@ public final class LiveSession implements AutoCloseable {
     if (now.state() != SessionState.READY) {
       return now.state();
     }
-    boolean isWhole = workIfAny().map(work -> !work.replaced().hasBare()).orElse(true);
+    boolean isWhole = workIfAny().map(work -> !work.restarted().isAnyEmpty()).orElse(true);
     return allUp() && isWhole ? SessionState.READY : SessionState.DEGRADED;
   }
 

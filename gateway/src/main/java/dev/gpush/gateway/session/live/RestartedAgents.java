@@ -1,32 +1,64 @@
 package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The nodes whose agent was replaced, and why. Commands of the former agent are gone, but for runs
- * where only the agent was killed; if the disk is empty, the files are missing until the next sync.
+ * where only the agent was killed.
+ *
+ * <p>Two things end at different times. A node with an empty disk lacks the files until any push
+ * has filled it, and saves do that within a moment. That a node restarted stays known until a
+ * command has told the user. Thread-safe.
  */
 public final class RestartedAgents {
-  // guarded by this
+  private final Clock clock;
+
+  // guarded by this: agents, restarts, empty
   private final TreeMap<Integer, String> agents = new TreeMap<>();
-  private final TreeMap<Integer, Anew> anew = new TreeMap<>();
+  private final TreeMap<Integer, Restart> restarts = new TreeMap<>();
+  private final TreeSet<Integer> empty = new TreeSet<>();
+
+  RestartedAgents(Clock clock) {
+    this.clock = clock;
+  }
 
   /**
-   * A replaced agent.
+   * A node whose agent was replaced, once or more.
    *
+   * @param when the last time
+   * @param loss the greatest
    * @param why in the backend's words; empty when it is not known
    */
-  private record Anew(Loss loss, String why) {
-    String words() {
+  private record Restart(Instant when, Loss loss, String why) {
+    Restart since(Restart former) {
+      return new Restart(when, loss.or(former.loss()), why);
+    }
+
+    Restart because(String reason) {
+      return new Restart(when, loss, reason);
+    }
+
+    String words(int node, Instant now, boolean isEmpty) {
+      String ago = " " + DurationText.of(Duration.between(when, now)) + " ago";
       String because = why.isEmpty() ? "" : ": " + why;
-      return switch (loss) {
-        case TERMINALS -> "lost its terminals because its agent was killed; another agent goes on";
-        case PROCESSES -> "restarted" + because;
-        case FILES -> "restarted with an empty disk (gpush sync sends the code again)" + because;
-      };
+      String lost =
+          switch (loss) {
+            case TERMINALS ->
+                "lost its terminals" + ago + " because its agent was killed; another agent goes on";
+            case PROCESSES -> "restarted" + ago;
+            case FILES -> "restarted" + ago + " with an empty disk";
+          };
+      String remedy = isEmpty ? " (gpush sync sends the code again)" : "";
+      return "node " + node + " " + lost + remedy + because;
     }
   }
 
@@ -59,37 +91,57 @@ public final class RestartedAgents {
     agents.put(node, agent);
     boolean isOther = !before.equals(agent);
     if (isOther) {
-      Loss now = Loss.of(welcome);
-      anew.merge(node, new Anew(now, ""), (was, _) -> new Anew(now.or(was.loss()), ""));
+      var restart = new Restart(clock.now(), Loss.of(welcome), "");
+      restarts.merge(node, restart, (former, latest) -> latest.since(former));
+      if (restart.loss() == Loss.FILES) {
+        empty.add(node);
+      }
     }
     return isOther;
   }
 
   /** Adds the reason, which is found out later. */
   public synchronized void because(int node, String why) {
-    anew.computeIfPresent(node, (_, each) -> new Anew(each.loss(), why));
+    restarts.computeIfPresent(node, (_, restart) -> restart.because(why));
   }
 
   /** Whether the files of a node are gone. */
-  synchronized boolean has(int node) {
-    return anew.containsKey(node) && anew.get(node).loss() == Loss.FILES;
+  synchronized boolean isEmpty(int node) {
+    return empty.contains(node);
   }
 
-  synchronized boolean hasBare() {
-    return anew.values().stream().anyMatch(each -> each.loss() == Loss.FILES);
+  synchronized boolean isAnyEmpty() {
+    return !empty.isEmpty();
+  }
+
+  /** These have all files again. */
+  synchronized void filled(List<Integer> nodes) {
+    nodes.forEach(empty::remove);
   }
 
   /** A sentence for each, without the end. */
-  public synchronized List<String> words() {
-    return anew.entrySet().stream()
-        .map(
-            (Map.Entry<Integer, Anew> each) ->
-                "node " + each.getKey() + " " + each.getValue().words())
+  public List<String> words() {
+    return words(restarts());
+  }
+
+  private synchronized Map<Integer, Restart> restarts() {
+    return new TreeMap<>(restarts);
+  }
+
+  private List<String> words(Map<Integer, Restart> of) {
+    Instant now = clock.now();
+    return of.entrySet().stream()
+        .map(each -> each.getValue().words(each.getKey(), now, isEmpty(each.getKey())))
         .toList();
   }
 
-  /** All nodes have all files again, and the user has seen the rest. */
-  synchronized void forget() {
-    anew.clear();
+  /** Says all to a user, who need not hear of them again. */
+  public void say(Talk talk) {
+    Map<Integer, Restart> known = restarts();
+    words(known).forEach(talk::say);
+    synchronized (this) {
+      // One that restarted again meanwhile is kept.
+      known.forEach(restarts::remove);
+    }
   }
 }

@@ -46,9 +46,15 @@ public final class SessionRegistry {
    * The session of this name, or of this folder when no name is given, once its turn has come or
    * its request can be joined; else a new one, whose turn is taken before another command can find
    * it.
+   *
+   * @param mayEnd whether the command may end the session that there is
    */
   public Entered enter(
-      Optional<SessionName> name, Path root, Function<SessionName, LiveSession> maker, Talk talk)
+      Optional<SessionName> name,
+      Path root,
+      boolean mayEnd,
+      Function<SessionName, LiveSession> maker,
+      Talk talk)
       throws InterruptedException {
     LiveSession found;
     synchronized (this) {
@@ -61,7 +67,9 @@ public final class SessionRegistry {
       }
       found = there.get();
     }
-    return new Entered(found, found.beginOrJoin("up", talk), false);
+    Optional<TurnQueue.Turn> turn =
+        mayEnd ? found.beginEndOrJoin("up", talk) : found.beginOrJoin("up", talk);
+    return new Entered(found, turn, false);
   }
 
   /** This folder's session, or the only one that there is. */

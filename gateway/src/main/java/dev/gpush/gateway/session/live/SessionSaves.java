@@ -1,6 +1,8 @@
 package dev.gpush.gateway.session.live;
 
 import dev.gpush.core.config.Config;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
 import dev.gpush.gateway.session.saves.Surroundings;
@@ -22,12 +24,15 @@ final class SessionSaves implements Surroundings {
     /** Hold where a run is on several nodes. */
     USUAL,
     HOLD,
-    APPLY;
+    APPLY,
+    /** Runs have files of their own. */
+    ISOLATE;
 
     static WhileRunning of(Config config) {
       return switch (config.text("sync.while-running").orElse("")) {
         case "hold" -> HOLD;
         case "apply" -> APPLY;
+        case "isolate" -> ISOLATE;
         default -> USUAL;
       };
     }
@@ -37,7 +42,7 @@ final class SessionSaves implements Surroundings {
 
   private final LiveSession session;
   private final Launcher launcher;
-  private final RestartedAgents replaced;
+  private final RestartedAgents restarted;
   private final AtomicInteger launching = new AtomicInteger();
   private final Path paused;
   private volatile WhileRunning whileRunning;
@@ -45,14 +50,19 @@ final class SessionSaves implements Surroundings {
   SessionSaves(
       LiveSession session,
       Launcher launcher,
-      RestartedAgents replaced,
+      RestartedAgents restarted,
       WhileRunning whileRunning,
       Path paused) {
     this.paused = paused;
     this.session = session;
     this.launcher = launcher;
-    this.replaced = replaced;
+    this.restarted = restarted;
     this.whileRunning = whileRunning;
+  }
+
+  /** Whether runs are to have files of their own. */
+  boolean isolates() {
+    return whileRunning == WhileRunning.ISOLATE;
   }
 
   void whileRunning(WhileRunning now) {
@@ -126,7 +136,10 @@ final class SessionSaves implements Surroundings {
       return Optional.empty();
     }
     List<RunView> running =
-        launcher.list().reversed().stream().filter(run -> !run.isOver()).toList();
+        launcher.list().reversed().stream()
+            .filter(run -> run.kind() == RunKind.PROGRAM && !run.isOver())
+            .filter(run -> !run.launched().fromSnapshot())
+            .toList();
     boolean isOneNode = session.links().size() == 1;
     if (running.isEmpty() || (isOneNode && whileRunning == WhileRunning.USUAL)) {
       return Optional.empty();
@@ -138,9 +151,19 @@ final class SessionSaves implements Surroundings {
 
   @Override
   public void sent(List<Integer> nodes) {
-    if (nodes.size() == session.links().size()) {
-      replaced.forget();
+    restarted.filled(nodes);
+  }
+
+  @Override
+  public Optional<Duration> editorsQuiet() throws InterruptedException {
+    if (!(session.link(0).state() instanceof LinkState.Up)) {
+      return Optional.empty();
     }
+    Json status = session.link(0).call("status", Json.object());
+    Json own = status.object("nodes_idle").object("0");
+    Json said = own.entries().isEmpty() ? status : own;
+    boolean isVisited = !status.texts("clients").isEmpty() || !own.texts("clients").isEmpty();
+    return said.number("idle_for_s").filter(_ -> isVisited).map(Duration::ofSeconds);
   }
 
   @Override

@@ -8,6 +8,7 @@ import dev.gpush.core.fabric.FabricFinding;
 import dev.gpush.core.fabric.FabricPlan;
 import dev.gpush.core.fabric.FabricPlans.UserVariable;
 import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.run.RunKind;
 import dev.gpush.core.run.RunRequest;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionState;
@@ -16,6 +17,7 @@ import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.gateway.session.forward.SessionForwards;
+import dev.gpush.gateway.session.history.SessionHistory;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.saves.LiveSync;
 import dev.gpush.gateway.session.saves.NodeStandings;
@@ -28,6 +30,7 @@ import dev.gpush.launch.plan.RunEnding;
 import dev.gpush.launch.plan.RunWarning;
 import dev.gpush.sync.PushOptions;
 import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.tree.Generation;
 import dev.gpush.sync.tree.Manifest;
@@ -53,10 +56,11 @@ public final class SessionWork implements AutoCloseable {
   private final Clock clock;
   private final Tasks tasks;
   private final AtomicInteger lastWithOtherPython = new AtomicInteger();
-  private final RestartedAgents replaced = new RestartedAgents();
+  private final RestartedAgents restarted;
   private final SessionSaves saves;
   private final NodeStandings standings;
   private final LiveSync live;
+  private final Optional<SessionHistory> history;
 
   SessionWork(
       LiveSession session,
@@ -79,8 +83,9 @@ public final class SessionWork implements AutoCloseable {
     this.configs = configs;
     this.clock = clock;
     this.tasks = tasks;
+    this.restarted = new RestartedAgents(clock);
     this.saves =
-        new SessionSaves(session, launcher, replaced, saves.whileRunning(), saves.paused());
+        new SessionSaves(session, launcher, restarted, saves.whileRunning(), saves.paused());
     this.standings = new NodeStandings(nodes.size());
     this.live =
         new LiveSync(
@@ -93,18 +98,55 @@ public final class SessionWork implements AutoCloseable {
             saves.mode(),
             clock,
             tasks);
+    var place =
+        new SessionHistory.Session(
+            session.name().text(),
+            () -> session.link(0),
+            () -> session.node(0).workspace(),
+            this.saves::closed);
+    this.history = saves.repository().map(git -> new SessionHistory(place, git, tasks));
   }
 
   /**
    * Whether saves are sent by themselves, and what happens to them while a run is on.
    *
    * @param paused a file that is there while the user has paused them
+   * @param repository whose history the editors' node gets
    */
-  record SavesMode(SyncView.Mode mode, SessionSaves.WhileRunning whileRunning, Path paused) {}
+  record SavesMode(
+      SyncView.Mode mode,
+      SessionSaves.WhileRunning whileRunning,
+      Path paused,
+      Optional<GitFolder> repository) {}
 
   /** What brings saves to the nodes. */
   public LiveSync live() {
     return live;
+  }
+
+  /** Begins to send by itself. */
+  public void start() {
+    live.start();
+    history.ifPresent(SessionHistory::start);
+  }
+
+  /** Where the files stand, after a moment in which a save that is on its way may arrive. */
+  public SyncView files(Duration moment) {
+    return live.view(moment).with(history.map(SessionHistory::words).orElse(""));
+  }
+
+  /**
+   * For a command that ends the session: commits that were made on a node come home.
+   *
+   * @return why that was not possible; empty when nothing is lost
+   */
+  public Optional<String> bringCommitsHome() throws InterruptedException {
+    return history.isPresent() ? history.get().bringHome() : Optional.empty();
+  }
+
+  /** The session goes on after all. */
+  public void goesOn() {
+    history.ifPresent(SessionHistory::start);
   }
 
   public void pauseSaves() {
@@ -147,9 +189,9 @@ public final class SessionWork implements AutoCloseable {
     boolean isForeign = session.entry().foreign();
     PushOptions options = options(overwrite);
     boolean isCompared = isForeign && !overwrite;
+    long begun = standings.moment();
     Generation now = sync.push(nodes, isCompared ? options.comparing() : options, talk);
-    replaced.forget();
-    live.pushed(now.counter());
+    live.pushed(now.counter(), begun);
     if (isForeign) {
       session.move(session.entry().foreign(false));
     }
@@ -205,7 +247,9 @@ public final class SessionWork implements AutoCloseable {
   }
 
   private EnvironmentChoice choice(Config config) {
-    return EnvironmentChoice.of(config, session.entry().python());
+    LedgerEntry entry = session.entry();
+    return EnvironmentChoice.of(config, entry.python())
+        .with(ConfiguredData.of(config, entry.owner()).folders());
   }
 
   /**
@@ -220,7 +264,9 @@ public final class SessionWork implements AutoCloseable {
   public RunView launch(RunRequest request, long synced, Talk talk) throws InterruptedException {
     saves.launching(1);
     try {
-      return launcher.launch(request, input(request.command(), synced), talk);
+      boolean isApart = saves.isolates() && request.kind() == RunKind.PROGRAM;
+      return launcher.launch(
+          isApart ? request.fromSnapshot(true) : request, input(request.command(), synced), talk);
     } finally {
       saves.launching(-1);
       live.wake();
@@ -284,14 +330,14 @@ public final class SessionWork implements AutoCloseable {
 
   /** The generation that this gateway has written there; empty when it has written none yet. */
   public Optional<Long> generation(int node) {
-    return node >= nodes.size() || replaced.has(node)
+    return node >= nodes.size() || restarted.isEmpty(node)
         ? Optional.of(0L)
         : standings.generation(node);
   }
 
-  /** Nodes whose agent was replaced, and that have no files since. */
-  public RestartedAgents replaced() {
-    return replaced;
+  /** Nodes whose agent was replaced, until a command has told the user. */
+  public RestartedAgents restarted() {
+    return restarted;
   }
 
   public int runsInProgress() {
@@ -336,6 +382,7 @@ public final class SessionWork implements AutoCloseable {
   @Override
   public void close() {
     live.close();
+    history.ifPresent(SessionHistory::close);
     forwards.close();
     launcher.close();
     sync.close();

@@ -20,7 +20,10 @@ import dev.gpush.launch.node.LaunchSite;
 import dev.gpush.launch.node.LinkNode;
 import dev.gpush.link.Link;
 import dev.gpush.sync.WorkspaceSync;
+import dev.gpush.sync.delta.Signatures;
+import dev.gpush.sync.git.GitFolder;
 import dev.gpush.sync.git.GitPlaces;
+import dev.gpush.sync.home.LocalTrash;
 import dev.gpush.sync.node.LinkSyncNode;
 import dev.gpush.sync.node.SyncNode;
 import dev.gpush.sync.scan.FolderListener;
@@ -85,19 +88,36 @@ public final class SessionWorks {
             isHere(session),
             launchNodes,
             files.resolve("runs"),
-            config.flatMap(ConfiguredOutputs::of));
+            config.flatMap(
+                read ->
+                    ConfiguredData.of(read, entry.owner())
+                        .outputs(session.backend().capabilities())));
     Tasks group = tasks.group("session-" + entry.name());
-    boolean isLive =
-        config.flatMap(read -> read.text("sync.mode")).orElse("on-demand").equals("live");
-    WorkspaceWatch watch = watch(entry, isLive, group);
+    Optional<String> unusual = TreeScan.whyUnusual(entry.root(), gitPlaces);
+    boolean isOnDemand =
+        config.flatMap(read -> read.text("sync.mode")).orElse("live").equals("on-demand");
+    boolean isLive = !isOnDemand && unusual.isEmpty();
+    TreeWatcher watcher =
+        isLive
+            ? Watchers.of(entry.root(), group)
+            : Watchers.none(isOnDemand ? "" : unusual.orElse(""));
+    var watch = new WorkspaceWatch(entry.root(), watcher, WatchTiming.usual(), clock);
     return new SessionWork(
         session,
-        new WorkspaceSync(scan(entry, config, files, watch), entry.id(), group),
+        new WorkspaceSync(
+            scan(entry, config, files, watch),
+            edits(config),
+            new LocalTrash(new SessionFiles(home).trash(entry), clock),
+            new Signatures(files.resolve("signatures")),
+            entry.id(),
+            clock,
+            group),
         watch,
         new SessionWork.SavesMode(
             mode(isLive, files.resolve(PAUSED)),
             config.map(SessionSaves.WhileRunning::of).orElse(SessionSaves.WhileRunning.USUAL),
-            files.resolve(PAUSED)),
+            files.resolve(PAUSED),
+            repository(entry.root(), config)),
         syncNodes,
         new Launcher(site, plans, clock, group),
         new NodeEnvironments(site, group),
@@ -105,6 +125,19 @@ public final class SessionWorks {
         configs,
         clock,
         group);
+  }
+
+  /** The one whose top the workspace is: the history of a part of one would not fit its files. */
+  private static Optional<GitFolder> repository(Path root, Optional<Config> config) {
+    boolean isOff = config.flatMap(read -> read.text("sync.history")).equals(Optional.of("off"));
+    return isOff ? Optional.empty() : GitFolder.around(root).filter(git -> git.top().equals(root));
+  }
+
+  private static WorkspaceSync.Edits edits(Optional<Config> config) {
+    Optional<String> chosen = config.flatMap(read -> read.text("sync.edits"));
+    return chosen.equals(Optional.of("stay"))
+        ? WorkspaceSync.Edits.STAY
+        : WorkspaceSync.Edits.COME_HOME;
   }
 
   private static SessionForwards forwards(
@@ -138,11 +171,6 @@ public final class SessionWorks {
       return SyncView.Mode.OFF;
     }
     return Files.exists(paused) ? SyncView.Mode.PAUSED : SyncView.Mode.LIVE;
-  }
-
-  private WorkspaceWatch watch(LedgerEntry entry, boolean isLive, Tasks group) {
-    TreeWatcher watcher = isLive ? Watchers.of(entry.root(), group) : Watchers.none();
-    return new WorkspaceWatch(entry.root(), watcher, WatchTiming.usual(), clock);
   }
 
   private TreeScan scan(

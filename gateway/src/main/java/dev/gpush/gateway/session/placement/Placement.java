@@ -286,6 +286,11 @@ public final class Placement {
             && !backend(bid.backend()).capabilities().takesImages()) {
           talk.say(bid.backend() + " runs no containers; image: is not used there");
         }
+        if (config.text("home").isPresent()
+            && (!backend(bid.backend()).capabilities().mountsVolumes()
+                || request.wanted().attach().isPresent())) {
+          talk.say("home: is not used on " + bid.backend() + ", which has home folders of its own");
+        }
       }
     }
 

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -94,9 +95,24 @@ public final class PlanPoll {
     return answers;
   }
 
+  private static Optional<Plan> withoutVolumes(Backend backend, GangRequest request) {
+    List<String> needed = request.data().needed();
+    boolean isBorrowed = request.attach().isPresent();
+    if (needed.isEmpty() || (backend.capabilities().mountsVolumes() && !isBorrowed)) {
+      return Optional.empty();
+    }
+    String reason = isBorrowed ? "pods that run already get no volumes" : "it mounts no volumes";
+    return Optional.of(
+        new Plan.Never(
+            reason + ", and gpush.yaml names them: " + String.join(", ", needed),
+            List.of(
+                "in gpush.local.yaml, folders of the nodes: " + needed.getFirst() + ": /PATH")));
+  }
+
   private static Answer answer(Backend backend, GangRequest request) {
     try {
-      return new Answer.Planned(backend.plan(request));
+      return new Answer.Planned(
+          withoutVolumes(backend, request).orElseGet(() -> backend.plan(request)));
     } catch (GpushException failed) {
       return new Answer.Failed(failed.failure());
     } catch (RuntimeException bug) {

@@ -21,6 +21,7 @@ import dev.gpush.gateway.session.ledger.Bid;
 import dev.gpush.gateway.session.ledger.GatewayIdentity;
 import dev.gpush.gateway.session.ledger.LedgerEntry;
 import dev.gpush.gateway.session.ledger.Reservation;
+import dev.gpush.gateway.session.live.ConfiguredData;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -118,7 +119,11 @@ public final class RequestBuilder {
         entry.gpus(),
         new LeaseTerms(entry.hardEnd(), entry.idle(), warnings(config)),
         new GangRequest.Variables(SessionEnvironment.base(config, entry), entry.inherit()),
-        new GangRequest.Options(entry.natives(), config.text("image"), entry.attach()));
+        new GangRequest.Options(
+            entry.natives(),
+            config.text("image"),
+            entry.attach(),
+            ConfiguredData.of(config, entry.owner()).mounted()));
   }
 
   private static List<Duration> warnings(Config config) {

@@ -7,7 +7,6 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SyncView;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.core.time.DurationText;
 import dev.gpush.sync.NodeFailed;
 import dev.gpush.sync.WorkspaceSync;
 import dev.gpush.sync.WorkspaceSync.Looked;
@@ -22,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -41,18 +41,23 @@ public final class LiveSync implements AutoCloseable {
   /** While it waits for a run to end, or for the session to be ready. */
   private static final Duration LOOK_AGAIN = Duration.ofMillis(500);
 
-  /** After something that only a user can change; the next change tries at once. */
+  /**
+   * After something that only a user can change: for the first time, then longer; the next save
+   * tries at once.
+   */
   private static final Duration RETRY = Duration.ofSeconds(30);
 
   /** Nothing is tried again sooner. */
   private static final Duration LEAST = Duration.ofMillis(50);
 
-  private static final Duration SETTLE_PAUSE = Duration.ofMillis(5);
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(5);
 
   private static final Duration TURN_LIMIT = Duration.ofSeconds(1);
 
   /** What a user decides has no wait of its own. */
   private static final String ASKS = "; gpush sync asks";
+
+  private static final String OTHER = "another command has the session";
 
   private static final System.Logger LOG = System.getLogger("gpush.sync");
 
@@ -65,13 +70,24 @@ public final class LiveSync implements AutoCloseable {
   private final Clock clock;
   private final Tasks tasks;
   private final BusyPaths busy = new BusyPaths();
+  private final SavePush push;
+  private final SavesView view;
 
   // of the thread
+  private final EditLooks editLooks;
+  private Optional<String> edits = Optional.empty();
   private Optional<Set<Path>> unseen = Optional.empty();
   private Duration pause = Duration.ZERO;
   private boolean isKnown;
+  private Backoff retry = Backoff.none();
+  private String lastRoot = "";
+  private String failedWhy = "";
+
+  /** A user has sent something, or a node has another disk: what was held may go now. */
+  private volatile boolean isExpected;
 
   private final SaveState state;
+  private volatile boolean isVisited;
 
   /**
    * @param name of the session, for the log
@@ -96,6 +112,9 @@ public final class LiveSync implements AutoCloseable {
     this.state = new SaveState(mode);
     this.clock = clock;
     this.tasks = tasks.group("live");
+    this.push = new SavePush(this.tasks);
+    this.view = new SavesView(session, watch, state, standings, sync::staying, clock);
+    this.editLooks = new EditLooks(clock.nanos());
   }
 
   /** Begins with a look at everything: what was missed is found. */
@@ -119,13 +138,19 @@ public final class LiveSync implements AutoCloseable {
 
   public void resume() {
     state.mode(SyncView.Mode.LIVE);
+    isExpected = true;
     watch.wake();
   }
 
-  /** A command has brought everything to all nodes. */
-  public void pushed(long generation) {
-    standings.hold(all(), generation);
+  /**
+   * A command has brought everything to all nodes.
+   *
+   * @param begun the {@link NodeStandings#moment} before
+   */
+  public void pushed(long generation, long begun) {
+    session.sent(standings.hold(all(), generation, begun));
     state.sent(Map.of());
+    isExpected = true;
     watch.wake();
   }
 
@@ -136,17 +161,25 @@ public final class LiveSync implements AutoCloseable {
   /** A node has another agent, and perhaps another disk. */
   public void replaced(int node) {
     standings.forget(node);
+    isExpected = true;
     watch.wake();
   }
 
   /** A node's link is up again, or is cut. */
   public void linkChanged(int node, boolean isUp) {
+    standings.away(node, !isUp);
     if (isUp) {
       standings.expect(node);
       watch.wake();
     } else {
       sync.abandon(nodes.get(node));
     }
+  }
+
+  /** Someone connects to the editors' node. */
+  public void visited() {
+    isVisited = true;
+    watch.wake();
   }
 
   /** A run has ended, or something else that saves may wait for. */
@@ -166,6 +199,15 @@ public final class LiveSync implements AutoCloseable {
     return () -> watchers(-1);
   }
 
+  /** For a command that ends the session: what is on its way is stopped, and nothing is sent. */
+  public Left stopForEnd() {
+    push.stop();
+    return () -> {
+      push.allow();
+      watch.wake();
+    };
+  }
+
   private void watchers(int more) {
     state.watchers(more);
     watch.wake();
@@ -182,52 +224,11 @@ public final class LiveSync implements AutoCloseable {
 
   /** As {@link #view()}, after a moment in which a save that is on its way may arrive. */
   public SyncView view(Duration moment) {
-    long end = clock.nanos() + moment.toNanos();
-    SyncView now = view();
-    try {
-      while (now.mode() == SyncView.Mode.LIVE
-          && !now.isSynced()
-          && now.held().isEmpty()
-          && watch.coverage().isComplete()
-          && clock.nanos() < end) {
-        Thread.sleep(SETTLE_PAUSE);
-        now = view();
-      }
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
-    }
-    return now;
+    return view.after(moment);
   }
 
   public SyncView view() {
-    boolean isCalm = watch.isCalm() && watch.coverage().isComplete();
-    Optional<String> closed = session.closed();
-    SaveState.Moment moment = state.moment();
-    boolean isOff = moment.mode() == SyncView.Mode.OFF;
-    List<SyncView.Node> views = standings.views();
-    return new SyncView(
-        moment.mode(),
-        moment.mode() == SyncView.Mode.LIVE
-            && isCalm
-            && closed.isEmpty()
-            && moment.isSettled()
-            && standings.areEqual(),
-        views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
-        views,
-        moment.pending(),
-        isOff
-            ? List.of()
-            : closed.map(why -> List.of(new SyncView.Held("", why))).orElse(moment.held()),
-        isOff ? "" : watching());
-  }
-
-  private String watching() {
-    return watch.coverage().isComplete()
-        ? ""
-        : "looks every "
-            + DurationText.of(watch.delay())
-            + ", because "
-            + watch.coverage().reason();
+    return view.now();
   }
 
   // ---- the thread
@@ -257,14 +258,21 @@ public final class LiveSync implements AutoCloseable {
   }
 
   private Duration pauseUntilNext() {
-    if (!pause.isZero()) {
-      return pause;
-    }
     long now = clock.nanos();
-    return Stream.of(busy.next(state.leftPaths(), now), standings.next(now))
+    if (isVisited) {
+      isVisited = false;
+      editLooks.visited(now);
+    }
+    Optional<Duration> left = pause.isZero() ? standings.next(now) : Optional.empty();
+    Optional<Duration> look =
+        pause.isZero() && mode() == SyncView.Mode.LIVE
+            ? Optional.of(editLooks.next(now))
+            : Optional.empty();
+    return Stream.of(busy.next(state.leftPaths(), now), left, look)
         .flatMap(Optional::stream)
         .map(each -> each.compareTo(LEAST) < 0 ? LEAST : each)
-        .reduce(IDLE, (one, other) -> one.compareTo(other) < 0 ? one : other);
+        .reduce(
+            pause.isZero() ? IDLE : pause, (one, other) -> one.compareTo(other) < 0 ? one : other);
   }
 
   private void remember(Changed next) {
@@ -283,16 +291,98 @@ public final class LiveSync implements AutoCloseable {
     var waiting = new HashSet<>(open);
     waiting.addAll(busy.waiting(clock.nanos()));
     pause = Duration.ZERO;
-    if (!isKnown) {
-      sync.learn(nodes).ifPresent(generation -> standings.hold(all(), generation.counter()));
+    if (isExpected) {
+      isExpected = false;
+      retry = Backoff.none();
+    }
+    if (!isKnown && retry.isOver(clock.nanos())) {
+      long begun = standings.moment();
+      sync.learn(nodes).ifPresent(generation -> standings.hold(all(), generation.counter(), begun));
       isKnown = true;
     }
-    Looked looked = look(waiting);
-    if (looked.pending().isEmpty() && standings.areEqual()) {
-      state.looked(looked, Optional.empty(), false);
+    Looked looked;
+    try {
+      looked = look(waiting);
+    } catch (GpushException unreadable) {
+      // Costs the nodes nothing.
+      pause = RETRY;
+      state.hold(why(unreadable));
+      return;
+    }
+    sendIfDue(looked);
+  }
+
+  private void sendIfDue(Looked looked) throws InterruptedException {
+    if (!looked.root().equals(lastRoot)) {
+      lastRoot = looked.root();
+      retry = Backoff.none();
+      standings.saved();
+    }
+    long now = clock.nanos();
+    if (looked.pending().isEmpty() && !standings.areWanting(now)) {
+      if (edits.isEmpty()) {
+        retry = Backoff.none();
+      }
+      state.looked(looked, edits, false);
       watch.dealtWith();
+      lookForEdits(looked);
     } else {
       send(looked);
+    }
+  }
+
+  /** Edits on the editors' node come home and go to the others; a push finds out which can. */
+  private void lookForEdits(Looked looked) throws InterruptedException {
+    boolean isRetried = edits.isPresent() && retry.isOver(clock.nanos());
+    boolean isDue = editLooks.isDue(clock.nanos()) || isRetried;
+    if (!isDue
+        || !standings.areEqual()
+        || mode() != SyncView.Mode.LIVE
+        || state.isLeftToOthers()
+        || push.isStopped()) {
+      return;
+    }
+    Optional<Duration> quiet = editorsQuiet();
+    long begun = clock.nanos();
+    editLooks.looked(quiet, Duration.ZERO, begun);
+    Optional<Surroundings.Turn> turn =
+        quiet.isEmpty() && !isRetried ? Optional.empty() : session.tryBegin();
+    if (turn.isEmpty()) {
+      return;
+    }
+    try (Surroundings.Turn _ = turn.get()) {
+      if (session.holdingRun().isPresent()) {
+        return;
+      }
+      Optional<Boolean> isEdited = push.run(() -> sync.isEdited(nodes.getFirst()));
+      editLooks.looked(quiet, Duration.ofNanos(clock.nanos() - begun), clock.nanos());
+      if (isEdited.isEmpty()) {
+        return;
+      }
+      edits = Optional.empty();
+      if (isEdited.get()) {
+        pushEdits(looked);
+      } else {
+        retry = Backoff.none();
+        state.looked(looked, edits, false);
+      }
+    }
+  }
+
+  private void pushEdits(Looked looked) throws InterruptedException {
+    try {
+      push(looked, true);
+    } catch (GpushException failed) {
+      edits = Optional.of(why(failed));
+      throw failed;
+    }
+  }
+
+  private Optional<Duration> editorsQuiet() throws InterruptedException {
+    try {
+      return tasks.within(ANSWER_LIMIT, "who is there", session::editorsQuiet);
+    } catch (GpushException | TimeoutException away) {
+      return Optional.empty();
     }
   }
 
@@ -314,9 +404,15 @@ public final class LiveSync implements AutoCloseable {
       watch.dealtWith();
       return;
     }
-    Optional<Surroundings.Turn> turn = session.tryBegin();
+    if (!retry.isOver(clock.nanos())) {
+      pause = retry.left(clock.nanos());
+      state.looked(looked, Optional.of(failedWhy), false);
+      watch.dealtWith();
+      return;
+    }
+    Optional<Surroundings.Turn> turn = push.isStopped() ? Optional.empty() : session.tryBegin();
     if (turn.isEmpty()) {
-      state.looked(looked, Optional.of("another command has the session"), false);
+      state.looked(looked, Optional.of(OTHER), false);
       session.awaitTurn(TURN_LIMIT);
       pause = Duration.ofMillis(1);
       return;
@@ -329,19 +425,22 @@ public final class LiveSync implements AutoCloseable {
         watch.dealtWith();
         return;
       }
-      push(looked);
+      push(looked, standings.common().isEmpty());
     }
   }
 
-  /** Sends to all that can be reached; one that fails is left out, and the others go on. */
-  private void push(Looked looked) throws InterruptedException {
+  /**
+   * Sends to all that can be reached; one that fails is left out, and the others go on.
+   *
+   * @param isChecked the nodes look at everything first
+   */
+  private void push(Looked looked, boolean isChecked) throws InterruptedException {
     state.looked(looked, Optional.empty(), true);
     for (int node : all()) {
       if (session.isLost(node)) {
         standings.leaveOut(node, "it is lost", clock.nanos());
       }
     }
-    boolean isChecked = standings.common().isEmpty();
     while (true) {
       List<Integer> present = standings.present(clock.nanos());
       if (present.isEmpty()) {
@@ -349,11 +448,20 @@ public final class LiveSync implements AutoCloseable {
         return;
       }
       try {
-        Pushed pushed = sync.pushLooked(present.stream().map(nodes::get).toList(), isChecked);
-        standings.hold(present, pushed.generation().counter());
+        long begun = standings.moment();
+        List<SyncNode> those = present.stream().map(nodes::get).toList();
+        Optional<Pushed> done = push.run(() -> sync.pushLooked(those, isChecked));
+        if (done.isEmpty()) {
+          state.looked(looked, Optional.of(OTHER), false);
+          pause = LEAST;
+          return;
+        }
+        Pushed pushed = done.get();
+        List<Integer> holding = standings.hold(present, pushed.generation().counter(), begun);
         busy.sent(pushed.paths(), clock.nanos());
-        session.sent(present);
+        session.sent(holding);
         state.sent(looked.left());
+        retry = Backoff.none();
         watch.dealtWith();
         return;
       } catch (NodeFailed failed) {
@@ -372,7 +480,9 @@ public final class LiveSync implements AutoCloseable {
   }
 
   private void hold(String why) {
-    pause = RETRY;
+    retry = retry.failed(RETRY, clock.nanos());
+    pause = retry.pause();
+    failedWhy = why;
     state.hold(why);
   }
 

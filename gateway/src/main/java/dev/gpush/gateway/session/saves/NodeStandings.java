@@ -5,21 +5,26 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** What each node holds, and which are left out of pushes for a while. Thread-safe. */
 public final class NodeStandings {
   private static final Duration FIRST = Duration.ofSeconds(1);
-  private static final Duration MOST = Duration.ofSeconds(30);
 
-  // guarded by this
+  /** While there are new saves. */
+  private static final Duration MOST_WITH_SAVES = Duration.ofSeconds(30);
+
+  // guarded by this: nodes, forgets
   private final List<Node> nodes = new ArrayList<>();
+  private long forgets;
 
   /** One node. */
   private static final class Node {
     private Optional<Long> generation = Optional.empty();
     private String behind = "";
-    private Duration pause = Duration.ZERO;
-    private long triedAt;
+    private long forgotten;
+    private Backoff backoff = Backoff.none();
+    private boolean isAway;
   }
 
   public NodeStandings(int count) {
@@ -28,33 +33,53 @@ public final class NodeStandings {
     }
   }
 
-  /** All of these have it now. */
-  public synchronized void hold(Iterable<Integer> indexes, long generation) {
+  /** The moment, for {@link #hold}. */
+  public synchronized long moment() {
+    return forgets;
+  }
+
+  /**
+   * These have it now, but for those that were forgotten meanwhile: another agent has come since.
+   *
+   * @param begun the moment before it was sent
+   * @return those that have it
+   */
+  public synchronized List<Integer> hold(Iterable<Integer> indexes, long generation, long begun) {
+    var holding = new ArrayList<Integer>();
     for (int index : indexes) {
       Node node = nodes.get(index);
+      if (node.forgotten > begun) {
+        continue;
+      }
+      holding.add(index);
       node.generation = Optional.of(generation);
       node.behind = "";
-      node.pause = Duration.ZERO;
+      node.backoff = Backoff.none();
     }
+    return holding;
   }
 
   /** The node is left out until its time has come, or it is {@link #expect}ed. */
   synchronized void leaveOut(int index, String why, long now) {
     Node node = nodes.get(index);
-    Duration longer = node.pause.multipliedBy(2);
     node.behind = why;
-    node.pause = longer.compareTo(FIRST) < 0 ? FIRST : longer.compareTo(MOST) > 0 ? MOST : longer;
-    node.triedAt = now;
+    node.backoff = node.backoff.failed(FIRST, now);
+  }
+
+  /** There is a new save: none is left out for long. */
+  synchronized void saved() {
+    nodes.forEach(node -> node.backoff = node.backoff.atMost(MOST_WITH_SAVES));
   }
 
   /** Something has changed for the better: it is tried with the next push. */
   synchronized void expect(int index) {
-    nodes.get(index).pause = Duration.ZERO;
+    nodes.get(index).backoff = Backoff.none();
   }
 
   /** It is not known any longer what the node holds, as after its agent was replaced. */
   public synchronized void forget(int index) {
     nodes.get(index).generation = Optional.empty();
+    nodes.get(index).forgotten = ++forgets;
   }
 
   /** Those that take part in a push now. */
@@ -62,24 +87,43 @@ public final class NodeStandings {
     var present = new ArrayList<Integer>();
     for (int i = 0; i < nodes.size(); i++) {
       Node node = nodes.get(i);
-      if (node.behind.isEmpty() || now - node.triedAt >= node.pause.toNanos()) {
+      if (node.behind.isEmpty() || node.backoff.isOver(now)) {
         present.add(i);
       }
     }
     return present;
   }
 
-  /** All hold one generation, and none is left out. */
+  /** Its link is cut: what it holds may change unseen. */
+  synchronized void away(int index, boolean isAway) {
+    nodes.get(index).isAway = isAway;
+  }
+
+  synchronized List<Integer> away() {
+    return IntStream.range(0, nodes.size())
+        .filter(index -> nodes.get(index).isAway)
+        .boxed()
+        .toList();
+  }
+
+  /** All hold one generation, this is certain, and none is left out. */
   synchronized boolean areEqual() {
-    return common().isPresent() && nodes.stream().allMatch(node -> node.behind.isEmpty());
+    return common().isPresent()
+        && nodes.stream().allMatch(node -> node.behind.isEmpty() && !node.isAway);
+  }
+
+  /** A push would bring one of them further, or may. */
+  synchronized boolean areWanting(long now) {
+    List<Node> present = present(now).stream().map(nodes::get).toList();
+    return present.stream().anyMatch(node -> !node.behind.isEmpty() || node.generation.isEmpty())
+        || present.stream().map(node -> node.generation).distinct().count() > 1;
   }
 
   /** When the next one that is left out is tried again. */
   synchronized Optional<Duration> next(long now) {
     return nodes.stream()
         .filter(node -> !node.behind.isEmpty())
-        .map(node -> node.pause.minusNanos(now - node.triedAt))
-        .map(left -> left.isNegative() ? Duration.ZERO : left)
+        .map(node -> node.backoff.left(now))
         .min(Duration::compareTo);
   }
 

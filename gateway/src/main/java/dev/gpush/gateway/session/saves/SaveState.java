@@ -102,7 +102,7 @@ final class SaveState {
 
   /** Everything is on all nodes. */
   void sent(Map<String, String> exceptThese) {
-    looked(new Looked(List.of(), exceptThese), Optional.empty(), false);
+    looked(List.of(), exceptThese, Optional.empty(), false);
   }
 
   /** It could not be looked at, or not be sent. */
@@ -120,10 +120,18 @@ final class SaveState {
    * @param why it is not sent; empty when it is
    */
   void looked(Looked found, Optional<String> why, boolean isOnItsWay) {
+    looked(found.pending(), found.left(), why, isOnItsWay);
+  }
+
+  private void looked(
+      List<String> paths,
+      Map<String, String> exceptThese,
+      Optional<String> why,
+      boolean isOnItsWay) {
     change(
         () -> {
-          pending = found.pending();
-          left = found.left();
+          pending = paths;
+          left = exceptThese;
           held = why;
           isUnsure = isOnItsWay;
           looks += pending.isEmpty() ? 0 : 1;

@@ -29,6 +29,12 @@ public interface Surroundings {
   /** These nodes have the last save. */
   void sent(List<Integer> nodes);
 
+  /**
+   * How long nothing has been done on the node of editors, as its agent says; empty while nobody is
+   * connected to it. May wait for the agent.
+   */
+  Optional<Duration> editorsQuiet() throws InterruptedException;
+
   /** A node is lost for good. */
   boolean isLost(int node);
 }

@@ -166,10 +166,7 @@ public final class SessionViews {
 
   /** Where its files stand; a save of this moment is waited for, so that it need not be guessed. */
   public static SyncView sync(LiveSession session) {
-    return session
-        .workIfAny()
-        .map(work -> work.live().view(SETTLE_LIMIT))
-        .orElseGet(SyncView::none);
+    return session.workIfAny().map(work -> work.files(SETTLE_LIMIT)).orElseGet(SyncView::none);
   }
 
   private static SessionView.WarmInterpreter warm(Json said) {
@@ -211,17 +208,20 @@ public final class SessionViews {
       case DEGRADED -> degradation(session);
       case READY ->
           taken(status)
-              .or(() -> Optional.of(String.join("; ", anew(session))).filter(all -> !all.isEmpty()))
+              .or(
+                  () ->
+                      Optional.of(String.join("; ", restarts(session)))
+                          .filter(all -> !all.isEmpty()))
               .orElseGet(() -> detail(session.entry()));
       case ASKED, QUEUED, GRANTED, RELEASING, RELEASED, LEAKED -> detail(session.entry());
     };
   }
 
   /** Nodes whose agents were replaced: the commands that ran there are gone. */
-  private static List<String> anew(LiveSession session) {
+  private static List<String> restarts(LiveSession session) {
     return session
         .workIfAny()
-        .map(SessionWork::replaced)
+        .map(SessionWork::restarted)
         .map(RestartedAgents::words)
         .orElse(List.of());
   }
@@ -334,7 +334,7 @@ public final class SessionViews {
       }
       index++;
     }
-    parts.addAll(anew(session));
+    parts.addAll(restarts(session));
     return parts.isEmpty() ? "not connected yet" : String.join("; ", parts);
   }
 

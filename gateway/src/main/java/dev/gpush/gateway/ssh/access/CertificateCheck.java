@@ -1,5 +1,6 @@
 package dev.gpush.gateway.ssh.access;
 
+import dev.gpush.gateway.ssh.connection.Forwarding;
 import dev.gpush.gateway.ssh.connection.Permissions;
 import java.net.InetAddress;
 import java.time.Instant;
@@ -47,7 +48,7 @@ final class CertificateCheck {
     var permissions =
         new Permissions(
             extensions.contains("permit-pty"),
-            extensions.contains("permit-port-forwarding"),
+            Forwarding.ALL.withAllowed(extensions.contains("permit-port-forwarding")),
             extensions.contains("permit-agent-forwarding"),
             Optional.empty());
     return Optional.ofNullable(certificate.getCriticalOptionsMap().get("force-command"))

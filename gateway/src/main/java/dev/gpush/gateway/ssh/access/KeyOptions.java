@@ -1,6 +1,8 @@
 package dev.gpush.gateway.ssh.access;
 
+import dev.gpush.gateway.ssh.connection.Forwarding;
 import dev.gpush.gateway.ssh.connection.Permissions;
+import dev.gpush.gateway.ssh.connection.PermittedPlace;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDateTime;
@@ -63,7 +65,8 @@ record KeyOptions(
       case "cert-authority" -> new KeyOptions(true, permissions, from, expires, principals);
       case "restrict" -> with(Permissions.NONE.and(permissions));
       case "pty", "no-pty" -> with(permissions.withTerminals(isAllowed(name)));
-      case "port-forwarding", "no-port-forwarding" -> with(permissions.withPorts(isAllowed(name)));
+      case "port-forwarding", "no-port-forwarding" ->
+          with(permissions.forwarding().withAllowed(isAllowed(name)));
       case "agent-forwarding", "no-agent-forwarding" ->
           with(permissions.withAgents(isAllowed(name)));
       default -> {
@@ -78,6 +81,9 @@ record KeyOptions(
   private KeyOptions withValue(String name, String value) {
     return switch (name) {
       case "command" -> with(permissions.withCommand(value));
+      case "permitopen" -> with(permissions.forwarding().withOpen(PermittedPlace.parseOpen(value)));
+      case "permitlisten" ->
+          with(permissions.forwarding().withListen(PermittedPlace.parseListen(value)));
       case "from" ->
           new KeyOptions(isAuthority, permissions, Optional.of(value), expires, principals);
       case "expiry-time" ->
@@ -91,6 +97,10 @@ record KeyOptions(
 
   private KeyOptions with(Permissions other) {
     return new KeyOptions(isAuthority, other, from, expires, principals);
+  }
+
+  private KeyOptions with(Forwarding forwarding) {
+    return with(permissions.withForwarding(forwarding));
   }
 
   private static boolean isAllowed(String name) {

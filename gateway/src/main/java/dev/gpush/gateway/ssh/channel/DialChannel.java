@@ -6,6 +6,7 @@ import dev.gpush.core.text.RawText;
 import dev.gpush.gateway.ssh.audit.AuditTrail;
 import dev.gpush.gateway.ssh.audit.AuditedChannel;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Forwarding;
 import dev.gpush.gateway.ssh.direct.DirectNode;
 import dev.gpush.gateway.ssh.direct.DirectSocket;
 import dev.gpush.gateway.ssh.direct.LoopbackDial;
@@ -66,23 +67,22 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
-    if (!ConnectionState.of(getSession()).permissions().ports()) {
+    var dial = new Dial(target.read(buffer));
+    Optional<String> forbidden =
+        dial.refusalBy(ConnectionState.of(getSession()).permissions().forwarding());
+    if (forbidden.isPresent()) {
       return OpenAnswer.refuse(
-          this,
-          SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
-          "your key may not forward ports");
+          this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, forbidden.orElseThrow());
     }
-    return OpenAnswer.refusalOfOneTooMany(this)
-        .orElseGet(
-            () -> {
-              var dial = new Dial(target.read(buffer));
-              purpose =
-                  Json.object("kind", "forward", "target", CleanText.line(dial.place(), LONGEST));
-              if (!dial.isMadeHere()) {
-                connections.open(getSession(), dial);
-              }
-              return OpenAnswer.pending(this);
-            });
+    return OpenAnswer.refusalOfOneTooMany(this).orElseGet(() -> open(dial));
+  }
+
+  private OpenFuture open(Dial dial) {
+    purpose = Json.object("kind", "forward", "target", CleanText.line(dial.place(), LONGEST));
+    if (!dial.isMadeHere()) {
+      connections.open(getSession(), dial);
+    }
+    return OpenAnswer.pending(this);
   }
 
   @Override
@@ -171,6 +171,14 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
 
     private String what() {
       return "connecting to " + place();
+    }
+
+    Optional<String> refusalBy(Forwarding limits) {
+      Optional<String> path = request.text("path");
+      return path.isPresent()
+          ? limits.refusalToConnectToSocket(path.orElseThrow())
+          : limits.refusalToConnect(
+              request.text("host").orElse(""), request.number("port").orElse(0L));
     }
 
     String place() {

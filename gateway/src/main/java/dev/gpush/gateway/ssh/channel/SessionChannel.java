@@ -51,10 +51,12 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
+  private final ExitMessages exitMessages = new ExitMessages(this);
   private volatile Optional<DirectPipes> direct = Optional.empty();
   private Optional<ForwardedAgent> agent = Optional.empty();
   private boolean wantsAgent;
   private boolean started;
+  private Optional<Runnable> afterReply = Optional.empty();
   private Json.Obj purpose = Json.object();
   private volatile Optional<TerminalRecording> recording = Optional.empty();
 
@@ -81,6 +83,18 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
             this,
             SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
             "the client asked for no more sessions");
+  }
+
+  /**
+   * The route opens once the reply is sent: it may answer at once, on any thread, and a client must
+   * not see output or the end of a program before it knows that its request was accepted.
+   */
+  @Override
+  public void handleRequest(Buffer buffer) throws IOException {
+    super.handleRequest(buffer);
+    Optional<Runnable> next = afterReply;
+    afterReply = Optional.empty();
+    next.ifPresent(Runnable::run);
   }
 
   @Override
@@ -168,7 +182,12 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     purpose = request.audited(allowed, AuditTrail.detail(getSession()));
     record();
     AuditTrail.begins(this);
-    Runnable open = () -> connections.open(getSession(), new Program(allowed));
+    afterReply = Optional.of(() -> open(allowed));
+    return Result.ReplySuccess;
+  }
+
+  private void open(SessionRequest.Program program) {
+    Runnable open = () -> connections.open(getSession(), new Program(program));
     if (wantsAgent) {
       var socket = new ForwardedAgent(service, open);
       agent = Optional.of(socket);
@@ -176,7 +195,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     } else {
       open.run();
     }
-    return Result.ReplySuccess;
   }
 
   private void record() {
@@ -402,7 +420,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       if (status.isPresent() && !hasStatus) {
         hasStatus = true;
         outlet.then(status.orElseThrow());
-        outlet.then(SessionChannel.this::sendEndOfWrite);
+        outlet.then(exitMessages::sendEndOfWrite);
         direct.ifPresent(DirectPipes::endInput);
       }
       direct.ifPresent(pipes -> pipes.message(message));
@@ -439,7 +457,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     } else if (reason.text("code").isPresent()) {
       fail(RefusalText.ofCode(String.valueOf(getSession().getUsername()), "the command", reason));
     } else {
-      end(() -> sendExitSignal("PIPE", false));
+      end(() -> exitMessages.sendSignal("PIPE", false));
     }
   }
 
@@ -448,7 +466,10 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     Optional<Outlet.Action> exit =
         reason.number("exit").map(number -> () -> sendExitStatus(number.intValue()));
     return exit.or(
-        () -> reason.text("signal").map(name -> () -> sendExitSignal(name, reason.flag("core"))));
+        () ->
+            reason
+                .text("signal")
+                .map(name -> () -> exitMessages.sendSignal(name, reason.flag("core"))));
   }
 
   private void fail(RefusalText text) {
@@ -467,30 +488,5 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
           sendEof();
           close(false);
         });
-  }
-
-  /** The client's input is no longer read. Only OpenSSH's clients know this request. */
-  private void sendEndOfWrite() throws IOException {
-    boolean isOpenSsh = String.valueOf(getSession().getClientVersion()).contains("-OpenSSH");
-    if (isOpenSsh && !isEofSignalled()) {
-      Buffer packet = getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_REQUEST);
-      packet.putUInt(getRecipient());
-      packet.putString("eow@openssh.com");
-      packet.putBoolean(false);
-      writePacket(packet);
-    }
-  }
-
-  /** SSHD has no call for it. */
-  private void sendExitSignal(String name, boolean dumpedCore) throws IOException {
-    Buffer packet = getSession().createBuffer(SshConstants.SSH_MSG_CHANNEL_REQUEST);
-    packet.putUInt(getRecipient());
-    packet.putString("exit-signal");
-    packet.putBoolean(false);
-    packet.putString(name);
-    packet.putBoolean(dumpedCore);
-    packet.putString("");
-    packet.putString("");
-    writePacket(packet);
   }
 }

@@ -30,6 +30,9 @@ public final class ClientLimits {
    */
   public static final Duration LOGIN = Duration.ofMinutes(2);
 
+  /** For a login to keep a gateway from ending: what computing keys takes on a busy machine. */
+  public static final Duration LOGIN_IN_PROGRESS = Duration.ofSeconds(10);
+
   /** As sshd: a client with several keys may offer others first. */
   public static final int AUTHENTICATION_ATTEMPTS = 6;
 

@@ -27,7 +27,7 @@ public final class CarriedProgram implements NodeInput, DirectSocket.Listener {
 
   public CarriedProgram(ProgramSocket carrier, LinkStream stream, Outlet outlet, Clock clock) {
     this.stream = stream;
-    var passed = new PassedBytes(count -> report(stream, count), clock);
+    var passed = new PassedBytes(0, count -> report(stream, count), clock);
     this.socket = new DirectSocket(carrier.socket(), outlet, passed);
   }
 

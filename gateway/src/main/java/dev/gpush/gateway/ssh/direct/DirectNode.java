@@ -62,7 +62,7 @@ public final class DirectNode implements StreamReceiver {
   /** For one connection. */
   public PassedBytes passedBytes() {
     long number = last.incrementAndGet();
-    return new PassedBytes(count -> report(number, count), clock);
+    return new PassedBytes(PassedBytes.PIECE, count -> report(number, count), clock);
   }
 
   private void report(long connection, int count) {

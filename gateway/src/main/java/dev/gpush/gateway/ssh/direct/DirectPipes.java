@@ -36,7 +36,7 @@ public final class DirectPipes {
     this.tasks = tasks;
     this.inlet = inlet;
     this.outlet = outlet;
-    this.passed = new PassedBytes(count -> tell(Json.object("passed", count)), clock);
+    this.passed = new PassedBytes(0, count -> tell(Json.object("passed", count)), clock);
   }
 
   private void tell(Json.Obj message) {

@@ -12,10 +12,14 @@ import java.util.function.IntConsumer;
  * and their answers do not count, as in the agent (streams/traffic.py). Thread-safe.
  */
 public final class PassedBytes {
+  /** What each piece of a forwarded connection counts more, as in the agent. */
+  static final int PIECE = 48;
+
   private static final int UNIT = 1 << 10;
   private static final long BETWEEN_NANOS = 1_000_000_000L;
   private static final List<String> QUESTIONS = List.of("GET ", "HEAD ", "OPTIONS ");
 
+  private final int piece;
   private final IntConsumer report;
   private final Clock clock;
 
@@ -25,9 +29,11 @@ public final class PassedBytes {
   private boolean asks;
 
   /**
+   * @param piece what each piece counts besides its bytes
    * @param report is told how many bytes have passed since it was last called
    */
-  PassedBytes(IntConsumer report, Clock clock) {
+  PassedBytes(int piece, IntConsumer report, Clock clock) {
+    this.piece = piece;
     this.report = report;
     this.clock = clock;
     this.lastNanos = clock.nanos() - BETWEEN_NANOS;
@@ -55,7 +61,7 @@ public final class PassedBytes {
   }
 
   private int count(int more, long nanos) {
-    unreported += more;
+    unreported += piece + more;
     if (unreported < UNIT || nanos - lastNanos < BETWEEN_NANOS) {
       return 0;
     }

@@ -5,7 +5,6 @@ import dev.gpush.gateway.ssh.flow.NodeInput;
 import dev.gpush.link.LinkStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,8 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * once the agent has written all that came through the link.
  */
 final class PipeWriting implements NodeInput {
-  private static final int MOST_WAITING = 512 << 10;
-  private static final int GATHERED = 16;
+  /** Bytes that wait, in memory that the kernel reads without another copy. */
+  private static final int CAPACITY = 512 << 10;
 
   private final NodePipe pipe;
   private final LinkStream stream;
@@ -24,10 +23,13 @@ final class PipeWriting implements NodeInput {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
 
+  /** A ring; the thread that writes reads what is in it without the lock. */
+  private final ByteBuffer ring = ByteBuffer.allocateDirect(CAPACITY);
+
   // guarded by lock
-  private final ArrayDeque<ByteBuffer> waiting = new ArrayDeque<>();
-  private Optional<Runnable> writable = Optional.empty();
+  private int start;
   private int bytes;
+  private Optional<Runnable> writable = Optional.empty();
   private boolean mayWrite;
   private boolean isBroken;
   private boolean hasEnded;
@@ -56,7 +58,6 @@ final class PipeWriting implements NodeInput {
     lock.lock();
     try {
       isBroken = true;
-      waiting.clear();
       bytes = 0;
       action = writable;
       writable = Optional.empty();
@@ -71,10 +72,9 @@ final class PipeWriting implements NodeInput {
   /** Until the client has sent its last byte, or the program reads no more. */
   void run() throws InterruptedException {
     try {
-      ByteBuffer[] next = await();
-      while (next.length > 0) {
-        pipe.channel().write(next);
-        written(next);
+      ByteBuffer next = await();
+      while (next.hasRemaining()) {
+        written(pipe.channel().write(next));
         next = await();
       }
     } catch (IOException noReader) {
@@ -95,34 +95,32 @@ final class PipeWriting implements NodeInput {
   }
 
   /** Empty at the end. */
-  private ByteBuffer[] await() throws InterruptedException {
+  private ByteBuffer await() throws InterruptedException {
     lock.lockInterruptibly();
     try {
       boolean isOver = isBroken;
-      while (!isOver && (waiting.isEmpty() || !mayWrite)) {
-        isOver = waiting.isEmpty() && (hasEnded || isClosed);
+      while (!isOver && (bytes == 0 || !mayWrite)) {
+        isOver = bytes == 0 && (hasEnded || isClosed);
         if (!isOver) {
           changed.await();
           isOver = isBroken;
         }
       }
-      return waiting.stream().limit(GATHERED).toArray(ByteBuffer[]::new);
+      return ring.duplicate().position(start).limit(Math.min(start + bytes, CAPACITY));
     } finally {
       lock.unlock();
     }
   }
 
-  private void written(ByteBuffer[] next) {
+  private void written(int count) {
     Optional<Runnable> action = Optional.empty();
     lock.lock();
     try {
-      for (ByteBuffer piece : next) {
-        if (!piece.hasRemaining() && !waiting.isEmpty()) {
-          waiting.remove();
-          bytes -= piece.limit();
-        }
+      if (!isBroken) {
+        start = (start + count) % CAPACITY;
+        bytes -= count;
       }
-      if (bytes < MOST_WAITING / 2) {
+      if (bytes < CAPACITY / 2) {
         action = writable;
         writable = Optional.empty();
       }
@@ -136,19 +134,22 @@ final class PipeWriting implements NodeInput {
 
   @Override
   public int trySend(ByteBuffer from) throws IOException {
-    int count = from.remaining();
     lock.lock();
     try {
       if (isBroken || hasEnded || isClosed) {
         throw new IOException("the program reads no more");
       }
-      if (bytes >= MOST_WAITING) {
-        return 0;
+      int count = Math.min(from.remaining(), CAPACITY - bytes);
+      int end = (start + bytes) % CAPACITY;
+      int before = Math.min(count, CAPACITY - end);
+      ring.put(end, from, from.position(), before);
+      ring.put(0, from, from.position() + before, count - before);
+      from.position(from.position() + count);
+      if (count > 0) {
+        passed.went(count);
+        bytes += count;
+        changed.signalAll();
       }
-      passed.went(count);
-      waiting.add(ByteBuffer.allocate(count).put(from).flip());
-      bytes += count;
-      changed.signalAll();
       return count;
     } finally {
       lock.unlock();
@@ -159,7 +160,7 @@ final class PipeWriting implements NodeInput {
   public void onWritable(Runnable action) {
     lock.lock();
     try {
-      if (bytes >= MOST_WAITING && !isBroken) {
+      if (bytes == CAPACITY && !isBroken) {
         writable = Optional.of(action);
         return;
       }

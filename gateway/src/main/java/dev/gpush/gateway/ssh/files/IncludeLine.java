@@ -50,9 +50,19 @@ final class IncludeLine {
       return;
     }
     talk.confirm("Add one Include line to the top of " + userConfig + "?", "--yes");
-    write(
-        before.map(bytes -> joined(line, bytes)).orElseGet(() -> joined(bytes(MADE_BY_US), line)));
+    addConfirmed();
     talk.say("linked: ssh and editors now find your sessions by name (undo: gpush link --remove)");
+  }
+
+  /** The user has agreed; does nothing where the line is there. */
+  void addConfirmed() {
+    Optional<byte[]> before = content();
+    if (before.map(bytes -> find(bytes) < 0).orElse(true)) {
+      write(
+          before
+              .map(bytes -> joined(line, bytes))
+              .orElseGet(() -> joined(bytes(MADE_BY_US), line)));
+    }
   }
 
   void remove(Talk talk) {

@@ -8,6 +8,8 @@ import java.util.List;
  * What ssh runs to reach a gateway that listens on a socket: OpenSSH connects to ports only. Each
  * connection waits for its start, so it is Python where that is installed, a tenth of what a JVM
  * takes, and else gpush itself. It starts the gateway if none answers.
+ *
+ * @param socket a file, or the number of a port
  */
 record ProxyFiles(List<String> launcher, Path home, Path socket) {
   /** Modules of C only: {@code socket} and {@code subprocess} would double the start. */
@@ -19,11 +21,14 @@ record ProxyFiles(List<String> launcher, Path home, Path socket) {
 
       PIECE = 256 << 10
       path, launcher = sys.argv[1], sys.argv[2:]
+      family, place = _socket.AF_UNIX, path
+      if path.isdigit():      # a port
+          family, place = _socket.AF_INET, ("127.0.0.1", int(path))
 
 
       def connect():
-          to = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-          to.connect(path)
+          to = _socket.socket(family, _socket.SOCK_STREAM)
+          to.connect(place)
           return to
 
 

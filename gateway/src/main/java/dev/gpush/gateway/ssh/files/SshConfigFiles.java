@@ -13,6 +13,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The files in the home that ssh clients read, and their Include line in the user's own file. */
@@ -25,8 +27,13 @@ public final class SshConfigFiles implements SshAccess {
   /** What ssh runs, each with its text. */
   private final Map<Path, String> programs;
 
+  private final Optional<WindowsLink> windows;
+
   /** One writer at a time, so that the last caller's sessions are what stays. */
   private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private List<NodeName> hosts = List.of();
 
   public SshConfigFiles(
       SshServerSettings settings, Path keyFile, HomeIdentity identity, SshAddress address) {
@@ -35,7 +42,24 @@ public final class SshConfigFiles implements SshAccess {
     this.text =
         new SshConfigText(keyFile, knownHostsFile(), identity.name(), reach(settings, address));
     this.knownHosts = identity.name() + " " + identity.hostKey() + "\n";
-    this.programs = programs(settings, identity, address);
+    var forWindows =
+        new ProxyFiles(
+            settings.launcher(),
+            home,
+            switch (address) {
+              case SshAddress.Port(var number) -> Path.of(Integer.toString(number));
+              case SshAddress.Socket(var socket) -> socket;
+            });
+    this.windows =
+        settings
+            .wsl()
+            .map(wsl -> new WindowsLink(wsl, home, keyFile, identity, forWindows.script()));
+    var all = new TreeMap<>(programs(settings, identity, address));
+    if (windows.isPresent()) {
+      all.put(forWindows.script(), forWindows.scriptText());
+      all.put(forWindows.python(), ProxyFiles.PYTHON);
+    }
+    this.programs = all;
   }
 
   private SshConfigText.Reach reach(SshServerSettings settings, SshAddress address) {
@@ -56,6 +80,7 @@ public final class SshConfigFiles implements SshAccess {
                       settings.launcher(),
                       home,
                       new PortMemory(home).file(),
+                      new ListenerFile(home).file(),
                       identity.banner(),
                       number)
                   .text());
@@ -75,14 +100,15 @@ public final class SshConfigFiles implements SshAccess {
   }
 
   public void publish(List<PublishedSession> sessions) {
-    List<NodeName> hosts = sessions.stream().flatMap(one -> one.hosts().stream()).toList();
     lock.lock();
     try {
+      hosts = sessions.stream().flatMap(one -> one.hosts().stream()).toList();
       WholeFile.write(knownHostsFile(), knownHosts, "rw-r--r--");
       for (var program : programs.entrySet()) {
         WholeFile.write(program.getKey(), program.getValue(), "rwx------");
       }
       WholeFile.write(configFile(), text.of(hosts), "rw-r--r--");
+      windows.ifPresent(link -> link.publish(hosts));
     } catch (IOException failed) {
       throw unusable(configFile(), failed);
     } finally {
@@ -122,5 +148,30 @@ public final class SshConfigFiles implements SshAccess {
   @Override
   public void unlink(Talk talk) {
     include.remove(talk);
+    if (windows.filter(WindowsLink::isThere).isPresent()) {
+      unlinkWindows(talk);
+    }
+  }
+
+  @Override
+  public boolean hasWindows() {
+    return windows.isPresent();
+  }
+
+  @Override
+  public void linkWindows(Talk talk) {
+    List<NodeName> present;
+    lock.lock();
+    try {
+      present = hosts;
+    } finally {
+      lock.unlock();
+    }
+    windows.orElseThrow().add(present, talk);
+  }
+
+  @Override
+  public void unlinkWindows(Talk talk) {
+    windows.orElseThrow().remove(talk);
   }
 }

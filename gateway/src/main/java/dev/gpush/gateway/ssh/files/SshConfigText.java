@@ -27,6 +27,14 @@ record SshConfigText(Path keyFile, Path knownHosts, String alias, Reach reach) {
   /** Through a program of ours, which starts the gateway, too. */
   record ByProxy(Path program) implements Reach {}
 
+  /** From Windows: its programs know double quotes only, and ssh's tokens begin with a percent. */
+  record ByWsl(String distribution, Path program) implements Reach {
+    String command() {
+      return "ProxyCommand wsl.exe -d %s -e /bin/sh \"%s\""
+          .formatted(distribution, program.toString().replace("%", "%%"));
+    }
+  }
+
   String of(List<NodeName> hosts) {
     if (hosts.isEmpty()) {
       return HEAD;
@@ -38,6 +46,7 @@ record SshConfigText(Path keyFile, Path knownHosts, String alias, Reach reach) {
               + wake(hosts, wakeScript)
               + blocks(hosts, "Port " + number)
               + withoutProxy(hosts);
+      case ByWsl wsl -> HEAD + blocks(hosts, wsl.command());
       case ByProxy(var program) ->
           HEAD
               + blocks(

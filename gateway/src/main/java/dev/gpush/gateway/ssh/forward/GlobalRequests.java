@@ -2,8 +2,11 @@ package dev.gpush.gateway.ssh.forward;
 
 import dev.gpush.core.text.RawText;
 import dev.gpush.gateway.ssh.connection.ConnectionState;
+import dev.gpush.gateway.ssh.connection.Forwarding;
 import dev.gpush.gateway.ssh.connection.Replies;
 import dev.gpush.gateway.ssh.route.Connections;
+import java.io.IOException;
+import java.util.Optional;
 import org.apache.sshd.common.channel.RequestHandler;
 import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.session.Session;
@@ -48,11 +51,31 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
   }
 
   private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {
-    if (!ConnectionState.of(service.getSession()).permissions().ports()) {
+    Session session = service.getSession();
+    Optional<String> forbidden =
+        refusal(ConnectionState.of(session).permissions().forwarding(), place);
+    if (forbidden.isPresent()) {
+      explain(session, forbidden.orElseThrow());
       reply.fail();
       return;
     }
-    connections.open(service.getSession(), new ReturnPath(service, reply, place));
+    connections.open(session, new ReturnPath(service, reply, place));
+  }
+
+  private static Optional<String> refusal(Forwarding limits, ReturnPath.Place place) {
+    return switch (place) {
+      case ReturnPath.Place.Port(var host, var number) -> limits.refusalToListen(host, number);
+      case ReturnPath.Place.Socket(var path) -> limits.refusalToListenAtSocket(path);
+    };
+  }
+
+  /** The reply to a global request has no room for a reason; {@code ssh -v} shows this. */
+  private static void explain(Session session, String reason) {
+    try {
+      session.sendDebugMessage(false, reason, "");
+    } catch (IOException gone) {
+      // It will not read the reply either.
+    }
   }
 
   private static void cancel(

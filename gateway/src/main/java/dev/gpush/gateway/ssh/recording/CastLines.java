@@ -1,7 +1,10 @@
 package dev.gpush.gateway.ssh.recording;
 
 import dev.gpush.core.json.Json;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
@@ -19,22 +22,37 @@ import java.util.Base64;
  * <p>Not thread-safe.
  */
 final class CastLines {
-  private static final byte[] UNKNOWN = "\ufffd".getBytes(StandardCharsets.UTF_8);
   private static final byte[] TAIL = ascii("\"]\n");
 
-  /** Of each character of ASCII; empty when it stands for itself. */
-  private static final byte[][] ESCAPED = new byte[0x80][0];
+  /** Eight bytes at once. */
+  private static final VarHandle WORDS =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+  private static final long ONES = 0x0101010101010101L;
+  private static final long HIGH_BITS = 0x8080808080808080L;
+
+  /** Bytes that are escaped into room for the longest that they may become. */
+  private static final int BLOCK = 4 << 10;
+
+  private static final int LONGEST = "\\u0000".length();
+
+  /** What stands for each character of ASCII, as a word, and how many bytes of it. */
+  private static final long[] ESCAPED = new long[0x80];
+
+  private static final int[] LENGTHS = new int[0x80];
+  private static final long UNKNOWN = word("\ufffd");
+  private static final int UNKNOWN_LENGTH = 3;
 
   static {
-    for (int code = 0; code < ' '; code++) {
-      ESCAPED[code] = ascii("\\u%04x".formatted(code));
+    for (int code = 0; code < 0x80; code++) {
+      escape(code, code < ' ' ? "\\u%04x".formatted(code) : Character.toString(code));
     }
-    ESCAPED['\r'] = ascii("\\r");
-    ESCAPED['\n'] = ascii("\\n");
-    ESCAPED['\t'] = ascii("\\t");
-    ESCAPED['\b'] = ascii("\\b");
-    ESCAPED['"'] = ascii("\\\"");
-    ESCAPED['\\'] = ascii("\\\\");
+    escape('\r', "\\r");
+    escape('\n', "\\n");
+    escape('\t', "\\t");
+    escape('\b', "\\b");
+    escape('"', "\\\"");
+    escape('\\', "\\\\");
   }
 
   private final long began;
@@ -47,6 +65,15 @@ final class CastLines {
   CastLines(long began, GrowingBytes out) {
     this.began = began;
     this.out = out;
+  }
+
+  private static void escape(int code, String text) {
+    ESCAPED[code] = word(text);
+    LENGTHS[code] = text.length();
+  }
+
+  private static long word(String text) {
+    return (long) WORDS.get(Arrays.copyOf(text.getBytes(StandardCharsets.UTF_8), Long.BYTES), 0);
   }
 
   private static byte[] ascii(String text) {
@@ -67,11 +94,20 @@ final class CastLines {
   }
 
   void output(long nanos, ByteBuffer piece) {
-    byte[] bytes = Arrays.copyOf(cut, cut.length + piece.remaining());
-    piece.get(bytes, cut.length, piece.remaining());
+    byte[] bytes = afterCut(piece);
     int end = bytes.length - Utf8.cutAtEnd(bytes);
     cut = Arrays.copyOfRange(bytes, end, bytes.length);
     write(nanos, bytes, end);
+  }
+
+  private byte[] afterCut(ByteBuffer piece) {
+    boolean isWhole = piece.hasArray() && piece.arrayOffset() + piece.position() == 0;
+    if (cut.length == 0 && isWhole && piece.remaining() == piece.array().length) {
+      return piece.array();
+    }
+    byte[] bytes = Arrays.copyOf(cut, cut.length + piece.remaining());
+    piece.get(bytes, cut.length, piece.remaining());
+    return bytes;
   }
 
   /** Bytes before this that were not written out will not be. */
@@ -127,25 +163,53 @@ final class CastLines {
   /** False when there are bytes that are no text. */
   private boolean escape(byte[] bytes, int end) {
     boolean isExact = true;
-    int plain = 0;
-    int at = 0;
-    while (at < end) {
-      if (bytes[at] >= 0 && ESCAPED[bytes[at]].length == 0) {
-        at++;
-        continue;
+    for (int at = 0; at < end; ) {
+      byte[] to = out.withRoom(LONGEST * (BLOCK + Long.BYTES) + Long.BYTES);
+      int size = out.size();
+      int limit = Math.min(end, at + BLOCK);
+      while (at < limit) {
+        if (end - at >= Long.BYTES) {
+          long word = (long) WORDS.get(bytes, at);
+          WORDS.set(to, size, word);
+          long others = others(word);
+          int plain = Long.numberOfTrailingZeros(others) / Byte.SIZE;
+          at += plain;
+          size += plain;
+          if (others == 0) {
+            continue;
+          }
+        }
+        if (bytes[at] >= 0) {
+          WORDS.set(to, size, ESCAPED[bytes[at]]);
+          size += LENGTHS[bytes[at]];
+          at++;
+          continue;
+        }
+        int length = Utf8.length(bytes, at, end);
+        if (length == 0) {
+          WORDS.set(to, size, UNKNOWN);
+          size += UNKNOWN_LENGTH;
+          isExact = false;
+          at++;
+        }
+        for (int i = 0; i < length; i++) {
+          to[size++] = bytes[at++];
+        }
       }
-      int length = Utf8.length(bytes, at, end);
-      if (length > 1) {
-        at += length;
-        continue;
-      }
-      out.add(bytes, plain, at - plain);
-      out.add(length == 1 ? ESCAPED[bytes[at]] : UNKNOWN);
-      isExact &= length == 1;
-      at++;
-      plain = at;
+      out.grownTo(size);
     }
-    out.add(bytes, plain, end - plain);
     return isExact;
+  }
+
+  /**
+   * The high bits of those of these eight bytes that do not stand for themselves. With its high bit
+   * set a byte can be reduced without taking from its neighbour, and loses the bit if it was
+   * smaller.
+   */
+  private static long others(long word) {
+    long control = (word | HIGH_BITS) - (' ' * ONES);
+    long quote = ((word ^ ('"' * ONES)) | HIGH_BITS) - ONES;
+    long backslash = ((word ^ ('\\' * ONES)) | HIGH_BITS) - ONES;
+    return (word | ~(control & quote & backslash)) & HIGH_BITS;
   }
 }

@@ -35,6 +35,19 @@ final class GrowingBytes {
     }
   }
 
+  /**
+   * Its array, with this many bytes behind {@link #size}; what is written there counts after {@link
+   * #grownTo}.
+   */
+  byte[] withRoom(int count) {
+    room(count);
+    return array;
+  }
+
+  void grownTo(int newSize) {
+    size = newSize;
+  }
+
   /** Takes away what was added after it had this size. */
   byte[] cut(int to) {
     byte[] rest = Arrays.copyOfRange(array, to, size);

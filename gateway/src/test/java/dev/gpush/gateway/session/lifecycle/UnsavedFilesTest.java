@@ -67,7 +67,7 @@ final class UnsavedFilesTest {
 
   /** A session with a night's work on node 0. */
   private Path checkpoint(SessionView made) throws IOException {
-    Path file = Path.of(made.nodes().getFirst().info().workspace()).resolve("ckpt");
+    Path file = Path.of(made.nodes().getFirst().info().workspace()).resolve("ckpt.pt");
     return Files.writeString(file, "a night of work");
   }
 
@@ -98,7 +98,7 @@ final class UnsavedFilesTest {
     String question = unanswered(() -> up(larger, FakeTalk.unattended()));
 
     assertEquals(
-        "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt);"
+        "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0: ckpt.pt);"
             + " give the nodes back?",
         question);
     assertEquals(
@@ -125,7 +125,7 @@ final class UnsavedFilesTest {
         List.of(
             "run 1 (sleep, 1 rank, AGE) is in progress on devbox; stop it and give the nodes back?",
             "1 file, 15 bytes, exists only on the nodes of devbox and would be lost (node 0:"
-                + " ckpt); give the nodes back?");
+                + " ckpt.pt); give the nodes back?");
 
     var down = FakeTalk.unattended();
     unanswered(() -> gateway.sessions().down(DEVBOX, false, down));

@@ -70,6 +70,18 @@ class CastLinesTest {
     }
   }
 
+  @Test
+  void findsEveryByteAtEveryPlace() {
+    for (int value = 0; value < 0x100; value++) {
+      for (int at = 0; at < 3 * Long.BYTES; at++) {
+        byte[] text = "The quick brown fox jumps over".getBytes(StandardCharsets.US_ASCII);
+        text[at] = (byte) value;
+
+        assertArrayEquals(text, cast(List.of(text)).bytes(), value + " at " + at);
+      }
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

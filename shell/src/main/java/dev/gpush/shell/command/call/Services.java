@@ -3,10 +3,12 @@ package dev.gpush.shell.command.call;
 import dev.gpush.core.backend.Backends;
 import dev.gpush.core.config.Configs;
 import dev.gpush.core.fabric.FabricPlans;
+import dev.gpush.core.gateway.CopyProgram;
 import dev.gpush.core.gateway.GatewayControl;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.run.Runs;
 import dev.gpush.core.session.BatchScripts;
+import dev.gpush.core.session.SendRules;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.time.Clock;
 import dev.gpush.shell.console.Ticker;
@@ -17,6 +19,7 @@ public record Services(
     Sessions sessions,
     Runs runs,
     Configs configs,
+    SendRules rules,
     Backends backends,
     BatchScripts scripts,
     FabricPlans plans,
@@ -29,7 +32,8 @@ public record Services(
    *
    * @param log its file, shown by {@code gateway logs}
    */
-  public record GatewayProcess(GatewayControl control, SshAccess ssh, Path log, Bugs bugs) {}
+  public record GatewayProcess(
+      GatewayControl control, SshAccess ssh, CopyProgram copy, Path log, Bugs bugs) {}
 
   /**
    * The time, and what happens as it passes.

@@ -41,45 +41,74 @@ record JupyterServer(int node, int port, String url, String token) {
       """;
 
   /**
-   * The session's own Python comes first: so kernels have its environment, and it works where a
-   * mounted environment has another path than the one it was made with.
+   * Prints the one that runs, or makes the words that start one. The session's own Python comes
+   * first: so kernels have its environment, and it works where a mounted environment has another
+   * path than the one it was made with.
    */
-  private static final String START =
-      FIND
-          + """
-          found && exit 0
-          program=
-          for kind; do
-            case $kind in
-              lab) module=jupyterlab;;
-              notebook) module=notebook;;
-              *) module=jupyter_server;;
-            esac
-            if python3 -c 'import sys, importlib.util as all
-          sys.exit(all.find_spec(sys.argv[1]) is None)' "$module" 2>/dev/null; then
-              program="python3 -m $module"
-              break
-            fi
-            command -v "jupyter-$kind" >/dev/null && program=jupyter-$kind && break
-          done
-          [ -n "$program" ] || exit 127
-          cd "$GPUSH_WORKSPACE" && mkdir -p "$folder" || exit 1
-          rm -f "$folder"/jpserver-*
-          root=; [ "$(id -u)" = 0 ] && root=--allow-root
-          JUPYTER_RUNTIME_DIR=$folder nohup $program --no-browser $root \\
-            --ServerApp.ip=127.0.0.1 "--ServerApp.root_dir=$GPUSH_WORKSPACE" \\
-            </dev/null >"$folder/log" 2>&1 &
-          tries=0
-          while [ $tries -lt 600 ]; do
-            found && exit 0
-            kill -0 $! 2>/dev/null || break
-            sleep 0.1; tries=$((tries + 1))
-          done
-          tail -n 3 "$folder/log" >&2
-          exit 1
-          """;
+  private static final String CHOOSE =
+      """
+      found && exit 0
+      program=
+      for kind; do
+        case $kind in
+          lab) module=jupyterlab;;
+          notebook) module=notebook;;
+          *) module=jupyter_server;;
+        esac
+        if python3 -c 'import sys, importlib.util as all; sys.exit(not all.find_spec(sys.argv[1]))' \\
+            "$module" 2>/dev/null; then
+          program="python3 -m $module"
+          break
+        fi
+        command -v "jupyter-$kind" >/dev/null && program=jupyter-$kind && break
+      done
+      [ -n "$program" ] || exit 127
+      mkdir -p "$folder" || exit 1
+      rm -f "$folder"/jpserver-*
+      root=; [ "$(id -u)" = 0 ] && root=--allow-root
+      set -- $program --no-browser $root --ServerApp.ip=127.0.0.1 \\
+        "--ServerApp.root_dir=$GPUSH_WORKSPACE"
+      """;
 
-  private static final String STOP = FIND + "found && kill \"$pid\"\n";
+  private static final String START =
+      """
+      cd "$GPUSH_WORKSPACE" || exit 1
+      JUPYTER_RUNTIME_DIR=$folder nohup "$@" </dev/null >"$folder/log" 2>&1 &
+      tries=0
+      while [ $tries -lt 600 ]; do
+        found && exit 0
+        kill -0 $! 2>/dev/null || break
+        sleep 0.1; tries=$((tries + 1))
+      done
+      tail -n 3 "$folder/log" >&2
+      exit 1
+      """;
+
+  /** The folder of its files, then a word in each line. */
+  private static final String PRINT =
+      """
+      printf '%s\\n' "$folder" "$@"
+      """;
+
+  /** A run that starts one may end, so this does not wait for long. */
+  private static final String WAIT =
+      """
+      tries=0
+      while [ $tries -lt 20 ]; do
+        found && exit 0
+        sleep 0.1; tries=$((tries + 1))
+      done
+      exit 1
+      """;
+
+  private static final String STOP = "found && kill \"$pid\"\n";
+
+  /** What starts one: nothing runs there yet. */
+  record Program(String folder, List<String> words) {
+    Program {
+      words = List.copyOf(words);
+    }
+  }
 
   /**
    * Finds the one that runs there, or starts one and waits for it.
@@ -88,23 +117,56 @@ record JupyterServer(int node, int port, String url, String token) {
    */
   static JupyterServer on(Call call, SessionView session, int node, List<String> kinds)
       throws InterruptedException {
-    var answer = new NodeAnswer(call.invocation());
-    int status = run(call, session, node, START, kinds, answer);
-    if (status != 0) {
-      String program = "jupyter-" + kinds.getFirst();
-      throw new GpushException(
-          new LaunchFailure.NoJupyter(
-              node, program, status == NOT_FOUND ? "" : answer.complaint()));
-    }
+    NodeAnswer answer = required(call, session, node, CHOOSE + START, kinds);
     return read(node, answer);
+  }
+
+  /** What would start one there; empty: one runs already. */
+  static Optional<Program> program(Call call, SessionView session, int node, List<String> kinds)
+      throws InterruptedException {
+    NodeAnswer answer = required(call, session, node, CHOOSE + PRINT, kinds);
+    List<String> lines = answer.printed().lines().toList();
+    return answer.printed().startsWith("{") || lines.size() < 2
+        ? Optional.empty()
+        : Optional.of(new Program(lines.getFirst(), lines.subList(1, lines.size())));
+  }
+
+  /** Waits a moment for the one that was started there. */
+  static Optional<JupyterServer> await(Call call, SessionView session, int node)
+      throws InterruptedException {
+    return found(call, session, node, WAIT);
+  }
+
+  /** The one that runs there. */
+  static Optional<JupyterServer> find(Call call, SessionView session, int node)
+      throws InterruptedException {
+    return found(call, session, node, "found\n");
   }
 
   /** Stops it with its kernels, and returns it as it was; empty: none runs there. */
   static Optional<JupyterServer> stop(Call call, SessionView session, int node)
       throws InterruptedException {
+    return found(call, session, node, STOP);
+  }
+
+  private static Optional<JupyterServer> found(
+      Call call, SessionView session, int node, String script) throws InterruptedException {
     var answer = new NodeAnswer(call.invocation());
-    int status = run(call, session, node, STOP, List.of(), answer);
+    int status = run(call, session, node, script, List.of(), answer);
     return status == 0 ? Optional.of(read(node, answer)) : Optional.empty();
+  }
+
+  private static NodeAnswer required(
+      Call call, SessionView session, int node, String script, List<String> kinds)
+      throws InterruptedException {
+    var answer = new NodeAnswer(call.invocation());
+    int status = run(call, session, node, script, kinds, answer);
+    if (status != 0) {
+      throw new GpushException(
+          new LaunchFailure.NoJupyter(
+              node, "jupyter-" + kinds.getFirst(), status == NOT_FOUND ? "" : answer.complaint()));
+    }
+    return answer;
   }
 
   private static JupyterServer read(int node, NodeAnswer answer) {
@@ -129,7 +191,7 @@ record JupyterServer(int node, int port, String url, String token) {
       List<String> words,
       NodeAnswer answer)
       throws InterruptedException {
-    var command = new ArrayList<>(List.of("/bin/sh", "-c", script, "sh"));
+    var command = new ArrayList<>(List.of("/bin/sh", "-c", FIND + script, "sh"));
     command.addAll(words);
     return call.services()
         .runs()

@@ -107,6 +107,9 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--warm", description = "fork ranks from interpreters that have done the imports")
   boolean warm;
 
+  @Option(names = "--snapshot", description = "run a copy of the files; saves go on meanwhile")
+  boolean snapshot;
+
   @Option(names = "--backend", paramLabel = "BACKEND", description = "where a new session is made")
   Optional<String> backend;
 
@@ -128,7 +131,7 @@ public final class RunCommand implements Action.OfWords {
   @Option(names = "--watch", description = "start again after each save; Ctrl-C leaves")
   boolean watch;
 
-  @Option(names = "--detach", description = "return when all ranks have started")
+  @Option(names = "--detach", description = "return when all ranks have started; with --snapshot")
   boolean detach;
 
   @Option(names = "--json", description = "each line as JSON; with --detach, the run")
@@ -306,7 +309,8 @@ public final class RunCommand implements Action.OfWords {
         restarts
             .map(text -> Values.number("--restarts", text, 0, RunRequest.Ranks.MOST_RESTARTS))
             .orElse(0),
-        warm);
+        warm,
+        snapshot || detach);
   }
 
   private static int follow(Call call, RunView run, OutputChoice choice)

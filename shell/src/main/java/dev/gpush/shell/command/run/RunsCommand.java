@@ -103,7 +103,7 @@ public final class RunsCommand implements Action {
             DurationText.coarse(Duration.between(run.started(), call.now())) + " ago",
             DurationText.of(Duration.between(run.started(), run.ended().orElse(call.now()))),
             "G" + run.generation(),
-            Clean.command(run.words())));
+            Clean.command(run.title())));
   }
 
   private void compare(Call call, SessionView session) {

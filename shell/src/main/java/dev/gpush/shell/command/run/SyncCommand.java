@@ -1,5 +1,6 @@
 package dev.gpush.shell.command.run;
 
+import dev.gpush.core.session.SendReason;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.session.Sessions;
 import dev.gpush.core.session.SyncView;
@@ -7,8 +8,11 @@ import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
 import dev.gpush.shell.render.Documents;
+import dev.gpush.shell.render.SendText;
 import dev.gpush.shell.render.SyncText;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -17,15 +21,18 @@ import picocli.CommandLine.Parameters;
     name = "sync",
     header = "Bring the workspace to all nodes now",
     description = {
-      "up and run do this by themselves; with sync: {mode: live}, so does each save. status says"
-          + " what the nodes have, what is not there yet and why; pause stops sending saves until"
-          + " resume; now, or nothing, sends everything and asks what saves alone do not ask."
+      "up and run do this by themselves, and so does each save, unless gpush.yaml has sync: {mode:"
+          + " on-demand}. status says what the nodes have, what is not there yet and why; pause"
+          + " stops sending saves until resume; now, or nothing, sends everything and asks what"
+          + " saves alone do not ask. --explain needs no session."
     },
     footer = {
       "$ gpush sync",
       "devbox has G43 on all nodes",
       "$ gpush sync status",
-      "devbox is synced: all nodes have G43"
+      "devbox is synced: all nodes have G43",
+      "$ gpush sync --explain data/train.bin",
+      "data/train.bin is not sent: *.bin (.gitignore:2) ignores it"
     })
 public final class SyncCommand implements Action {
   public static final List<String> ACTIONS = List.of("status", "pause", "resume", "now");
@@ -36,6 +43,12 @@ public final class SyncCommand implements Action {
   @Option(names = "--overwrite", description = "replace files that were changed on the nodes")
   boolean overwrite;
 
+  @Option(
+      names = "--explain",
+      paramLabel = "PATH",
+      description = "say why this path is sent or not, and the line that says so")
+  Optional<String> explain = Optional.empty();
+
   @Option(names = "--json", description = "what the nodes have now, as JSON")
   boolean json;
 
@@ -43,6 +56,9 @@ public final class SyncCommand implements Action {
   public int run(Call call) throws InterruptedException {
     if (overwrite && !what.equals("now")) {
       throw Values.bad("sync", "--overwrite is for gpush sync now");
+    }
+    if (explain.isPresent()) {
+      return explain(call, explain.get());
     }
     Sessions sessions = call.services().sessions();
     return switch (what) {
@@ -69,6 +85,20 @@ public final class SyncCommand implements Action {
       call.print(Documents.synced(session, generation));
     }
     call.say(session.name() + " has G" + generation + " on all nodes");
+    return 0;
+  }
+
+  private int explain(Call call, String path) {
+    if (overwrite || !what.equals("now")) {
+      throw Values.bad("sync", "--explain is for a path alone, without --overwrite and WHAT");
+    }
+    SendReason reason = call.services().rules().explain(call.folder(), path);
+    if (json) {
+      call.print(Documents.explained(reason));
+    } else {
+      Path root = call.services().configs().load(call.folder()).root();
+      call.print(new SendText(reason, call.shortened(root)).line() + "\n");
+    }
     return 0;
   }
 

@@ -14,6 +14,8 @@ import picocli.CommandLine.Option;
     description = {
       "Puts one Include line at the top of your ~/.ssh/config, so that ssh devbox works, and"
           + " editors list it. Asks first. --remove removes the line again, and nothing else."
+          + " Inside WSL, --windows does the same for the ssh of Windows, which gets a copy of"
+          + " the key."
     },
     footer = {"$ gpush link --yes", "linked: ssh devbox works now"})
 public final class LinkCommand implements Action {
@@ -22,6 +24,9 @@ public final class LinkCommand implements Action {
 
   @Option(names = "--remove", description = "remove the line again")
   boolean remove;
+
+  @Option(names = "--windows", description = "the ssh of Windows, from inside WSL")
+  boolean windows;
 
   @Option(names = "--json", description = "whether ssh finds sessions now, as JSON")
   boolean json;
@@ -32,7 +37,17 @@ public final class LinkCommand implements Action {
     if (print && remove) {
       throw Values.bad("link", "--print and --remove cannot be used together");
     }
-    if (remove) {
+    if (windows && print) {
+      throw Values.bad("link", "--print shows what ssh reads here, without --windows");
+    }
+    if (windows && !ssh.hasWindows()) {
+      throw Values.bad("link", "--windows is for WSL, and this is no WSL");
+    }
+    if (windows && remove) {
+      ssh.unlinkWindows(call.talk());
+    } else if (windows) {
+      ssh.linkWindows(call.talk());
+    } else if (remove) {
       ssh.unlink(call.talk());
     } else if (!print) {
       ssh.link(call.talk());

@@ -125,7 +125,7 @@ final class RunCommandTest {
         """);
 
     RunRequest request = desk.runs.launched.getFirst();
-    assertEquals(new RunRequest.Ranks(Optional.of(4), 3, true), request.ranks());
+    assertEquals(new RunRequest.Ranks(Optional.of(4), 3, true, false), request.ranks());
     assertEquals(Map.of("A", "x=y", "B", "", "HOME", "/home/ann"), request.command().variables());
   }
 

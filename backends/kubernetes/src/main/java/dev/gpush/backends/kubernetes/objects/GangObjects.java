@@ -215,6 +215,7 @@ public final class GangObjects {
                     "secret",
                     Json.object("secretName", name, "defaultMode", 0444))));
     settings.pod().pythonImage().ifPresent(_ -> volumes.add(PythonInitContainer.volume()));
+    volumes.addAll(PodVolumes.volumes(request.data()));
     spec.put("volumes", volumes);
     return new Json.Obj(Json.of(spec).entries());
   }
@@ -242,6 +243,7 @@ public final class GangObjects {
                 Json.object("name", "gpush-shm", "mountPath", "/dev/shm"),
                 Json.object("name", "gpush-agent", "mountPath", OWN, "readOnly", true)));
     settings.pod().pythonImage().ifPresent(_ -> mounts.add(PythonInitContainer.mount()));
+    mounts.addAll(PodVolumes.mounts(request.data()));
     Json.Obj container =
         Json.object(
             "name",
@@ -308,6 +310,7 @@ public final class GangObjects {
     if (shape.resource().isPresent()) {
       variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
     }
+    request.data().home().ifPresent(home -> variables.put("HOME", home));
     String workspace = workspace(request.project());
     Json.Obj lease = request.lease().json();
     Json.Obj start =
@@ -316,6 +319,7 @@ public final class GangObjects {
             .with("state", workspace + ".gpush")
             .with("env_own", true)
             .with("env_over", variables)
+            .with("home", request.data().home())
             .with(
                 "lease", hardEnd().map(end -> lease.with("hard_s", end.toSeconds())).orElse(lease))
             .with("peers", peers.onHosts())

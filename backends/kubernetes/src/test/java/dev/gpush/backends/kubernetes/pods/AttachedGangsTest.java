@@ -47,7 +47,9 @@ final class AttachedGangsTest {
     GangRequest any = place.request(loan.nodes(), BackendContract.LONG);
     return GangRequest.of(any.gang(), any.requester(), loan.nodes(), loan.gpus(), any.lease())
         .with(any.variables())
-        .with(new GangRequest.Options(List.of(), Optional.empty(), Optional.of(name)));
+        .with(
+            new GangRequest.Options(
+                List.of(), Optional.empty(), Optional.of(name), GangRequest.Data.NONE));
   }
 
   private static Loan loan(KubernetesPlace place, String name) {

@@ -1,0 +1,1 @@
+"""Copies of files between two machines, block by block: gpush cp."""

@@ -1,0 +1,103 @@
+"""The program that `gpush cp` starts on the user's machine, with the user's rights and in the user's folder. Its arguments are what
+the gateway has understood of the command (JSON), and paths."""
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+from . import gateway
+from .far import Far, Stopped
+from .job import Job
+from .report import Report
+from .serve import Ends
+from .wire import Failed
+
+INTERRUPTED, TERMINATED = 130, 143
+GRACE = 5.0                 # for a file that is just being written
+LOOK = 0.05                 # a killed client must not leave a copy that gets into the way of the next
+
+
+def main(arguments):
+    words = [json.loads(os.fsencode(word).decode("utf-8")) for word in arguments]
+    spec, paths = words[0], words[1:]
+    stop, status = threading.Event(), []
+
+    def end(number, frame):
+        status.append(INTERRUPTED if number == signal.SIGINT else TERMINATED)
+        stop.set()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+    threading.Thread(target=watch_parent, args=(stop,), daemon=True).start()
+    failed = 0
+    for node in spec["nodes"]:
+        one = Copy(spec, node, stop)
+        failed |= one.run(paths[:-1], paths[-1])
+        if stop.is_set() or one.is_over:
+            break
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status[0] if status else failed)      # threads may still wait for an answer
+
+
+def watch_parent(stop):
+    """A client that was killed cannot say so."""
+    parent = os.getppid()
+    while not stop.wait(LOOK):
+        if os.getppid() != parent:
+            os._exit(TERMINATED)
+
+
+class Copy:
+    """To or from one node."""
+
+    def __init__(self, spec, node, stop):
+        self.spec, self.node, self.stop = spec, node, stop
+        self.is_up = spec["up"]
+        self.name = spec["session"] + ("-%d" % node if node else "")
+        self.report = Report(spec["options"], self.name)
+        self.ends, self.lost, self.is_over = [], 0.0, False
+
+    def near(self):
+        return Ends()
+
+    def far(self):
+        place = self.spec["place"]
+        end = Far(lambda: gateway.open_wire(place, self.spec["session"], self.node), lambda: gateway.wake(place), self.notices, self.stop)
+        self.ends.append(end)
+        return end
+
+    def notices(self, why):
+        """Once for all streams."""
+        now = time.monotonic()
+        if now - self.lost > 10:
+            self.lost = now
+            self.report.note("%s is not reached (%s); the copy waits and goes on" % (self.name, why))
+
+    def run(self, sources, target):
+        job = Job(self.near if self.is_up else self.far, self.far if self.is_up else self.near, self.spec["options"], self.report, self.stop)
+        where = "%s:%s" % (self.name, target) if self.is_up else target
+        done = threading.Event()
+        threading.Thread(target=self.cut, args=(done,), daemon=True).start()
+        try:
+            job.run(sources, target)
+        except Stopped:
+            self.report.interrupted(where, job.unfinished())
+            return 1
+        except Failed as failed:
+            self.is_over = failed.code == "over"
+            self.report.broken(where, sources, failed, job.unfinished())
+            return 1
+        finally:
+            done.set()
+            self.report.close()
+        self.report.summary()
+        return 1 if self.report.failures else 0
+
+    def cut(self, done):
+        """After an interrupt, waits a moment for files that are just being written, then wakes threads that wait for the node."""
+        self.stop.wait()
+        if not done.wait(GRACE if not self.is_up else 0):
+            for end in self.ends:
+                end.cut()

@@ -1,0 +1,133 @@
+"""Names in the tree that gpush did not write: new files of an editor, output of programs. The gateway has the rules and decides which of
+them it wants; here they are only listed, with what tells the two apart."""
+import os
+
+from ..core.filelock import is_locked
+from ..core.refused import Refused
+from .root import FILE, LINK, in_order
+from .tree import Blocked, OWN, is_file, is_folder, is_link, parents_of, parts_of, stamp_of
+
+MOST_IN_FOLDER = 2000       # names that are looked at in one folder; a folder with more holds data
+MOST_NAMES = 10000          # of one answer
+AFTER_RUN_NS = 2 * 1000 * 1000 * 1000   # what a run has written may get its last byte after its end
+FOLDER, OTHER = "folder", "other"
+
+
+class Finder:
+    def __init__(self, tree, state, held):
+        self.tree = tree
+        self.state = state
+        self.held = held
+        self.ended = {}         # run → (start, end): they change no more
+        self.left = 0
+
+    def find(self, folders):
+        """(folder, [[name, kind, size, stamp, the path it was renamed from or None, whether a run may have made it]], whether these are
+        all) for each of the folders, or for those that hold something of gpush when there are none. What was there before gpush is left
+        out; a folder in which nothing is new, too."""
+        self.left = MOST_NAMES
+        since = os.stat(self.state.of(b"files.lock")).st_mtime_ns
+        runs = list(self.runs())
+        known = {}
+        for path in self.held.entries:
+            known.setdefault(path.rpartition("/")[0], set()).add(path.rpartition("/")[2])
+        inodes = dict((entry[4][3], path) for path, entry in self.held.entries.items() if entry[0] == FILE and entry[4])
+        ours = self.folders()
+        for folder in folders or [""] + in_order(ours):
+            parts = parts_of(folder) if folder else []
+            try:
+                names = self.tree.names(parts)
+            except (OSError, Blocked):
+                continue        # it is gone, or is no folder any more
+            found, is_all = self.items(parts, self.unknown(names, parts, known.get(folder, ())), ours, inodes, runs, since)
+            if found or not is_all:
+                yield folder, found, is_all
+
+    def folders(self):
+        """Those that hold something of gpush, or were made by it."""
+        found = set()
+        for path in self.held.entries:
+            for folder in parents_of(path):
+                if folder in found:
+                    break
+                found.add(folder)
+        return found.union(self.held.folders)
+
+    @staticmethod
+    def unknown(names, parts, known):
+        for raw in names:
+            try:
+                name = raw.decode("utf-8")
+            except UnicodeDecodeError:
+                continue        # no such name can be sent
+            if name not in known and (parts or raw != OWN):
+                yield raw, name
+
+    def items(self, parts, names, ours, inodes, runs, since):
+        items = []
+        base = "".join(part.decode("utf-8", "replace") + "/" for part in parts)
+        for count, (raw, name) in enumerate(names):
+            if count == MOST_IN_FOLDER or self.left == 0:
+                return items, False
+            self.left -= 1
+            status = self.look(parts + [raw])
+            if status is None:
+                continue
+            if is_folder(status):
+                if base + name not in ours:
+                    items.append([name, FOLDER, 0, "", None, False])
+            elif status.st_ctime_ns >= since:
+                items.append(self.item(name, status, inodes, runs))
+        return items, True
+
+    def look(self, parts):
+        try:
+            return self.tree.look(parts)
+        except (OSError, Blocked):
+            return None         # gone meanwhile
+
+    def item(self, name, status, inodes, runs):
+        kind = FILE if is_file(status) else LINK if is_link(status) else OTHER
+        at = status.st_ctime_ns
+        is_of_run = any(start <= at and (end is None or at <= end + AFTER_RUN_NS) for start, end in runs)
+        return [name, kind, status.st_size, "-".join(str(number) for number in stamp_of(status)),
+                self.renamed(status, inodes) if kind == FILE else None, is_of_run]
+
+    def renamed(self, status, inodes):
+        """The path of gpush that this file had: the same inode, size and time, and nothing is at the path any more."""
+        path = inodes.get(status.st_ino)
+        if path is None or self.held.entries[path][4][:2] != stamp_of(status)[:2]:
+            return None
+        try:
+            return path if self.look(parts_of(path)) is None else None
+        except Refused:
+            return None
+
+    def runs(self):
+        """(start, end or None) of the runs on this node (docs/technical/runs.md), by the clock of the file system."""
+        top = os.path.join(self.state.path, b"runs")
+        try:
+            names = os.listdir(top)
+        except OSError:
+            return              # there was none yet
+        for name in names:
+            if name in self.ended:
+                yield self.ended[name]
+                continue
+            folder = os.path.join(top, name)
+            is_over = os.path.exists(os.path.join(folder, b"exit.json")) or not is_locked(os.path.join(folder, b"lock"))
+            times = sorted(times_below(folder))
+            if times and is_over:
+                self.ended[name] = (times[0], times[-1])
+            if times:
+                yield times[0], times[-1] if is_over else None
+
+
+def times_below(folder):
+    """When the files of a run were changed last; the first of them is made at its start, the last one at its end."""
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                yield os.lstat(os.path.join(at, name)).st_mtime_ns
+            except OSError:
+                pass            # replaced meanwhile

@@ -1,0 +1,374 @@
+"""The project's files as one run has them, in a folder of its own, so that the workspace may go on changing meanwhile. What is not
+gpush's is there as links into the workspace. What the run makes is in the workspace as links while it runs, and for good afterwards."""
+import errno
+import fcntl
+import json
+import os
+import shutil
+import stat
+import time
+
+from ..core.refused import Refused
+from .root import FILE, LINK, in_order
+from .state import Held, State, write_all
+from .tree import Blocked, COARSE_NS, OWN, Tree, hash_rest, parents_of, parts_of, stamp_of
+
+FICLONE = 0x40049409            # a copy that shares its blocks, where the file system can
+PIECE = 1 << 20
+MADE = b"made.json"             # written last: with it the snapshot is whole
+MADE_AGAIN = frozenset((b"__pycache__",))
+KEPT_S = 3600                   # of a run that is started again after failures: its next attempt has begun by then
+MOST_TOLD = 20
+
+
+def folder_of(root, state, run):
+    """On the file system of the workspace, so that what a run has made is moved home by its name."""
+    return os.path.join(place_of(root, state), b"%d" % run)
+
+
+def place_of(root, state):
+    root, state = os.fsencode(root), os.fsencode(state)
+    own = state if os.stat(root).st_dev == os.stat(state).st_dev else os.path.join(root, OWN)
+    return os.path.join(own, b"snapshots")
+
+
+def make(root, state, run, generation, again=False):
+    """The files of this generation; with `again` those that the attempt before has left. The path of the tree."""
+    root = os.path.abspath(os.fsencode(root))
+    folder = folder_of(root, state, run)
+    known = Snapshot.load(folder) if again else None
+    if known is None:
+        shutil.rmtree(folder, ignore_errors=True)       # of a run that did not start
+        tree = os.path.join(folder, os.path.basename(root))
+        try:
+            os.makedirs(tree, 0o700)
+            write(folder, copy(root, state, tree, generation))
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        known = Snapshot.load(folder)
+    return os.fsdecode(known.tree)
+
+
+def copy(root, state, tree, generation):
+    """While nothing may be committed; what `made.json` holds."""
+    shown = State(os.fsdecode(state))
+    there = Tree(root)
+    try:
+        shown.lock(to_read=True)
+        held = Held(shown)
+        held.load()
+        if held.generation != generation:
+            raise Refused("moved", {"generation": held.generation})
+        folders = set(held.folders)
+        for path in held.entries:
+            folders.update(parents_of(path))
+        for folder in in_order(folders):
+            os.makedirs(os.path.join(tree, folder.encode("utf-8")), exist_ok=True)
+        copied = {}
+        for path in in_order(held.entries):
+            copied[path] = copy_entry(there, held, path, tree)
+        for folder in [""] + in_order(folders):
+            link_rest(there, folder, held.entries, folders, root, tree)
+        return {"root": os.fsdecode(root), "generation": generation, "folders": in_order(folders), "copied": copied}
+    finally:
+        there.close()
+        shown.close()
+
+
+def copy_entry(there, held, path, tree):
+    """[kind, size, mtime, hash or target] of the copy; only of what still is what gpush wrote."""
+    entry, parts, target = held.entries[path], parts_of(path), os.path.join(tree, path.encode("utf-8"))
+    live = held.live(there, path, parts)
+    if not live.is_content(entry[0], entry[3]):
+        raise Refused("changed", {"path": path})
+    if entry[0] == LINK:
+        os.symlink(entry[3].encode("utf-8"), target)
+        return [LINK, 0, 0, entry[3]]
+    fd = there.open_file(parts)
+    try:
+        copy_file(fd, target, 0o777 if live.x else 0o666)
+        status = os.fstat(fd)
+        if stamp_of(status) != live.stamp:
+            raise Refused("changed", {"path": path})
+    finally:
+        os.close(fd)
+    # The same time as there: what Python has compiled from it is not stale, and make builds nothing again.
+    os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+    return [FILE, status.st_size, status.st_mtime_ns, entry[3]]
+
+
+def copy_file(fd, target, mode):
+    out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        try:
+            fcntl.ioctl(out, FICLONE, fd)
+        except OSError:
+            piece = os.read(fd, PIECE)
+            while piece:
+                write_all(out, piece)
+                piece = os.read(fd, PIECE)
+    finally:
+        os.close(out)
+
+
+def link_rest(there, folder, entries, folders, root, tree):
+    """Links to what others have in a folder: data, results of earlier runs, virtual environments."""
+    parts = parts_of(folder) if folder else []
+    try:
+        names = there.names(parts)
+    except (OSError, Blocked):
+        return
+    for name in names:
+        path = b"/".join(parts + [name])
+        text = path.decode("utf-8", "replace")
+        if text in entries or text in folders or name in MADE_AGAIN or path == OWN:
+            continue
+        os.symlink(os.path.join(root, path), os.path.join(tree, path))
+
+
+def write(folder, value):
+    path = os.path.join(folder, MADE)
+    with open(path + b".new", "w") as file:
+        json.dump(value, file)
+    os.rename(path + b".new", path)
+
+
+class Snapshot:
+    def __init__(self, folder, value):
+        self.folder = folder
+        self.run = os.path.basename(folder).decode()
+        self.root = os.fsencode(value["root"])
+        self.tree = os.path.join(folder, os.path.basename(self.root))
+        self.folders = [b""] + [path.encode("utf-8") for path in value["folders"]]
+        self.copied = {path.encode("utf-8"): entry for path, entry in value["copied"].items()}
+        self.known = set(self.folders) | set(self.copied)
+        self.shown = {}         # path → whether its place in the workspace is a link of ours
+        self.seen = {}          # folder → its time when it was looked at
+        self.told = []
+        self.is_stuck = False   # something could not be brought
+
+    @classmethod
+    def load(cls, folder):
+        """None where there is none that is whole."""
+        try:
+            with open(os.path.join(folder, MADE), "rb") as file:
+                return cls(folder, json.loads(file.read().decode("utf-8")))
+        except (OSError, ValueError, KeyError):
+            return None
+
+    def made(self, folders=None):
+        """The paths of what the run has made at places that gpush did not know."""
+        for folder in self.folders if folders is None else folders:
+            try:
+                names = os.listdir(os.path.join(self.tree, folder))
+            except OSError:
+                continue        # the run has removed it
+            for name in sorted(names):
+                path = os.path.join(folder, name) if folder else name
+                if path not in self.known and name not in MADE_AGAIN and not self.leads_home(path):
+                    yield path
+
+    def leads_home(self, path):
+        """A link to what others have at the place, or to what an attempt before has brought beside that."""
+        target, there = target_of(os.path.join(self.tree, path)) or b"", os.path.join(self.root, path)
+        return target == there or target.startswith(there + b".run-")
+
+    def changed(self):
+        """The folders in which names may have come or gone since the last time."""
+        now = time.time_ns() if hasattr(time, "time_ns") else int(time.time() * 1e9)
+        for folder in self.folders:
+            status = look(os.path.join(self.tree, folder))
+            if status is not None and self.seen.get(folder) != status.st_mtime_ns:
+                # A change in the same tick of the clock would not show.
+                if now - status.st_mtime_ns > COARSE_NS:
+                    self.seen[folder] = status.st_mtime_ns
+                yield folder
+
+    # ---- while it runs
+
+    def show(self):
+        """Links in the workspace to what is new; those to what is gone are removed."""
+        for path in self.made(self.changed()):
+            if path not in self.shown:
+                try:
+                    os.symlink(os.path.join(self.tree, path), os.path.join(self.root, path))
+                    self.shown[path] = True
+                except FileExistsError:
+                    self.shown[path] = target_of(os.path.join(self.root, path)) == os.path.join(self.tree, path)
+                except OSError:
+                    pass        # its folder is not there now
+        for path in [path for path in self.shown if look(os.path.join(self.tree, path)) is None]:
+            if self.shown.pop(path):
+                self.hide(path)
+
+    def hide(self, path):
+        """Removes the link in the workspace, if it is ours; whether the place is free now."""
+        there = os.path.join(self.root, path)
+        if target_of(there) == os.path.join(self.tree, path):
+            os.unlink(there)
+        return look(there) is None
+
+    # ---- at its end
+
+    def bring(self, keeps):
+        """What the run has made and changed goes to the workspace, beside what others have put there. With `keeps` the snapshot stays
+        for the next attempt, which finds what this one has made. Returns lines for the user."""
+        for path in list(self.made()):
+            self.each(path, lambda path=path: self.bring_new(path, keeps))
+        for path, entry in self.copied.items():
+            if self.is_changed(path, entry):
+                self.each(path, lambda path=path, entry=entry: self.bring_changed(path, entry))
+        self.hide_rest()
+        if not keeps and not self.is_stuck:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        return self.told[:MOST_TOLD] + (["and %d more" % (len(self.told) - MOST_TOLD)] if len(self.told) > MOST_TOLD else [])
+
+    def each(self, path, action):
+        """A failure with one must not keep the others."""
+        try:
+            action()
+        except OSError as error:
+            self.is_stuck = True
+            self.told.append("%s stays in %s: %s" % (text(path), os.fsdecode(self.tree), error.strerror))
+
+    def bring_new(self, path, keeps):
+        there = os.path.join(self.root, path)
+        if not self.hide(path):
+            there = self.beside(path)
+        os.makedirs(os.path.dirname(there), exist_ok=True)
+        move(os.path.join(self.tree, path), there)
+        self.lead_there(path, there)
+        if keeps:
+            os.symlink(there, os.path.join(self.tree, path))
+
+    def lead_there(self, path, there):
+        """Links of the run with a whole path, such as `latest` to a checkpoint, lead to where that is now."""
+        links = [there] if os.path.islink(there) else [
+            os.path.join(at, name) for at, folders, files in os.walk(there) for name in folders + files
+            if os.path.islink(os.path.join(at, name))]
+        own = os.path.join(self.tree, path)
+        for link in links:
+            target = target_of(link) or b""
+            if target == own or target.startswith(own + b"/"):
+                target = there + target[len(own):]
+            elif target.startswith(self.tree + b"/"):
+                target = self.root + target[len(self.tree):]
+            else:
+                continue
+            os.unlink(link)
+            os.symlink(target, link)
+
+    def is_changed(self, path, entry):
+        status = look(os.path.join(self.tree, path))
+        if status is None:
+            return False
+        if entry[0] == LINK:
+            return target_of(os.path.join(self.tree, path)) != entry[3].encode("utf-8")
+        return not stat.S_ISREG(status.st_mode) or [status.st_size, status.st_mtime_ns] != entry[1:3]
+
+    def bring_changed(self, path, entry):
+        """In the place of what it was made from; not if that has changed, too."""
+        ours, there = os.path.join(self.tree, path), os.path.join(self.root, path)
+        is_file = entry[0] == FILE and stat.S_ISREG(os.lstat(ours).st_mode)
+        if is_file and content_of(ours) == entry[3]:
+            return              # touched
+        if not (is_file and content_of(there) == entry[3]):
+            there = self.beside(path)
+        os.makedirs(os.path.dirname(there), exist_ok=True)
+        fresh = there + b".gpush-%d" % os.getpid()
+        if is_file:             # the next attempt begins with it
+            try:
+                shutil.copy2(ours, fresh)
+                os.rename(fresh, there)
+            except OSError:
+                if look(fresh) is not None:
+                    os.unlink(fresh)
+                raise
+        else:
+            move(ours, there)
+
+    def beside(self, path):
+        name = path + b".run-" + self.run.encode()
+        count = 1
+        while look(os.path.join(self.root, name)) is not None:
+            count += 1
+            name = path + b".run-%s-%d" % (self.run.encode(), count)
+        self.told.append("%s has changed meanwhile; this run's is %s" % (text(path), text(name)))
+        return os.path.join(self.root, name)
+
+    def hide_rest(self):
+        """Links that lead nowhere, also those of a keeper that was killed."""
+        for folder in self.folders:
+            try:
+                names = os.listdir(os.path.join(self.root, folder))
+            except OSError:
+                continue
+            for name in names:
+                path = os.path.join(folder, name) if folder else name
+                if look(os.path.join(self.tree, path)) is None:
+                    self.hide(path)
+
+
+def clean(root, state, alive, is_last=False):
+    """Brings home what snapshots of runs that are over still have; those that a next attempt may want stay for a while. With
+    `is_last`, because the node is given back, none stays. Returns lines for the user."""
+    told = []
+    try:
+        place = place_of(root, state)
+        names = os.listdir(place)
+    except OSError:
+        return told
+    for name in names:
+        if not name.isdigit() or int(name) in alive:
+            continue
+        folder = os.path.join(place, name)
+        found = Snapshot.load(folder)
+        if found is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        elif is_last or time.time() - os.stat(os.path.join(folder, MADE)).st_mtime > KEPT_S:
+            told += found.bring(False)
+    try:
+        os.rmdir(place)
+    except OSError:
+        pass                    # some are left
+    return told
+
+
+def move(path, there):
+    try:
+        os.rename(path, there)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        shutil.move(os.fsdecode(path), os.fsdecode(there))
+
+
+def look(path):
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def target_of(path):
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
+def content_of(path):
+    """The hash of a file; None where there is none that can be read."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return hash_rest(fd) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    finally:
+        os.close(fd)
+
+
+def text(path):
+    return path.decode("utf-8", "replace")

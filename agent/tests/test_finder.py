@@ -1,0 +1,122 @@
+"""Names that gpush did not write, as the files conversation lists them for a gateway that wants an editor's new files."""
+import os
+import shutil
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from gpush_agent.files import sync  # noqa: E402
+from test_files import FilesTest  # noqa: E402
+
+
+class FinderTest(FilesTest):
+    def found(self, node, folders=()):
+        """folder → (name → item, whether these are all)"""
+        node.send(sync.FIND, {"folders": list(folders)})
+        found = {}
+        while True:
+            kind, payload = node.read_packed()
+            self.assertEqual(kind, sync.FOUND)
+            for folder, items, is_all in payload["folders"]:
+                names = found.setdefault(folder, ({}, is_all))[0]
+                names.update((item[0], item[1:]) for item in items)
+            if payload["last"]:
+                return found
+
+    def names(self, node, folders=()):
+        return dict((folder, sorted(items)) for folder, (items, _) in self.found(node, folders).items())
+
+    def test_lists_what_is_new_in_folders_of_gpush_and_in_those_that_are_named(self):
+        node = self.gateway().open()
+        self.assertTrue(node.holds["finds"])
+        node.push({"a.py": b"1", "p/q/c.py": b"3"})
+        self.assertEqual(self.names(node), {})
+
+        self.write("new.py", b"12")
+        self.write("p/q/new.py", b"")
+        self.write("data/x/y", b"")
+        os.symlink("a.py", os.path.join(self.root, "link"))
+        os.mkfifo(os.path.join(self.root, "p/pipe"))
+        self.write(b"bad-\xff".decode("utf-8", "surrogateescape"), b"")
+
+        found = self.found(node)
+        self.assertEqual(self.names(node), {"": ["data", "link", "new.py"], "p": ["pipe"], "p/q": ["new.py"]})
+        self.assertEqual(found[""][0]["new.py"][:2], ["file", 2])
+        self.assertEqual([found[""][0][name][0] for name in ("data", "link")], ["folder", "link"])
+        self.assertEqual(found["p"][0]["pipe"][0], "other")
+        self.assertEqual(self.names(node, ["data", "gone"]), {"data": ["x"]})
+        self.assertEqual(self.names(node, ["data/x"]), {"data/x": ["y"]})
+
+    def test_what_was_there_before_gpush_is_not_new(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+        self.write("b.py", b"")
+        at = os.stat(os.path.join(self.root, "b.py")).st_ctime_ns
+        for first, names in ((at, {"": ["b.py"]}), (at + 1, {})):
+            os.utime(os.path.join(self.state, "files.lock"), ns=(first, first))
+            self.assertEqual(self.names(node), names)
+
+    def test_a_renamed_file_has_the_name_that_it_had(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1", "b.py": b"2", "c.py": b"3"})
+        os.rename(os.path.join(self.root, "a.py"), os.path.join(self.root, "moved.py"))
+        os.link(os.path.join(self.root, "b.py"), os.path.join(self.root, "linked.py"))
+        os.unlink(os.path.join(self.root, "c.py"))
+        self.write("new.py", b"3")
+        node.check()
+
+        items = self.found(node)[""][0]
+
+        self.assertEqual([items[name][3] for name in ("moved.py", "linked.py", "new.py")], ["a.py", None, None])
+
+    def test_a_stamp_is_another_one_after_each_change(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+        stamps = set()
+        for data in (b"1", b"12", b"123"):
+            self.write("new.py", data)
+            stamps.add(self.found(node)[""][0]["new.py"][2])
+        self.assertEqual(len(stamps), 3)
+
+    def test_says_what_a_run_may_have_made(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+        run = os.path.join(self.state, "runs", "1")
+        os.makedirs(run)
+        self.write("early", b"")
+        early = os.stat(os.path.join(self.root, "early")).st_ctime
+        for name, at in (("lock", early + 5), ("exit.json", early + 10)):
+            with open(os.path.join(run, name), "w") as file:
+                file.write("{}")
+            os.utime(os.path.join(run, name), (at, at))
+        self.assertFalse(self.found(node)[""][0]["early"][4])
+
+        for name in ("lock", "exit.json"):
+            os.utime(os.path.join(run, name), (early - 1, early - 1))
+        other = self.gateway(node=1).open()
+        self.assertTrue(self.found(other)[""][0]["early"][4])
+
+    def test_a_folder_with_very_many_names_is_said_to_have_more(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+        for number in range(2100):
+            self.write("many/%d" % number, b"")
+        self.assertEqual(self.names(node), {"": ["many"]})
+        items, is_all = self.found(node, ["many"])["many"]
+        self.assertEqual((len(items), is_all), (2000, False))
+        shutil.rmtree(os.path.join(self.root, "many"))
+        self.assertEqual(self.names(node), {})
+
+    def test_no_folder_outside_is_listed(self):
+        node = self.gateway().open()
+        node.push({"a.py": b"1"})
+        os.symlink("/etc", os.path.join(self.root, "etc"))
+        self.assertEqual(self.names(node, ["etc"]), {})
+        for folder in ("..", "/etc", "a/../.."):
+            node.send(sync.FIND, {"folders": [folder]})
+            self.assertEqual(node.expect(sync.FAILED)["code"], "bad-path")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,118 @@
+"""The manifest on disk, whole and as a log, and its root."""
+import os
+import random
+import shutil
+import tempfile
+import unittest
+
+import client  # noqa: F401  makes the agent importable
+from gpush_agent.files.manifest import LEAST_LOGGED, LOG, WHOLE
+from gpush_agent.files.root import root_of
+from gpush_agent.files.state import Held, State
+
+CONTENTS = ["%064x" % number for number in range(4)]
+
+
+def entry(number):
+    return ["file", number % 2, number, CONTENTS[number % 4], [number, number, number, number]]
+
+
+class ManifestTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="gpush-manifest-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.held = self.loaded()
+
+    def loaded(self):
+        held = Held(State(self.folder))
+        self.addCleanup(held.state.close)
+        held.load()
+        return held
+
+    def path(self, name):
+        return os.path.join(self.folder, os.fsdecode(name))
+
+    def many(self, count=1000):
+        for number in range(count):
+            self.held.put("d%d/f%d" % (number % 7, number), entry(number))
+        self.held.save()
+
+    def test_one_change_does_not_write_the_whole_again(self):
+        self.many()
+        before = os.stat(self.path(WHOLE))
+        self.held.put("d1/f1", entry(500))
+        self.held.drop("d2/f2")
+        self.held.generation, self.held.folders = 7, {"new"}
+        self.held.save()
+        self.assertEqual(os.stat(self.path(WHOLE)), before)
+        self.assertLess(os.path.getsize(self.path(LOG)), 500)
+        again = self.loaded()
+        self.assertEqual((again.entries, again.generation, again.folders, again.root),
+                         (self.held.entries, 7, {"new"}, root_of(self.held.entries)))
+
+    def test_many_changes_are_written_whole(self):
+        self.many(20)
+        for number in range(LEAST_LOGGED + 1):
+            self.held.put("x%d" % number, entry(number))
+        self.held.save()
+        self.assertFalse(os.path.exists(self.path(LOG)))
+        self.assertEqual(self.loaded().entries, self.held.entries)
+
+    def test_a_log_of_another_manifest_does_not_count(self):
+        self.many()
+        self.held.drop("d1/f1")
+        self.held.save()
+        shutil.copy(self.path(LOG), self.path(b"kept"))
+        self.many(3000)
+        os.rename(self.path(b"kept"), self.path(LOG))
+        again = self.loaded()
+        self.assertIn("d1/f1", again.entries)
+        again.drop("d2/f2")
+        again.save()
+        self.assertNotIn("d2/f2", self.loaded().entries)
+
+    def test_another_process_sees_what_was_logged(self):
+        self.many()
+        other = self.loaded()
+        self.held.put("d1/f1", entry(9))
+        self.held.save()
+        other.load()
+        self.assertEqual(other.entries["d1/f1"], entry(9))
+        other.put("d1/f1", entry(11))
+        other.save()
+        self.held.load()
+        self.assertEqual(self.held.entries["d1/f1"], entry(11))
+
+    def test_random_saves_and_a_log_that_is_cut_anywhere(self):
+        seed = random.randrange(1 << 32)
+        chance = random.Random(seed)
+        for round_number in range(40):
+            states = [(dict(self.held.entries), self.held.generation)]
+            for _ in range(chance.randrange(1, 9)):
+                for _ in range(chance.choice((1, 3, 20))):
+                    path = "d%d/f%d" % (chance.randrange(4), chance.randrange(60))
+                    if chance.random() < 0.3:
+                        self.held.drop(path)
+                    else:
+                        self.held.put(path, entry(chance.randrange(100)))
+                self.held.generation += 1
+                self.held.save()
+                states.append((dict(self.held.entries), self.held.generation))
+                again = self.loaded()
+                self.assertEqual((again.entries, again.generation, again.root), states[-1] + (root_of(again.entries),), seed)
+                self.assertEqual(self.held.root, again.root, seed)
+            if os.path.exists(self.path(LOG)) and chance.random() < 0.5:
+                with open(self.path(LOG), "r+b") as file:
+                    file.truncate(chance.randrange(os.path.getsize(self.path(LOG)) + 1))
+                self.held = self.loaded()
+                known = (self.held.entries, self.held.generation)
+                if round_number == 0:
+                    self.assertIn(known, states, seed)
+                self.held.put("after", entry(round_number))
+                self.held.save()
+                again = self.loaded()
+                self.assertEqual(again.entries, self.held.entries, seed)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,251 @@
+"""Runs from a snapshot: real files that the real conversation has written, and real supervisors."""
+import os
+import signal
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from gpush_agent.core.refused import Refused  # noqa: E402
+from gpush_agent.files import snapshot, sync  # noqa: E402
+from gpush_agent.runs import journal, requests, rundir  # noqa: E402
+from test_files import FilesTest, Gateway  # noqa: E402
+from test_supervisor import RunTest, until  # noqa: E402
+
+CODE = {"train.py": b"print(1)\n", "pkg/model.py": b"x = 1\n", "pkg/deep/a.txt": b"a\n"}
+
+
+def read(*parts):
+    with open(os.path.join(*parts), "rb") as file:
+        return file.read()
+
+
+def put(data, *parts):
+    path = os.path.join(*parts)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(data)
+
+
+class SnapshotTest(FilesTest):
+    def make(self, files=CODE, run=7):
+        self.node = self.gateway().open()
+        self.node.push(files)
+        self.tree = snapshot.make(self.root, self.state, run, 1)
+        return self.load(run)
+
+    def load(self, run=7):
+        return snapshot.Snapshot.load(snapshot.folder_of(self.root, self.state, run))
+
+    def names(self, folder=""):
+        return sorted(os.listdir(os.path.join(self.root, folder)))
+
+    def test_has_the_files_of_its_generation_whatever_comes_later(self):
+        self.write("data/words.txt", b"mine")
+        self.make()
+        self.assertEqual(os.path.basename(self.tree), "project")
+        self.assertEqual(os.stat(self.tree + "/train.py").st_mtime_ns, os.stat(self.root + "/train.py").st_mtime_ns)
+        self.node.push({"train.py": b"print(2)\n", "pkg/new.py": b""})
+        put(b"in place", self.root, "pkg/model.py")     # an editor on the node
+
+        for path, content in CODE.items():
+            self.assertEqual(read(self.tree, path), content)
+        self.assertFalse(os.path.exists(self.tree + "/pkg/new.py"))
+        self.assertEqual(read(self.tree, "data/words.txt"), b"mine")
+        put(b"more", self.tree, "data/more.txt")
+        self.assertEqual(read(self.root, "data/more.txt"), b"more")
+
+    def test_is_of_one_generation_or_is_not(self):
+        node = self.gateway().open()
+        node.push(CODE)
+        for generation, before in ((2, lambda: None), (1, lambda: put(b"other", self.root, "pkg/model.py"))):
+            before()
+            with self.assertRaises(Refused) as refused:
+                snapshot.make(self.root, self.state, 7, generation)
+            self.assertEqual(refused.exception.code, "moved" if generation == 2 else "changed")
+            self.assertEqual(os.listdir(snapshot.place_of(self.root, self.state)), [])
+
+    def test_a_link_and_a_program_are_what_they_were(self):
+        self.make({"train.sh": b"#!/bin/sh\n", "link": "train.sh"})
+        self.assertTrue(os.access(self.tree + "/train.sh", os.X_OK))
+        self.assertEqual(os.readlink(self.tree + "/link"), "train.sh")
+
+    def test_what_it_makes_is_in_the_workspace_at_once(self):
+        made = self.make()
+        put(b"1", self.tree, "out/step-1/model.pt")
+        put(b"log", self.tree, "pkg/log.txt")
+        put(b"", self.tree, "pkg/__pycache__/model.pyc")
+        made.show()
+        self.assertEqual(self.names(), ["out", "pkg", "train.py"])
+        self.assertEqual(self.names("pkg"), ["deep", "log.txt", "model.py"])
+        put(b"2", self.tree, "out/step-2/model.pt")
+        self.assertEqual(read(self.root, "out/step-2/model.pt"), b"2")
+        os.unlink(self.tree + "/pkg/log.txt")
+        made.show()
+        self.assertEqual(self.names("pkg"), ["deep", "model.py"])
+
+    def test_and_stays_there(self):
+        made = self.make()
+        put(b"1", self.tree, "out/model.pt")
+        put(b"results", self.tree, "pkg/deep/results.csv")
+        made.show()
+        self.assertEqual(self.load().bring(False), [])
+        self.assertFalse(os.path.islink(self.root + "/out"))
+        self.assertEqual(read(self.root, "out/model.pt"), b"1")
+        self.assertEqual(read(self.root, "pkg/deep/results.csv"), b"results")
+        self.assertEqual(os.listdir(snapshot.place_of(self.root, self.state)), [])
+
+    def test_beside_what_others_have_put_there(self):
+        made = self.make()
+        put(b"run", self.tree, "out/model.pt")
+        put(b"mine", self.root, "out/model.pt")
+        put(b"before", self.root, "out.run-7")
+        put(b"run", self.tree, "train.py")
+        self.node.push(dict(CODE, **{"train.py": b"print(2)\n"}))
+        put(b"changed by the run\n", self.tree, "pkg/model.py")
+        made.show()
+        told = made.bring(False)
+        self.assertEqual(read(self.root, "out/model.pt"), b"mine")
+        self.assertEqual(read(self.root, "out.run-7-2/model.pt"), b"run")
+        self.assertEqual((read(self.root, "train.py"), read(self.root, "train.py.run-7")), (b"print(2)\n", b"run"))
+        self.assertEqual(read(self.root, "pkg/model.py"), b"changed by the run\n")
+        self.assertEqual(told, ["out has changed meanwhile; this run's is out.run-7-2",
+                                "train.py has changed meanwhile; this run's is train.py.run-7"])
+
+    def test_also_where_its_folder_is_gone(self):
+        made = self.make()
+        put(b"x", self.tree, "pkg/deep/x")
+        self.node.push({"train.py": CODE["train.py"]})
+        self.assertEqual(self.names(), ["train.py"])
+        made.show()
+        made.bring(False)
+        self.assertEqual(read(self.root, "pkg/deep/x"), b"x")
+
+    def test_the_next_attempt_finds_what_the_one_before_has_made(self):
+        made = self.make()
+        put(b"1", self.tree, "out/model.pt")
+        made.bring(True)
+        self.node.push({"train.py": b"print(2)\n"})
+        self.assertEqual(snapshot.make(self.root, self.state, 7, 1, again=True), self.tree)
+        self.assertEqual(read(self.tree, "train.py"), CODE["train.py"])
+        self.assertEqual(read(self.tree, "out/model.pt"), b"1")
+        self.load().show()
+        self.assertFalse(os.path.islink(self.root + "/out"))
+        self.assertEqual(self.load().bring(False), [])
+        self.assertEqual(read(self.root, "out/model.pt"), b"1")
+
+    def test_also_where_another_has_its_place(self):
+        made = self.make()
+        put(b"1", self.tree, "out/model.pt")
+        put(b"other", self.root, "out/model.pt")
+        made.bring(True)
+        self.assertEqual(read(self.tree, "out/model.pt"), b"1")
+        self.load().bring(False)
+        self.assertEqual(read(self.root, "out.run-7/model.pt"), b"1")
+        self.assertEqual(self.names(), ["out", "out.run-7", "pkg", "train.py"])
+
+    def test_links_by_whole_paths_lead_to_where_things_are_now(self):
+        made = self.make()
+        put(b"5", self.tree, "out/step-5/model.pt")
+        os.symlink(self.tree + "/out/step-5", self.tree + "/out/latest")
+        os.symlink(self.tree + "/out/latest", self.tree + "/best")
+        os.symlink("step-5", self.tree + "/out/relative")
+        os.symlink(self.tree + "/train.py", self.tree + "/script")
+        self.assertEqual(made.bring(False), [])
+        self.assertFalse(os.path.exists(self.tree))
+        for place in ("out/latest", "out/relative", "best"):
+            self.assertEqual(read(self.root, place, "model.pt"), b"5")
+        self.assertEqual(read(self.root, "script"), CODE["train.py"])
+
+    def test_a_node_that_is_given_back_keeps_the_results_and_no_snapshot(self):
+        made = self.make()
+        put(b"1", self.tree, "out/model.pt")
+        made.show()
+        self.node.end()
+        self.assertEqual(sync.release(self.root, self.state), ["out/"])
+        self.assertEqual(read(self.root, "out/model.pt"), b"1")
+        self.assertFalse(os.path.exists(self.state))
+
+    def test_one_that_is_not_whole_is_none(self):
+        self.make()
+        os.unlink(os.path.join(snapshot.folder_of(self.root, self.state, 7), snapshot.MADE))
+        self.assertEqual(snapshot.clean(self.root, self.state, {7}), [])
+        self.assertTrue(os.path.exists(self.tree))
+        snapshot.clean(self.root, self.state, ())
+        self.assertFalse(os.path.exists(self.tree))
+
+
+class RunFromSnapshotTest(RunTest):
+    def setUp(self):
+        RunTest.setUp(self)
+        self.agent.workspace = self.cwd
+        self.files = Gateway(self.cwd, self.state).open()
+
+    def tearDown(self):
+        self.files.end()
+        RunTest.tearDown(self)
+
+    def begin(self, script, again=False, **more):
+        if not again:
+            self.files.push({"train.py": b"import os, sys, time\n" + script, "lib.py": b"def word():\n    return 'old'\n"})
+        run = 1
+        self.run_number = 0
+        requests.take_snapshot(self.agent, {"run": run, "generation": self.files.generation if not again else 0, "again": again})
+        return self.start(self.spec(procs=1, world=1, slots=["0"], snapshot={"again": True}, **more), again=again)
+
+    def test_runs_the_files_of_its_start_and_leaves_what_it_makes(self):
+        run = self.begin(b"open('ready', 'w').close()\nwhile not os.path.exists('go'): time.sleep(0.01)\nimport lib\n"
+                         b"os.mkdir('out')\nopen('out/word', 'w').write(lib.word())\nprint(os.environ['GPUSH_WORKSPACE'] == os.getcwd())\n")
+        until(lambda: os.path.lexists(os.path.join(self.cwd, "ready")), what="what the run has made in the workspace")
+        self.files.push({"train.py": b"", "lib.py": b"def word():\n    return 'new'\n"})
+        tree = os.path.join(snapshot.place_of(self.cwd, self.state).decode(), "1/ws")
+        put(b"", tree, "go")
+        output = self.follow(run).finish()
+        self.assertEqual(output.of(0), b"True\n")
+        self.assertEqual(self.status(run)["exit"]["exit"], 0)
+        self.assertEqual(read(self.cwd, "out/word"), b"old")
+        self.assertFalse(os.path.exists(tree))
+
+    def test_a_script_by_its_whole_path_is_that_of_the_snapshot(self):
+        run = self.begin(b"print(os.path.abspath(__file__).startswith(os.environ['GPUSH_WORKSPACE']))\n",
+                         program=[os.path.join(self.cwd, "train.py")])
+        self.assertEqual(self.follow(run).finish().of(0), b"True\n")
+
+    def test_without_its_snapshot_it_does_not_start(self):
+        self.files.push({"train.py": b""})
+        self.assertEqual(self.refused(self.spec(snapshot={})).code, "not-found")
+
+    def test_an_attempt_after_a_failure_runs_the_same_files(self):
+        run = self.begin(b"seen = os.path.exists('checkpoint')\nopen('checkpoint', 'w').close()\nsys.exit(0 if seen else 3)\n")
+        self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 3)
+        until(lambda: not rundir.is_alive(rundir.folder_of(self.state, run)), what="the end of the supervisor")
+        self.files.push({"train.py": b"sys.exit(9)\n"})
+        self.begin(b"", again=True)
+        self.follow(run).finish()
+        self.assertEqual(self.status(run)["exit"]["exit"], 0)
+        self.assertFalse(os.path.islink(os.path.join(self.cwd, "checkpoint")))
+
+    def test_what_a_run_has_made_comes_home_when_its_supervisor_is_killed(self):
+        run = self.begin(b"os.mkdir('out')\nopen('out/pid', 'w').write('%d\\n' % os.getpid())\ntime.sleep(1000)\n")
+        until(lambda: os.path.exists(os.path.join(self.cwd, "out/pid")), what="the link")
+        os.kill(self.supervisors[0], signal.SIGKILL)
+        os.waitpid(self.supervisors[0], 0)
+        until(lambda: not rundir.is_alive(rundir.folder_of(self.state, run)), what="the end of the keeper")
+        self.assertFalse(os.path.islink(os.path.join(self.cwd, "out")))
+        self.assertTrue(os.path.exists(os.path.join(self.cwd, "out/pid")))
+
+    def test_is_told_where_its_results_are(self):
+        run = self.begin(b"os.mkdir('out')\nopen('out/word', 'w').close()\nopen('ready', 'w').close()\n"
+                         b"while not os.path.exists('go'): time.sleep(0.01)\n")
+        until(lambda: os.path.lexists(os.path.join(self.cwd, "out")), what="the link")
+        os.unlink(os.path.join(self.cwd, "out"))
+        put(b"", self.cwd, "out/mine")
+        put(b"", snapshot.place_of(self.cwd, self.state).decode(), "1/ws/go")
+        output = self.follow(run).finish()
+        self.assertIn(b"gpush: out has changed meanwhile; this run's is out.run-1\n", output.of(journal.LAUNCHER, journal.ERR))
+        self.assertTrue(os.path.exists(os.path.join(self.cwd, "out.run-1/word")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,279 @@
+package dev.gpush.gateway.session.history;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.sync.git.GitFolder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** The repository of the workspace on this machine. */
+final class LaptopRepository {
+  private static final String HEADS = "refs/heads/";
+
+  /** The branches of this machine as the node has them. */
+  private static final String REMOTE = "refs/remotes/laptop/";
+
+  /** With a third word where it is another name of a branch. */
+  private static final String LINE = "--format=%(objectname) %(refname) %(symref)";
+
+  /** From a node, which is not trusted. */
+  private static final String MOST_BYTES = "--max-input-size=2147483648";
+
+  /** Rules of git for one repository that are longer are no rules. */
+  private static final int MOST_LINES = 1000;
+
+  private final GitFolder folder;
+  private final Git git;
+
+  LaptopRepository(GitFolder folder, Tasks tasks) {
+    this.folder = folder;
+    this.git = new Git(folder.top(), tasks);
+  }
+
+  /**
+   * What the node gets.
+   *
+   * @param head the branch, or the commit where there is none
+   * @param tip the commit of it
+   * @param refs by their names on the node
+   */
+  record State(
+      String head,
+      String tip,
+      Map<String, String> refs,
+      List<String> shallow,
+      List<String> exclude,
+      Map<String, String> settings) {
+    State {
+      refs = Map.copyOf(refs);
+      shallow = List.copyOf(shallow);
+      exclude = List.copyOf(exclude);
+      settings = Map.copyOf(settings);
+    }
+
+    Json.Obj asked() {
+      return Json.object(
+          "head",
+          head,
+          "tip",
+          tip,
+          "refs",
+          refs,
+          "shallow",
+          shallow,
+          "exclude",
+          exclude,
+          "settings",
+          settings);
+    }
+
+    Set<String> commits() {
+      var all = new HashSet<>(refs.values());
+      all.add(tip);
+      return all;
+    }
+  }
+
+  /** Changes with every commit and checkout; a few looks at files, and no process. */
+  String stamp() {
+    return folder.head() + " " + time(folder.common().resolve("packed-refs"));
+  }
+
+  private static String time(Path file) {
+    try {
+      return Files.getLastModifiedTime(file).toString();
+    } catch (IOException absent) {
+      return "-";
+    }
+  }
+
+  /** Bytes of its objects that are in packs, as nearly all of a large repository are. */
+  long packedBytes() {
+    try (Stream<Path> packs = Files.list(folder.common().resolve("objects/pack"))) {
+      return packs.mapToLong(LaptopRepository::size).sum();
+    } catch (IOException none) {
+      return 0;
+    }
+  }
+
+  private static long size(Path file) {
+    try {
+      return Files.size(file);
+    } catch (IOException gone) {
+      return 0;
+    }
+  }
+
+  /** Empty before the first commit. */
+  Optional<State> read() throws HistoryStopped, InterruptedException {
+    Optional<String> tip = git.run("rev-parse", "-q", "--verify", "HEAD^{commit}").text();
+    if (tip.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<String> branch = git.run("symbolic-ref", "-q", "HEAD").text();
+    var refs = new TreeMap<String, String>();
+    for (Ref each : refs("refs/heads")) {
+      refs.put(REMOTE + each.name().substring(HEADS.length()), each.value());
+    }
+    // Only those that cost no more objects.
+    for (Ref each : refs("--merged=HEAD", "refs/tags", "refs/remotes")) {
+      if (!each.name().startsWith(REMOTE)) {
+        refs.put(each.name(), each.value());
+      }
+    }
+    List<String> exclude = new ArrayList<>(lines("info/exclude"));
+    exclude.add("/.gpush/");
+    return Optional.of(
+        new State(
+            branch.orElse(tip.get()),
+            tip.get(),
+            refs,
+            lines("shallow"),
+            exclude,
+            settings(branch)));
+  }
+
+  private Map<String, String> settings(Optional<String> branch)
+      throws HistoryStopped, InterruptedException {
+    var settings = new TreeMap<String, String>();
+    for (String name : List.of("user.name", "user.email")) {
+      git.run("config", "--get", name).text().ifPresent(value -> settings.put(name, value));
+    }
+    git.run("config", "--get", "remote.origin.url")
+        .text()
+        .flatMap(RemoteAddress::withoutSecrets)
+        .ifPresent(
+            url -> {
+              settings.put("remote.origin.url", url);
+              settings.put("remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
+            });
+    settings.put("remote.laptop.url", "laptop");
+    settings.put("remote.laptop.fetch", "+refs/heads/*:refs/remotes/laptop/*");
+    branch.ifPresent(
+        name -> {
+          String own = "branch." + name.substring(HEADS.length());
+          settings.put(own + ".remote", "laptop");
+          settings.put(own + ".merge", name);
+        });
+    return settings;
+  }
+
+  /** A ref that is not another's name. */
+  private record Ref(String name, String value) {}
+
+  private List<Ref> refs(String... which) throws HistoryStopped, InterruptedException {
+    var words = new ArrayList<>(List.of("for-each-ref", LINE));
+    words.addAll(List.of(which));
+    var found = new ArrayList<Ref>();
+    for (String line : git.lines("", words.toArray(String[]::new))) {
+      String[] parts = line.split(" ", -1);
+      if (parts.length == 3 && parts[2].isEmpty()) {
+        found.add(new Ref(parts[1], parts[0]));
+      }
+    }
+    return found;
+  }
+
+  private List<String> lines(String name) throws HistoryStopped, InterruptedException {
+    Path path = folder.top().resolve(git.run("rev-parse", "--git-path", name).text().orElse(name));
+    try {
+      return Files.isRegularFile(path)
+          ? Files.readAllLines(path, StandardCharsets.UTF_8).stream().limit(MOST_LINES).toList()
+          : List.of();
+    } catch (IOException unreadable) {
+      return List.of();
+    }
+  }
+
+  // ---- objects
+
+  /** Those of these objects that are here. */
+  Set<String> present(Collection<String> objects) throws HistoryStopped, InterruptedException {
+    var found = new HashSet<String>();
+    String given = String.join("\n", objects) + "\n";
+    for (String line : git.lines(objects.isEmpty() ? "" : given, "cat-file", "--batch-check")) {
+      if (!line.endsWith(" missing")) {
+        found.add(line.substring(0, line.indexOf(' ')));
+      }
+    }
+    return found;
+  }
+
+  /** Writes what someone who has some commits needs for others. */
+  void pack(Collection<String> wanted, Collection<String> had, OutputStream to)
+      throws HistoryStopped, InterruptedException {
+    var revisions = new StringBuilder();
+    wanted.forEach(each -> revisions.append(each).append('\n'));
+    had.forEach(each -> revisions.append('^').append(each).append('\n'));
+    byte[] input = revisions.toString().getBytes(StandardCharsets.US_ASCII);
+    int status =
+        git.stream(
+            List.of("pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset"),
+            in -> in.write(input),
+            out -> Git.copy(out, to));
+    if (status != 0) {
+      throw new HistoryStopped("git cannot pack the commits here");
+    }
+  }
+
+  /** Takes objects from a node, and checks them. */
+  void unpack(InputStream pack) throws HistoryStopped, InterruptedException {
+    int status =
+        git.stream(
+            List.of("unpack-objects", "-q", "--strict", MOST_BYTES),
+            in -> Git.copy(pack, in),
+            out -> out.transferTo(OutputStream.nullOutputStream()));
+    if (status != 0) {
+      throw new HistoryStopped("git refuses the commits of the node");
+    }
+  }
+
+  // ---- commits that come home
+
+  /** Whether a branch of this machine has this commit. */
+  boolean isOnABranch(String commit) throws HistoryStopped, InterruptedException {
+    return git.run("for-each-ref", "--count=1", "--contains=" + commit, "refs/heads")
+        .text()
+        .isPresent();
+  }
+
+  boolean isAncestor(String old, String commit) throws HistoryStopped, InterruptedException {
+    return git.run("merge-base", "--is-ancestor", old, commit).isGood();
+  }
+
+  /** Commits that no branch of this machine has. */
+  long countNew(String commit) throws HistoryStopped, InterruptedException {
+    return git.run("rev-list", "--count", commit, "--not", "--branches")
+        .text()
+        .map(Long::parseLong)
+        .orElse(0L);
+  }
+
+  Optional<String> value(String ref) throws HistoryStopped, InterruptedException {
+    return git.run("rev-parse", "-q", "--verify", ref + "^{commit}").text();
+  }
+
+  void set(String ref, String commit) throws HistoryStopped, InterruptedException {
+    if (!git.run("check-ref-format", ref).isGood()) {
+      throw new HistoryStopped("node 0 has a branch whose name git refuses");
+    }
+    git.lines("", "update-ref", "-m", "gpush: made on a node", ref, commit);
+  }
+
+  void delete(String ref) throws HistoryStopped, InterruptedException {
+    git.lines("", "update-ref", "-d", ref);
+  }
+}

@@ -1,0 +1,167 @@
+package dev.gpush.gateway.session.history;
+
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.json.Json;
+import dev.gpush.core.json.JsonSyntaxException;
+import dev.gpush.link.BlockingStream;
+import dev.gpush.link.Link;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The repository around a node's workspace, through the agent's builtin {@code history}. */
+final class NodeRepository {
+  private static final int MOST_ANSWER = 64 << 20;
+
+  private final Link link;
+  private final String root;
+
+  NodeRepository(Link link, String root) {
+    this.link = link;
+    this.root = root;
+  }
+
+  /**
+   * What a node has.
+   *
+   * @param head empty before it was made
+   * @param stamp as {@link #stamp} gave it just before
+   */
+  record State(
+      boolean isMade,
+      Optional<String> head,
+      Map<String, String> refs,
+      List<String> shallow,
+      String stamp) {
+    State {
+      refs = Map.copyOf(refs);
+      shallow = List.copyOf(shallow);
+    }
+
+    static State of(Json.Obj answer) throws HistoryStopped {
+      Optional<String> stopped = answer.text("stopped");
+      if (stopped.isPresent()) {
+        throw new HistoryStopped(stopped.get());
+      }
+      var refs = new TreeMap<String, String>();
+      Json.Obj said = answer.object("refs");
+      for (String name : said.fields().keySet()) {
+        said.text(name).ifPresent(value -> refs.put(name, value));
+      }
+      return new State(
+          answer.flag("made"),
+          answer.text("head"),
+          refs,
+          answer.texts("shallow"),
+          answer.text("stamp").orElse(""));
+    }
+  }
+
+  /** Changes when someone has committed, switched or stashed; empty while nothing was made. */
+  String stamp() throws InterruptedException {
+    return link.call("history", Json.object()) instanceof Json.Obj said
+        ? said.text("stamp").orElse("")
+        : "";
+  }
+
+  State look() throws HistoryStopped, InterruptedException {
+    return State.of(ask(Json.object("do", "look"), to -> {}));
+  }
+
+  /** Says that these commits are home, so the repository may go with the session. */
+  void isHome(Collection<String> commits) throws HistoryStopped, InterruptedException {
+    ask(Json.object("do", "look", "home", List.copyOf(commits)), to -> {});
+  }
+
+  /** Writes a pack, or nothing. */
+  @FunctionalInterface
+  interface Pack {
+    void write(OutputStream to) throws IOException, HistoryStopped, InterruptedException;
+  }
+
+  /**
+   * Has it follow what this machine has.
+   *
+   * @param home commits that are here by now
+   */
+  State take(LaptopRepository.State state, Collection<String> home, Pack pack)
+      throws HistoryStopped, InterruptedException {
+    Json.Obj asked = state.asked().with("do", "take").with("home", List.copyOf(home));
+    return State.of(ask(asked, pack));
+  }
+
+  /** Reads a pack. */
+  @FunctionalInterface
+  interface Unpack {
+    void read(InputStream from) throws HistoryStopped, InterruptedException;
+  }
+
+  /** Has it pack commits for someone who has others. */
+  void give(Collection<String> wanted, Collection<String> had, Unpack unpack)
+      throws HistoryStopped, InterruptedException {
+    Json.Obj asked =
+        Json.object("do", "give", "want", List.copyOf(wanted), "have", List.copyOf(had));
+    try (BlockingStream stream = open()) {
+      Optional<HistoryStopped> unsent = send(stream, asked, to -> {});
+      if (unsent.isPresent()) {
+        throw unsent.get();
+      }
+      unpack.read(stream.output(0));
+      stream.awaitClose();
+    } catch (GpushException broken) {
+      throw away(broken);
+    }
+  }
+
+  private BlockingStream open() throws InterruptedException {
+    BlockingStream stream =
+        link.open(
+            Json.object(
+                "type", "exec", "builtin", "history", "stdin", true, "kill_on_close", true));
+    stream.awaitOpened();
+    stream.discard(1);
+    return stream;
+  }
+
+  private Json.Obj ask(Json.Obj asked, Pack pack) throws HistoryStopped, InterruptedException {
+    try (BlockingStream stream = open()) {
+      Optional<HistoryStopped> unsent = send(stream, asked, pack);
+      byte[] answer = stream.output(0).readNBytes(MOST_ANSWER);
+      stream.awaitClose();
+      if (answer.length > 0
+          && Json.parse(new String(answer, StandardCharsets.UTF_8)) instanceof Json.Obj said) {
+        return said;
+      }
+      throw unsent.orElseGet(() -> new HistoryStopped("its agent does not answer"));
+    } catch (IOException | GpushException | JsonSyntaxException broken) {
+      throw away(broken);
+    }
+  }
+
+  /** A node that says no may read nothing more. */
+  private Optional<HistoryStopped> send(BlockingStream stream, Json.Obj asked, Pack pack)
+      throws InterruptedException {
+    byte[] text = asked.with("root", root).write().getBytes(StandardCharsets.UTF_8);
+    try (OutputStream to = stream.input()) {
+      to.write(ByteBuffer.allocate(Integer.BYTES).putInt(text.length).array());
+      to.write(text);
+      pack.write(to);
+      return Optional.empty();
+    } catch (HistoryStopped stopped) {
+      return Optional.of(stopped);
+    } catch (IOException broken) {
+      return Optional.of(away(broken));
+    }
+  }
+
+  private static HistoryStopped away(Exception broken) {
+    return new HistoryStopped("its agent does not answer", broken);
+  }
+}

@@ -1,0 +1,249 @@
+package dev.gpush.gateway.session.history;
+
+import dev.gpush.core.failure.AgentFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.task.Task;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkState;
+import dev.gpush.sync.git.GitFolder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/**
+ * Keeps a git repository around the workspace of node 0 that follows the one on this machine, and
+ * brings commits that are made there home. A thread looks for changes on both sides; it never holds
+ * up a save or a command. Thread-safe.
+ */
+public final class SessionHistory implements AutoCloseable {
+  /** Two looks at files here. */
+  private static final Duration LOOK = Duration.ofSeconds(2);
+
+  /** Looks for each question to the agent, which wakes it and the line. */
+  private static final int LOOKS_BEFORE_QUESTION = 5;
+
+  /** After something that failed, unless one of the sides changes. */
+  private static final int LOOKS_BEFORE_RETRY = 15;
+
+  private static final Duration LAST_LIMIT = Duration.ofSeconds(30);
+
+  /** A larger history is not sent by itself. */
+  private static final long MOST_BYTES = 1L << 30;
+
+  private static final int SHORT_HASH = 9;
+  private static final String HEADS = "refs/heads/";
+
+  private static final System.Logger LOG = System.getLogger("gpush.history");
+
+  private final Session session;
+  private final LaptopRepository here;
+  private final Tasks tasks;
+
+  private volatile String words = "";
+
+  // guarded by this
+  private Optional<Task<?, ?>> looking = Optional.empty();
+
+  // of the thread
+  private String lastHere = "";
+  private String lastThere = "";
+  private int looksToWait;
+  private int looksToQuestion;
+
+  /**
+   * What it needs of a session.
+   *
+   * @param name of the session
+   * @param link to node 0
+   * @param workspace on node 0
+   * @param closed why nothing may be sent now
+   */
+  public record Session(
+      String name,
+      Supplier<Link> link,
+      Supplier<String> workspace,
+      Supplier<Optional<String>> closed) {}
+
+  public SessionHistory(Session session, GitFolder folder, Tasks tasks) {
+    this.session = session;
+    this.tasks = tasks.group("history");
+    this.here = new LaptopRepository(folder, this.tasks);
+  }
+
+  public synchronized void start() {
+    looking = Optional.of(tasks.fork("history", this::run));
+  }
+
+  private synchronized Optional<Task<?, ?>> stop() {
+    Optional<Task<?, ?>> running = looking;
+    looking = Optional.empty();
+    running.ifPresent(Task::cancel);
+    return running;
+  }
+
+  /** Where it stands, as a sentence without its end, or nothing. */
+  public String words() {
+    return words;
+  }
+
+  private boolean run() throws InterruptedException {
+    // What the one before was stopped in is done again.
+    lastHere = "";
+    while (true) {
+      try {
+        step();
+      } catch (GpushException away) {
+        if (away.failure() instanceof AgentFailure.Refused(_, var code, _)
+            && code.equals("unknown-method")) {
+          words = "node 0 has no history, because its agent is of an older gpush";
+        }
+      } catch (RuntimeException bug) {
+        LOG.log(System.Logger.Level.ERROR, "history is not sent, session=" + session.name(), bug);
+        words = "node 0 has no history, because it failed; see gpush gateway logs";
+        looksToWait = LOOKS_BEFORE_RETRY;
+      }
+      Thread.sleep(LOOK);
+    }
+  }
+
+  private void step() throws InterruptedException {
+    if (session.closed().get().isPresent() || !isUp()) {
+      return;
+    }
+    looksToWait--;
+    looksToQuestion--;
+    String stampHere = here.stamp();
+    boolean isNewHere = !stampHere.equals(lastHere);
+    if (!isNewHere && looksToQuestion > 0) {
+      return;
+    }
+    looksToQuestion = LOOKS_BEFORE_QUESTION;
+    String stampThere = node().stamp();
+    if (!isNewHere && stampThere.equals(lastThere) && looksToWait > 0) {
+      return;
+    }
+    looksToWait = Integer.MAX_VALUE;
+    lastHere = stampHere;
+    lastThere = stampThere;
+    try {
+      exchange();
+    } catch (HistoryStopped stopped) {
+      words = "node 0 has no history of now, because " + stopped.why();
+      looksToWait = LOOKS_BEFORE_RETRY;
+      LOG.log(
+          System.Logger.Level.INFO,
+          "history is not sent, session=" + session.name() + " why=" + stopped.why());
+    }
+  }
+
+  private boolean isUp() {
+    return session.link().get().state() instanceof LinkState.Up;
+  }
+
+  private NodeRepository node() {
+    return new NodeRepository(session.link().get(), session.workspace().get());
+  }
+
+  private void exchange() throws HistoryStopped, InterruptedException {
+    Optional<LaptopRepository.State> state = here.read();
+    if (state.isEmpty()) {
+      words = "";
+      return;
+    }
+    NodeRepository node = node();
+    NodeRepository.State there = node.look();
+    List<String> came = there.isMade() ? home(node).bringHome(there) : List.of();
+    if (!there.isMade() && here.packedBytes() > MOST_BYTES) {
+      throw new HistoryStopped("it is larger than 1 GiB");
+    }
+    NodeRepository.State now = send(node, state.get(), there);
+    var tips = CommitsThere.branches(now).values();
+    // A commit that was made meanwhile is the next look's.
+    lastThere = here.present(tips).containsAll(tips) ? now.stamp() : "";
+    words = text(state.get(), now, came);
+  }
+
+  private CommitsThere home(NodeRepository node) {
+    return new CommitsThere(session.name(), here, node);
+  }
+
+  private NodeRepository.State send(
+      NodeRepository node, LaptopRepository.State state, NodeRepository.State there)
+      throws HistoryStopped, InterruptedException {
+    Set<String> had = new HashSet<>(there.refs().values());
+    Set<String> wanted = new HashSet<>(state.commits());
+    wanted.removeAll(had);
+    // Where the history begins elsewhere now, what the node has may lack its parents.
+    boolean isWhole = there.shallow().equals(state.shallow());
+    Set<String> known = isWhole ? here.present(had) : Set.of();
+    return node.take(
+        state,
+        CommitsThere.branches(there).values(),
+        to -> {
+          if (!wanted.isEmpty()) {
+            here.pack(wanted, known, to);
+          }
+        });
+  }
+
+  private static String text(
+      LaptopRepository.State state, NodeRepository.State there, List<String> came) {
+    String head = there.head().orElse("");
+    String commit = there.refs().getOrDefault(head, head);
+    boolean isSame = head.equals(state.head()) && commit.equals(state.tip());
+    var all = new ArrayList<String>();
+    all.add(
+        "node 0 is "
+            + (head.startsWith(HEADS) ? "on " + head.substring(HEADS.length()) + ", " : "at ")
+            + commit.substring(0, Math.min(SHORT_HASH, commit.length()))
+            + (isSame ? ", as here" : ""));
+    all.addAll(came);
+    return String.join("; ", all);
+  }
+
+  /**
+   * Brings commits home for the last time, for a command that ends the session; what is on its way
+   * is stopped. Where the session goes on, {@link #start} does, too.
+   *
+   * @return why that was not possible, as a clause; empty when nothing is lost
+   */
+  public Optional<String> bringHome() throws InterruptedException {
+    Optional<Task<?, ?>> running = stop();
+    if (running.isPresent()) {
+      running.get().join();
+    }
+    try {
+      return tasks.within(LAST_LIMIT, "last look", this::lastLook);
+    } catch (TimeoutException slow) {
+      return Optional.of("the node does not answer in time");
+    } catch (GpushException away) {
+      return Optional.of("its agent does not answer");
+    }
+  }
+
+  private Optional<String> lastLook() throws InterruptedException {
+    if (!isUp() || node().stamp().isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      NodeRepository node = node();
+      NodeRepository.State there = node.look();
+      home(node).bringHome(there);
+      node.isHome(CommitsThere.branches(there).values());
+      return Optional.empty();
+    } catch (HistoryStopped stopped) {
+      return Optional.of(stopped.why());
+    }
+  }
+
+  @Override
+  public void close() {
+    tasks.close();
+  }
+}

@@ -1,0 +1,106 @@
+package dev.gpush.gateway.session.saves;
+
+import dev.gpush.core.session.SyncView;
+import dev.gpush.core.time.Clock;
+import dev.gpush.core.time.DurationText;
+import dev.gpush.sync.watch.WorkspaceWatch;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Where the files of a session stand, for its users. Thread-safe. */
+final class SavesView {
+  private static final Duration SETTLE_PAUSE = Duration.ofMillis(5);
+
+  private final Surroundings session;
+  private final WorkspaceWatch watch;
+  private final SaveState state;
+  private final NodeStandings standings;
+  private final Supplier<Map<String, String>> staying;
+  private final Clock clock;
+
+  /**
+   * @param staying what does not come home from the editors' node, and why
+   */
+  SavesView(
+      Surroundings session,
+      WorkspaceWatch watch,
+      SaveState state,
+      NodeStandings standings,
+      Supplier<Map<String, String>> staying,
+      Clock clock) {
+    this.session = session;
+    this.watch = watch;
+    this.state = state;
+    this.standings = standings;
+    this.staying = staying;
+    this.clock = clock;
+  }
+
+  /** As {@link #now()}, after a moment in which a save that is on its way may arrive. */
+  SyncView after(Duration moment) {
+    long end = clock.nanos() + moment.toNanos();
+    SyncView now = now();
+    try {
+      while (now.mode() == SyncView.Mode.LIVE
+          && !now.isSynced()
+          && now.held().isEmpty()
+          && watch.coverage().isComplete()
+          && clock.nanos() - end < 0) {
+        Thread.sleep(SETTLE_PAUSE);
+        now = now();
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+    return now;
+  }
+
+  SyncView now() {
+    boolean isCalm = watch.isCalm() && watch.coverage().isComplete();
+    Optional<String> closed = session.closed();
+    SaveState.Moment moment = state.moment();
+    boolean isOff = moment.mode() == SyncView.Mode.OFF;
+    List<SyncView.Node> views = standings.views();
+    return new SyncView(
+        moment.mode(),
+        moment.mode() == SyncView.Mode.LIVE
+            && isCalm
+            && closed.isEmpty()
+            && moment.isSettled()
+            && standings.areEqual(),
+        views.stream().flatMap(node -> node.generation().stream()).max(Long::compare),
+        views,
+        moment.pending(),
+        isOff ? List.of() : closed.or(() -> cut(moment)).map(SavesView::all).orElse(moment.held()),
+        staying.get().entrySet().stream()
+            .map(each -> new SyncView.Held(each.getKey(), each.getValue()))
+            .toList(),
+        isOff ? watch.coverage().reason() : watching(),
+        "");
+  }
+
+  /** The link to a node is cut, which nothing that is held says. */
+  private Optional<String> cut(SaveState.Moment moment) {
+    List<Integer> away = standings.away();
+    return away.isEmpty() || !moment.held().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "the link to node " + away.getFirst() + " is cut, and what it has may differ by now");
+  }
+
+  private static List<SyncView.Held> all(String why) {
+    return List.of(new SyncView.Held("", why));
+  }
+
+  private String watching() {
+    return watch.coverage().isComplete()
+        ? ""
+        : "looks every "
+            + DurationText.of(watch.delay())
+            + ", because "
+            + watch.coverage().reason();
+  }
+}

@@ -1,0 +1,192 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import dev.gpush.core.session.Sessions;
+import dev.gpush.core.talk.Talk;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** The repository on node 0 follows the one here, and commits made there come home; real agents. */
+@Execution(ExecutionMode.CONCURRENT)
+@EnabledOnOs(OS.LINUX)
+final class HistoryTest {
+  private static final String HOME_REF = "refs/gpush/devbox/main";
+
+  private SessionRig rig;
+  private SessionService gateway;
+  private Path project;
+  private Path there;
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = SessionRig.live();
+    gateway = rig.gateway();
+    project = rig.project("project");
+    git(project, "init", "-q", "-b", "main");
+    git(project, "config", "user.name", "Ann");
+    git(project, "config", "user.email", "ann@example.org");
+    git(project, "remote", "add", "origin", "https://ann:secret@example.org/a/b.git");
+    commit(project, "train.py", "print(1)\n");
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    rig.close();
+  }
+
+  private void up() throws InterruptedException {
+    there =
+        Path.of(
+            gateway
+                .sessions()
+                .up(ask(project, 2), Talk.silent())
+                .nodes()
+                .getFirst()
+                .info()
+                .workspace());
+    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+  }
+
+  /** What git prints; empty when it fails. */
+  private static String git(Path folder, String... words) {
+    var command = new ArrayList<>(List.of("git", "-C", folder.toString()));
+    command.addAll(List.of(words));
+    var builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD);
+    builder.environment().put("GIT_CONFIG_GLOBAL", "/dev/null");
+    try {
+      Process process = builder.start();
+      process.getOutputStream().close();
+      var said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      return process.waitFor() == 0 ? said.strip() : "";
+    } catch (IOException broken) {
+      throw new UncheckedIOException(broken);
+    } catch (InterruptedException stop) {
+      throw new IllegalStateException(stop);
+    }
+  }
+
+  private static String commit(Path folder, String file, String text) throws IOException {
+    Files.writeString(folder.resolve(file), text);
+    String before = head(folder);
+    git(folder, "add", file);
+    git(folder, "commit", "-q", "-m", file);
+    String made = head(folder);
+    assertNotEquals(before, made);
+    return made;
+  }
+
+  private static String head(Path folder) {
+    return git(folder, "rev-parse", "HEAD");
+  }
+
+  private void awaitFollows() {
+    until(
+        "node 0 follows: " + gateway.sessions().syncState(DEVBOX).history(),
+        () ->
+            head(there).equals(head(project))
+                && gateway.sessions().syncState(DEVBOX).history().endsWith(", as here"));
+  }
+
+  private void awaitHome(String commit) {
+    until("commits come home", () -> git(project, "rev-parse", HOME_REF).equals(commit));
+  }
+
+  @Test
+  void followsCommitsAndBranches() throws Exception {
+    up();
+    awaitFollows();
+    assertEquals("", git(there, "status", "--porcelain"));
+    assertEquals("https://example.org/a/b.git", git(there, "remote", "get-url", "origin"));
+    assertEquals("ann@example.org", git(there, "config", "user.email"));
+
+    commit(project, "train.py", "print(2)\n");
+    awaitFollows();
+    git(project, "checkout", "-q", "-b", "other");
+    commit(project, "new.py", "print(3)\n");
+    awaitFollows();
+
+    assertEquals("refs/heads/other", git(there, "symbolic-ref", "HEAD"));
+    until("the files are there", () -> git(there, "status", "--porcelain").isEmpty());
+    assertEquals("new.py\ntrain.py\ntrain.py", git(there, "log", "--format=%s", "other", "--"));
+  }
+
+  @Test
+  void commitsMadeThereComeHomeAndCanBeTaken() throws Exception {
+    up();
+    awaitFollows();
+    String made = commit(there, "there.py", "print(4)\n");
+    awaitHome(made);
+    until(
+        "it is said",
+        () ->
+            gateway.sessions().syncState(DEVBOX).history().contains("1 commit of node 0 is here"));
+    assertEquals(1, git(project, "log", "--format=%s", "main").lines().count());
+
+    git(project, "merge", "-q", "--ff-only", HOME_REF);
+    awaitFollows();
+    until("the ref goes", () -> git(project, "rev-parse", "-q", "--verify", HOME_REF).isEmpty());
+  }
+
+  @Test
+  void whatWasOnlyInARefStays() throws Exception {
+    up();
+    awaitFollows();
+    String first = commit(there, "there.py", "print(4)\n");
+    awaitHome(first);
+
+    git(there, "commit", "-q", "--amend", "-m", "again");
+    String second = head(there);
+    awaitHome(second);
+
+    assertEquals(first, git(project, "rev-parse", HOME_REF + "-2"));
+  }
+
+  @Test
+  void comesHomeWhenTheSessionEnds() throws Exception {
+    up();
+    awaitFollows();
+    String made = commit(there, "train.py", "print(5)\n");
+
+    Sessions.GivenBack given = gateway.sessions().down(DEVBOX, true, Talk.silent());
+
+    assertEquals(made, git(project, "rev-parse", HOME_REF));
+    assertFalse(Files.exists(there.resolve(".git")), given::toString);
+  }
+
+  @Test
+  void isLeftOutWhereItIsSwitchedOff() throws Exception {
+    Files.writeString(project.resolve("gpush.yaml"), "sync: {history: off}\n");
+    up();
+    commit(project, "train.py", "print(2)\n");
+    until(
+        "the save is there",
+        () -> {
+          try {
+            return Files.readString(there.resolve("train.py")).equals("print(2)\n");
+          } catch (IOException notYet) {
+            return false;
+          }
+        });
+
+    assertEquals("", gateway.sessions().syncState(DEVBOX).history());
+    assertFalse(Files.exists(there.resolve(".git")));
+  }
+}

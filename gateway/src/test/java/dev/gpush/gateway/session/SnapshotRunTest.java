@@ -1,0 +1,119 @@
+package dev.gpush.gateway.session;
+
+import static dev.gpush.gateway.session.SessionRig.DEVBOX;
+import static dev.gpush.gateway.session.SessionRig.ask;
+import static dev.gpush.gateway.session.SessionRig.until;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.run.RunRequest;
+import dev.gpush.core.run.RunView;
+import dev.gpush.core.session.SessionView;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.testkit.fixture.Asked;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Runs with files of their own, on two real agents. */
+@Execution(ExecutionMode.CONCURRENT)
+@EnabledOnOs(OS.LINUX)
+final class SnapshotRunTest {
+  private SessionRig rig;
+  private SessionService gateway;
+  private Path project;
+  private Path go;
+
+  @BeforeEach
+  void begin() throws Exception {
+    rig = SessionRig.live();
+    gateway = rig.gateway();
+    project = rig.project("project");
+    go = rig.path("go");
+  }
+
+  @AfterEach
+  void end() throws IOException {
+    rig.close();
+  }
+
+  private List<Path> up() throws InterruptedException {
+    SessionView made = gateway.sessions().up(ask(project, 2), Talk.silent());
+    gateway.sessions().sync(DEVBOX, false, Talk.silent());
+    return made.nodes().stream().map(node -> Path.of(node.info().workspace())).toList();
+  }
+
+  private void save(String text) throws IOException {
+    Files.writeString(project.resolve("train.py"), text);
+  }
+
+  /** What the shell does once the file go is there. */
+  private RunRequest afterGo(String then) {
+    return Asked.run(
+        project, "sh", "-c", "while [ ! -e '" + go + "' ]; do sleep 0.02; done; " + then);
+  }
+
+  private RunView launch(RunRequest asked) throws InterruptedException {
+    return gateway.runs().launch(DEVBOX, asked, Talk.silent());
+  }
+
+  private static void awaitIn(Path file, String text) {
+    until(
+        () -> file + " has " + text,
+        () -> {
+          try {
+            return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                && Files.readString(file).equals(text);
+          } catch (IOException replaced) {
+            return false;
+          }
+        });
+  }
+
+  @Test
+  void holdsNoSaveAndRunsTheFilesOfItsStart() throws Exception {
+    Files.writeString(project.resolve("gpush.yaml"), "sync: {while-running: isolate}\n");
+    List<Path> nodes = up();
+    RunView run = launch(afterGo("cat train.py >ran; mkdir out; pwd >out/place"));
+
+    save("print('edited')\n");
+    for (Path node : nodes) {
+      awaitIn(node.resolve("train.py"), "print('edited')\n");
+    }
+    until("it is synced", () -> gateway.sessions().syncState(DEVBOX).isSynced());
+    Files.createFile(go);
+
+    assertTrue(run.header().contains(" · from a snapshot"), run::header);
+    for (Path node : nodes) {
+      awaitIn(node.resolve("ran"), "print('hello')\n");
+      String place = node + ".gpush/snapshots/1/" + node.getFileName();
+      awaitIn(node.resolve("out/place"), place + "\n");
+      until("the snapshot is gone", () -> Files.notExists(Path.of(place)));
+    }
+  }
+
+  @Test
+  void onlyWhereThatWasAskedFor() throws Exception {
+    List<Path> nodes = up();
+    launch(afterGo("cat train.py >ran").fromSnapshot(true));
+    save("print('edited')\n");
+    awaitIn(nodes.getLast().resolve("train.py"), "print('edited')\n");
+    Files.createFile(go);
+    awaitIn(nodes.getLast().resolve("ran"), "print('hello')\n");
+    until("it is over", () -> gateway.runs().list(DEVBOX).getFirst().isOver());
+
+    RunView next = launch(Asked.run(project, "sh", "-c", "cat train.py >ran"));
+    assertEquals(
+        List.of(), next.header().lines().filter(line -> line.contains("snapshot")).toList());
+    awaitIn(nodes.getLast().resolve("ran"), "print('edited')\n");
+  }
+}

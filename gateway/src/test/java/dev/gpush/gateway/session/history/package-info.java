@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.gateway.session.history;
+
+import org.jspecify.annotations.NullMarked;

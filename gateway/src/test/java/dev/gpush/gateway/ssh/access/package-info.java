@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.gateway.ssh.access;
+
+import org.jspecify.annotations.NullMarked;

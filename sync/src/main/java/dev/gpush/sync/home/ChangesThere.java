@@ -1,0 +1,414 @@
+package dev.gpush.sync.home;
+
+import dev.gpush.core.time.Clock;
+import dev.gpush.sync.git.IgnoreStack;
+import dev.gpush.sync.node.FoundNames;
+import dev.gpush.sync.node.NodeConversation;
+import dev.gpush.sync.node.NodeHolds;
+import dev.gpush.sync.tree.Entry;
+import dev.gpush.sync.tree.Manifest;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Finds new files, deletions and renames on the editors' node, and decides which of them come home.
+ *
+ * <p>The node lists what it does not know, folder by folder, and only in those that the rules of
+ * the workspace do not ignore. What is not ignored may still be output: its name, its size, a run
+ * that was on, and a limit for each day decide. Nothing comes before it is unchanged for a second.
+ */
+public final class ChangesThere {
+  /** What people write is smaller; {@code gpush pull} has no limit. */
+  private static final long LARGEST_NEW = 5L << 20;
+
+  /** New folders that are looked into in one look; more hold data. */
+  private static final int MOST_FOLDERS = 500;
+
+  private static final int MAX_DEPTH = 32;
+
+  /** Fewer deletions than this, and no more than half of the files, are normal. */
+  private static final int MANY_DELETED = 20;
+
+  /** Of what stays, for its users. */
+  private static final int MOST_NAMED = 1_000;
+
+  private static final String GONE = "gone";
+
+  private static final Set<String> RULE_FILES =
+      Set.of(IgnoreStack.GIT_IGNORE, IgnoreStack.GPUSH_IGNORE);
+
+  private static final Map<String, String> MARKS =
+      Map.of(
+          IgnoreStack.GIT,
+          "a repository of its own",
+          "pyvenv.cfg",
+          "a virtual environment",
+          "CACHEDIR.TAG",
+          "a cache");
+
+  /** The rules of a folder of the workspace, whether it is here or not. */
+  @FunctionalInterface
+  public interface Rules {
+    /** Empty when nothing in it is sent. */
+    Optional<IgnoreStack> of(String folder) throws IOException;
+  }
+
+  /**
+   * A file that came home already, and was changed there before it was sent.
+   *
+   * @param here what has come
+   */
+  public record Newer(String path, Entry.File here, String stamp) {}
+
+  /**
+   * What has come home and is not in a generation yet.
+   *
+   * @param stamp when it was pulled
+   */
+  private record Brought(String hash, String stamp) {}
+
+  private record Refused(String stamp, String why) {}
+
+  /**
+   * What may come home now.
+   *
+   * @param news in the order of their paths; those that were renamed have a {@code from}
+   * @param deleted without those that were renamed
+   * @param many deletions that are too many to be meant; then nothing comes
+   * @param replaced what has come home, is in no generation yet, and was changed here only
+   * @param both the same, changed on both sides
+   * @param isUnsettled something else has changed there so lately that it may not be complete
+   */
+  public record Found(
+      List<NewFile> news,
+      List<NewFile.Deleted> deleted,
+      List<Newer> newer,
+      List<String> many,
+      Set<String> replaced,
+      Set<String> both,
+      boolean isUnsettled) {
+    public Found {
+      news = List.copyOf(news);
+      deleted = List.copyOf(deleted);
+      newer = List.copyOf(newer);
+      many = List.copyOf(many);
+      replaced = Set.copyOf(replaced);
+      both = Set.copyOf(both);
+    }
+
+    public static Found nothing() {
+      return new Found(List.of(), List.of(), List.of(), List.of(), Set.of(), Set.of(), false);
+    }
+
+    public boolean isEmpty() {
+      return news.isEmpty() && deleted.isEmpty() && newer.isEmpty() && many.isEmpty();
+    }
+  }
+
+  private final Clock clock;
+  private final Sightings sightings;
+  private final DayLimit limit = new DayLimit();
+  private final Map<String, Brought> brought = new HashMap<>();
+  private final Map<String, Refused> refused = new HashMap<>();
+  private volatile Map<String, String> staying = Map.of();
+
+  /**
+   * @param settled for so long nothing of what comes has changed
+   */
+  public ChangesThere(Duration settled, Clock clock) {
+    this.clock = clock;
+    this.sightings = new Sightings(settled);
+  }
+
+  /** Paths of new files and folders that stay on the node, and why. On any thread. */
+  public Map<String, String> staying() {
+    return staying;
+  }
+
+  /** The paths that are no more there, and are here as they were sent. */
+  public static Map<String, NewFile.Deleted> deleted(NodeHolds holds, Manifest wanted) {
+    var deleted = new TreeMap<String, NewFile.Deleted>(Manifest.ORDER);
+    holds
+        .deviations()
+        .forEach(
+            (path, deviation) -> {
+              Optional<Entry> sent = holds.manifest().get(path);
+              if (deviation instanceof NodeHolds.Deviation.Missing
+                  && sent.isPresent()
+                  && sent.equals(wanted.get(path))) {
+                deleted.put(path, new NewFile.Deleted(path, sent.orElseThrow()));
+              }
+            });
+    return deleted;
+  }
+
+  /**
+   * Looks at a node that has just been checked.
+   *
+   * @param wanted what is here
+   */
+  public Found look(NodeConversation node, Manifest wanted, Rules rules) throws IOException {
+    sightings.begin();
+    var look = new Look(node, wanted, rules);
+    look.names();
+    Found found = look.found();
+    staying = look.stays;
+    return found;
+  }
+
+  /** It is here now. */
+  public void brought(NewFile file, String hash) {
+    brought.put(file.path(), new Brought(hash, file.stamp()));
+    if (file.from().isEmpty()) {
+      limit.came(file.size(), clock.nanos());
+    }
+  }
+
+  /** It is here as it is there now. */
+  public void broughtAgain(Newer newer, String hash) {
+    brought.put(newer.path(), new Brought(hash, newer.stamp()));
+  }
+
+  /** It cannot be here; the same file is not tried again. */
+  public void refuse(NewFile file, String why) {
+    refused.put(file.path(), new Refused(file.stamp(), why));
+  }
+
+  /** Whether gpush has written it here, and it is in no generation yet. */
+  public boolean isBrought(String path) {
+    return brought.containsKey(path);
+  }
+
+  /** One look. */
+  private final class Look {
+    private final NodeConversation node;
+    private final Manifest wanted;
+    private final Rules rules;
+    private final long nanos = clock.nanos();
+    private final Map<String, NewFile.Deleted> gone;
+    private final Map<String, String> stays = new TreeMap<>(Manifest.ORDER);
+    private final List<NewFile> renamed = new ArrayList<>();
+    private final List<NewFile> made = new ArrayList<>();
+    private final List<Newer> newer = new ArrayList<>();
+    private final Set<String> replaced = new HashSet<>();
+    private final Set<String> both = new HashSet<>();
+    private List<String> folders = new ArrayList<>();
+    private boolean isUnsettled;
+
+    Look(NodeConversation node, Manifest wanted, Rules rules) {
+      this.node = node;
+      this.wanted = wanted;
+      this.rules = rules;
+      this.gone = deleted(node.holds(), wanted);
+    }
+
+    // ---- names
+
+    void names() throws IOException {
+      brought.keySet().removeIf(path -> node.holds().manifest().get(path).isPresent());
+      both.addAll(brought.keySet()); // A link or a folder may be where the file was.
+      FoundNames found = node.newNames();
+      for (Map.Entry<String, FoundNames.Folder> each : found.folders().entrySet()) {
+        folder(each.getKey(), each.getValue(), true);
+      }
+      for (int depth = 0; !folders.isEmpty(); depth++) {
+        if (folders.size() > MOST_FOLDERS || depth == MAX_DEPTH) {
+          folders.forEach(folder -> stay(folder + "/", "it is one of too many new folders"));
+          return;
+        }
+        found = node.find(folders);
+        folders = new ArrayList<>();
+        for (Map.Entry<String, FoundNames.Folder> each : found.folders().entrySet()) {
+          folder(each.getKey(), each.getValue(), false);
+        }
+      }
+    }
+
+    /**
+     * @param isKnown something of it is sent already
+     */
+    private void folder(String path, FoundNames.Folder folder, boolean isKnown) throws IOException {
+      Optional<IgnoreStack> stack = rules.of(path);
+      if (stack.isEmpty()) {
+        return;
+      }
+      String base = path.isEmpty() ? "" : path + "/";
+      if (!folder.isAll()) {
+        stay(base, "it has too many new names");
+      }
+      List<FoundNames.Name> names = folder.names();
+      if (!isKnown) {
+        Optional<String> mark = mark(names);
+        if (mark.isPresent()) {
+          stay(base, "it is " + mark.orElseThrow());
+          return;
+        }
+        names = withRulesFirst(names, base);
+      }
+      boolean isAmongOutput = Stream.of(path.split("/", -1)).anyMatch(OutputNames::isOutputFolder);
+      for (FoundNames.Name name : names) {
+        boolean isFolder = name.kind() == FoundNames.Kind.FOLDER;
+        IgnoreStack.Fate fate = stack.orElseThrow().decide(name.name(), isFolder).fate();
+        if (fate == IgnoreStack.Fate.IGNORED) {
+          continue;
+        }
+        if (isFolder) {
+          subfolder(base + name.name(), name.name());
+        } else {
+          file(base + name.name(), name, isAmongOutput);
+        }
+      }
+    }
+
+    private static Optional<String> mark(List<FoundNames.Name> names) {
+      return names.stream()
+          .flatMap(name -> Optional.ofNullable(MARKS.get(name.name())).stream())
+          .findFirst();
+    }
+
+    /** What a new folder has for rules comes first, and decides about the rest of it. */
+    private List<FoundNames.Name> withRulesFirst(List<FoundNames.Name> names, String base) {
+      List<FoundNames.Name> first =
+          names.stream()
+              .filter(name -> RULE_FILES.contains(name.name()))
+              .filter(name -> wanted.get(base + name.name()).isEmpty())
+              .filter(name -> !refused.containsKey(base + name.name()))
+              .toList();
+      isUnsettled |= !first.isEmpty() && first.size() < names.size();
+      return first.isEmpty() ? names : first;
+    }
+
+    private void subfolder(String path, String name) {
+      if (OutputNames.isOutputFolder(name)) {
+        stay(path + "/", "programs call their output so");
+      } else if (OutputNames.isHiddenFolder(name)) {
+        stay(path + "/", "it is hidden");
+      } else {
+        folders.add(path);
+      }
+    }
+
+    private void file(String path, FoundNames.Name name, boolean isAmongOutput) {
+      Optional<Entry> here = wanted.get(path);
+      Optional<Refused> before =
+          Optional.ofNullable(refused.get(path)).filter(old -> old.stamp().equals(name.stamp()));
+      Optional<NewFile.Deleted> from =
+          name.from().flatMap(old -> Optional.ofNullable(gone.get(old)));
+      if (name.kind() == FoundNames.Kind.OTHER) {
+        return;
+      }
+      if (here.isPresent()) {
+        Brought came = brought.get(path);
+        if (came != null && name.kind() == FoundNames.Kind.FILE) {
+          again(path, here.orElseThrow(), came, name.stamp());
+        }
+      } else if (before.isPresent()) {
+        stay(path, before.orElseThrow().why());
+      } else if (from.isPresent()) {
+        renamed.add(new NewFile(path, name.size(), name.stamp(), from));
+      } else {
+        Optional<String> why = whyOutput(name, isAmongOutput);
+        why.ifPresent(text -> stay(path, text));
+        if (why.isEmpty()) {
+          made.add(new NewFile(path, name.size(), name.stamp(), Optional.empty()));
+        }
+      }
+    }
+
+    private void again(String path, Entry here, Brought came, String stamp) {
+      both.remove(path);
+      boolean isChangedThere = !came.stamp().equals(stamp);
+      if (here instanceof Entry.File file && file.hash().equals(came.hash())) {
+        if (isChangedThere && isSettled(path, stamp)) {
+          newer.add(new Newer(path, file, stamp));
+        }
+      } else {
+        (isChangedThere ? both : replaced).add(path);
+      }
+    }
+
+    private static Optional<String> whyOutput(FoundNames.Name name, boolean isAmongOutput) {
+      boolean isCode = OutputNames.isCode(name.name());
+      if (OutputNames.isOutputFile(name.name()) || (isAmongOutput && !isCode)) {
+        return Optional.of("programs call their output so");
+      }
+      if (name.size() > LARGEST_NEW) {
+        return Optional.of("it has more than " + (LARGEST_NEW >> 20) + " MB");
+      }
+      if (name.isOfRun() && !isCode) {
+        return Optional.of("a run was on when it was written");
+      }
+      return Optional.empty();
+    }
+
+    private void stay(String path, String why) {
+      if (stays.size() < MOST_NAMED) {
+        stays.put(path, why);
+      }
+    }
+
+    // ---- what may come
+
+    Found found() {
+      long bytes = made.stream().mapToLong(NewFile::size).sum();
+      Optional<String> whyNot = limit.whyNot(made.size(), bytes, nanos);
+      whyNot.ifPresent(
+          why -> {
+            made.forEach(file -> stay(file.path(), why));
+            made.clear();
+          });
+      var news = new ArrayList<NewFile>();
+      for (NewFile file : made) {
+        if (isSettled(file.path(), file.stamp())) {
+          news.add(file);
+        }
+      }
+      for (NewFile file : renamed) {
+        NewFile.Deleted from = file.from().orElseThrow();
+        // Two new names of one file, linked there: one of them is the renamed one.
+        if (gone.remove(from.path()) == null) {
+          continue;
+        }
+        boolean isSettled = isSettled(file.path(), file.stamp());
+        if (isSettled(from.path(), GONE) && isSettled) {
+          news.add(file);
+        }
+      }
+      var deleted = new ArrayList<NewFile.Deleted>();
+      for (NewFile.Deleted each : gone.values()) {
+        if (isSettled(each.path(), GONE)) {
+          deleted.add(each);
+        }
+      }
+      news.sort(Comparator.comparing(NewFile::path, Manifest.ORDER));
+      int files = node.holds().manifest().size();
+      boolean isMany = deleted.size() > MANY_DELETED || deleted.size() * 2 > files;
+      return isMany
+          ? new Found(
+              List.of(),
+              List.of(),
+              List.of(),
+              deleted.stream().map(NewFile.Deleted::path).toList(),
+              replaced,
+              both,
+              isUnsettled)
+          : new Found(news, deleted, newer, List.of(), replaced, both, isUnsettled);
+    }
+
+    private boolean isSettled(String path, String stamp) {
+      boolean isSettled = sightings.isSettled(path, stamp, nanos);
+      isUnsettled |= !isSettled;
+      return isSettled;
+    }
+  }
+}

@@ -1,0 +1,165 @@
+package dev.gpush.sync.home;
+
+import dev.gpush.core.time.Clock;
+import java.io.IOException;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * Files that were deleted on a node, and therefore here: one folder for each second in which
+ * something was deleted, and in it the files under their paths. It is bounded, as the trash of a
+ * node is: beyond the newest folder, the oldest go.
+ */
+public final class LocalTrash {
+  /** Of all folders but the newest: as much as a workspace may be before gpush asks. */
+  private static final long MOST_BYTES = 1L << 30;
+
+  /** Beside the newest. */
+  private static final int MOST_FOLDERS = 100;
+
+  private static final DateTimeFormatter NAME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HHmmss'Z'").withZone(ZoneOffset.UTC);
+
+  private final Path folder;
+  private final long mostBytes;
+  private final Clock clock;
+
+  /**
+   * @param folder of this workspace alone; made when something is kept
+   */
+  public LocalTrash(Path folder, Clock clock) {
+    this(folder, MOST_BYTES, clock);
+  }
+
+  LocalTrash(Path folder, long mostBytes, Clock clock) {
+    this.folder = folder;
+    this.mostBytes = mostBytes;
+    this.clock = clock;
+  }
+
+  /**
+   * Moves a file or link into it, never over another file.
+   *
+   * @param path of the file in its workspace
+   * @return where it is now
+   */
+  public Path take(Path file, String path) throws IOException {
+    Files.createDirectories(
+        folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    Path place = free(folder.resolve(NAME.format(clock.now())), path);
+    Files.createDirectories(Objects.requireNonNull(place.getParent()));
+    try {
+      return Files.move(file, place, StandardCopyOption.ATOMIC_MOVE);
+    } catch (AtomicMoveNotSupportedException otherDisk) {
+      // What is written to the path meanwhile is another file, which stays.
+      Path aside = aside(file);
+      Files.move(file, aside, StandardCopyOption.ATOMIC_MOVE);
+      return Files.move(aside, place);
+    }
+  }
+
+  private static Path free(Path second, String path) {
+    Path place = second.resolve(path);
+    for (int i = 2; exists(place); i++) {
+      place = second.resolveSibling(second.getFileName() + "-" + i).resolve(path);
+    }
+    return place;
+  }
+
+  private static Path aside(Path file) {
+    Path aside = file.resolveSibling("." + file.getFileName() + ".gpush-old");
+    for (int i = 2; exists(aside); i++) {
+      aside = file.resolveSibling("." + file.getFileName() + ".gpush-old" + i);
+    }
+    return aside;
+  }
+
+  /**
+   * Moves a file out of it again, never over another file.
+   *
+   * @param kept as {@link #take} gave it
+   * @throws java.nio.file.FileAlreadyExistsException it stays where it is
+   */
+  public void giveBack(Path kept, Path to) throws IOException {
+    LocalMoves.moveIfFree(kept, to);
+    LocalMoves.removeEmpty(Objects.requireNonNull(kept.getParent()), folder);
+  }
+
+  private static boolean exists(Path path) {
+    return Files.exists(path, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  // ---- the limit
+
+  /** Removes what is beyond the limit, the oldest first; what cannot be removed stays. */
+  public void prune() throws IOException {
+    if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    List<Path> folders;
+    try (Stream<Path> found = Files.list(folder)) {
+      folders =
+          new ArrayList<>(
+              found
+                  .filter(path -> Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS))
+                  .sorted(Comparator.comparing(Path::getFileName).reversed())
+                  .toList());
+    }
+    long left = mostBytes;
+    for (int i = 1; i < folders.size(); i++) {
+      left -= bytes(folders.get(i));
+      if (left < 0 || i > MOST_FOLDERS) {
+        remove(folders.get(i));
+      }
+    }
+  }
+
+  private static long bytes(Path below) throws IOException {
+    try (Stream<Path> all = Files.walk(below)) {
+      return all.mapToLong(LocalTrash::size).sum();
+    }
+  }
+
+  private static long size(Path path) {
+    try {
+      return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS)
+          .size();
+    } catch (IOException gone) {
+      return 0;
+    }
+  }
+
+  private static void remove(Path below) throws IOException {
+    Files.walkFileTree(
+        below,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            Files.delete(file);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path folder, IOException failed)
+              throws IOException {
+            Files.delete(folder);
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+}

@@ -1,0 +1,107 @@
+package dev.gpush.sync.node;
+
+import dev.gpush.core.json.Json;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Names on a node that gpush did not write, in the folders that were asked for and have some.
+ *
+ * @param folders by their path, which is empty for the workspace itself
+ */
+public record FoundNames(Map<String, Folder> folders) {
+  public FoundNames {
+    folders = Map.copyOf(folders);
+  }
+
+  /**
+   * One folder.
+   *
+   * @param isAll false when some names were not looked at, because there are too many
+   */
+  public record Folder(List<Name> names, boolean isAll) {
+    public Folder {
+      names = List.copyOf(names);
+    }
+  }
+
+  /** What a name is. */
+  public enum Kind {
+    FILE,
+    LINK,
+    FOLDER,
+    OTHER;
+
+    private static Optional<Kind> of(String word) {
+      return switch (word) {
+        case "file" -> Optional.of(FILE);
+        case "link" -> Optional.of(LINK);
+        case "folder" -> Optional.of(FOLDER);
+        case "other" -> Optional.of(OTHER);
+        default -> Optional.empty();
+      };
+    }
+  }
+
+  /**
+   * One name in a folder.
+   *
+   * @param stamp another one after each change
+   * @param from the path of gpush that the file had before it was renamed
+   * @param isOfRun a run was on when it was changed last, and may have made it
+   */
+  public record Name(
+      String name, Kind kind, long size, String stamp, Optional<String> from, boolean isOfRun) {
+    /** name, kind, size, stamp, from, of a run: an item in FOUND. */
+    static Optional<Name> parse(List<Json> item) {
+      if (item.size() < 6
+          || !(item.get(0) instanceof Json.Text(var name))
+          || !(item.get(1) instanceof Json.Text(var kind))
+          || !(item.get(2) instanceof Json.Int(var size))
+          || !(item.get(3) instanceof Json.Text(var stamp))) {
+        return Optional.empty();
+      }
+      boolean isOfRun = item.get(5).equals(Json.of(true));
+      return Kind.of(kind)
+          .filter(_ -> !name.isEmpty() && name.indexOf('/') < 0 && !name.equals(".."))
+          .map(known -> new Name(name, known, size, stamp, item.get(4).asText(), isOfRun));
+    }
+  }
+
+  /** Puts the parts of an answer together. */
+  static final class Builder {
+    private final Map<String, List<Name>> names = new TreeMap<>();
+    private final Map<String, Boolean> isAll = new TreeMap<>();
+
+    /** Adds a part; false for what is none. */
+    boolean add(Json part) {
+      for (Json folder : part.items("folders")) {
+        List<Json> item = folder.items();
+        if (item.size() < 3 || !(item.get(0) instanceof Json.Text(var path))) {
+          return false;
+        }
+        List<Name> found = names.computeIfAbsent(path, _ -> new ArrayList<>());
+        for (Json name : item.get(1).items()) {
+          Optional<Name> known = Name.parse(name.items());
+          if (known.isEmpty()) {
+            return false;
+          }
+          found.add(known.orElseThrow());
+        }
+        isAll.merge(path, item.get(2).equals(Json.of(true)), Boolean::logicalAnd);
+      }
+      return true;
+    }
+
+    FoundNames build() {
+      var folders = new TreeMap<String, Folder>();
+      names.forEach(
+          (path, found) ->
+              folders.put(path, new Folder(found, isAll.getOrDefault(path, Boolean.FALSE))));
+      return new FoundNames(folders);
+    }
+  }
+}

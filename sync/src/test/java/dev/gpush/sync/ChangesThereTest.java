@@ -1,0 +1,296 @@
+package dev.gpush.sync;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.gpush.core.failure.SyncFailure;
+import dev.gpush.core.failure.SyncFailure.Conflict;
+import dev.gpush.sync.tree.Generation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** New files, deletions and renames of an editor on node 0, with the real node side. */
+final class ChangesThereTest extends SyncFixture {
+  private WorkFolder editors() {
+    return nodes.getFirst().folder();
+  }
+
+  private Path there(String path) {
+    return editors().path().resolve(path);
+  }
+
+  /** Those that are kept here, without the folder for the moment. */
+  private Set<String> trash() throws IOException {
+    Path trash = base.resolve("trash");
+    if (!Files.isDirectory(trash)) {
+      return Set.of();
+    }
+    try (Stream<Path> all = Files.walk(trash)) {
+      return all.filter(Files::isRegularFile)
+          .map(file -> trash.relativize(file))
+          .map(file -> file.subpath(1, file.getNameCount()).toString())
+          .collect(Collectors.toSet());
+    }
+  }
+
+  @Test
+  void aNewModuleComesHomeAndGoesToAllNodes() throws Exception {
+    nodes(2);
+    laptop.write("train.py", "1").write("pkg/a.py", "1");
+    Generation first = push();
+    editors().write("model.py", "new").write("pkg/b.py", "new").write("deep/er/c.py", "new");
+    editors().executable("model.py", true);
+    Files.createSymbolicLink(there("link.py"), Path.of("pkg/a.py"));
+
+    Generation moved = push();
+
+    assertEquals(first.counter() + 1, moved.counter());
+    assertAllHold(moved);
+    assertEquals("new", laptop.read("model.py"));
+    assertTrue(Files.isExecutable(laptop.path().resolve("model.py")));
+    assertEquals(Path.of("pkg/a.py"), Files.readSymbolicLink(laptop.path().resolve("link.py")));
+    for (FakeNode node : nodes) {
+      assertEquals(laptop.tree(), node.folder().tree());
+    }
+    assertTrue(
+        talk.said.contains(
+            "new on node 0, and now here as well: deep/er/c.py, link.py, model.py, pkg/b.py"),
+        talk.said::toString);
+    assertEquals(moved, push());
+  }
+
+  @Test
+  void outputStaysThereAndIsNamed() throws Exception {
+    nodes(1);
+    laptop
+        .write("train.py", "1")
+        .write(".gitignore", "*.csv\n/data/\n")
+        .write(".gpushignore", "*.secret\n");
+    editors().write("before.py", "was there before gpush");
+    Generation first = push();
+    editors()
+        .write("a.csv", "ignored")
+        .write("data/x.py", "ignored")
+        .write("b.secret", "ignored")
+        .write("__pycache__/train.pyc", "never")
+        .write("train.log", "1")
+        .write("model.pt", "1")
+        .write("runs/1/x.json", "1")
+        .write(".cache/x.py", "1")
+        .write("clone/.git/HEAD", "1")
+        .write("clone/x.py", "1")
+        .write("big.json", new byte[(5 << 20) + 1]);
+
+    assertEquals(first, push());
+
+    assertEquals(Set.of("train.py", ".gitignore", ".gpushignore"), laptop.tree().keySet());
+    assertEquals(
+        "{.cache/=it is hidden, big.json=it has more than 5 MB, clone/=it is a repository of its"
+            + " own, model.pt=programs call their output so, runs/=programs call their output so,"
+            + " train.log=programs call their output so}",
+        sync.staying().toString());
+    sync.pull(nodes.getFirst(), "runs", laptop.path().resolve("runs"), talk);
+    assertEquals("1", laptop.read("runs/1/x.json"));
+  }
+
+  @Test
+  void whileARunIsOnOnlyCodeComesHome() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    Path run = Files.createDirectories(state(nodes.getFirst()).resolve("runs/1"));
+    Files.writeString(run.resolve("lock"), "{}");
+    editors().write("metrics.json", "1").write("model.py", "1");
+    Files.writeString(run.resolve("exit.json"), "{}");
+
+    push();
+
+    assertEquals(Set.of("train.py", "model.py"), laptop.tree().keySet());
+    assertEquals("{metrics.json=a run was on when it was written}", sync.staying().toString());
+  }
+
+  @Test
+  void aFloodStaysThere() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    Generation first = push();
+    for (int i = 0; i < 201; i++) {
+      editors().write("plots/" + i + ".svg", "1");
+    }
+
+    assertEquals(first, push());
+
+    assertEquals(201, sync.staying().size());
+    assertEquals("more than 200 new files in a day", sync.staying().get("plots/7.svg"));
+    assertEquals(Set.of("train.py"), laptop.tree().keySet());
+  }
+
+  @Test
+  void theRulesOfANewFolderDecideAboutTheRestOfIt() throws Exception {
+    nodes(1);
+    laptop.write("train.py", "1");
+    push();
+    editors()
+        .write("tool/.gitignore", "*.json\n")
+        .write("tool/a.json", "1")
+        .write("tool/b.py", "1");
+
+    push();
+
+    assertEquals(Set.of("train.py", "tool/.gitignore", "tool/b.py"), laptop.tree().keySet());
+  }
+
+  @Test
+  void aDeletionComesHomeIntoTheTrashAndGoesToAllNodes() throws Exception {
+    nodes(2);
+    laptop.write("a.py", "1").write("d/e/b.py", "kept").write("c.py", "1").write("x.py", "1");
+    push();
+    editors().delete("d/e/b.py");
+
+    Generation moved = push();
+
+    assertAllHold(moved);
+    for (WorkFolder each : List.of(laptop, editors(), nodes.get(1).folder())) {
+      assertEquals(Set.of("a.py", "c.py", "x.py"), each.tree().keySet());
+    }
+    assertFalse(Files.exists(laptop.path().resolve("d")));
+    assertFalse(Files.exists(nodes.get(1).folder().path().resolve("d")));
+    assertEquals(Set.of("d/e/b.py"), trash());
+    assertTrue(
+        talk.said.stream().allMatch(line -> line.startsWith("deleted on node 0, and now here")),
+        talk.said::toString);
+    assertEquals(1, talk.said.size());
+  }
+
+  @Test
+  void aRenameIsDoneHereWithoutATransferAndHoweverLarge() throws Exception {
+    nodes(2);
+    byte[] large = new byte[6 << 20];
+    new java.util.Random(7).nextBytes(large);
+    laptop.write("old/big.json", large).write("a.py", "1");
+    for (int i = 0; i < 60; i++) {
+      laptop.write("src/" + i + ".py", "text " + i);
+    }
+    push();
+    Files.move(there("old/big.json"), there("new.json"));
+    Files.move(there("src"), there("lib"));
+
+    long bytes = traffic(() -> assertAllHold(push()));
+
+    assertEquals("text 7", laptop.read("lib/7.py"));
+    assertFalse(Files.exists(laptop.path().resolve("src")));
+    assertFalse(Files.exists(laptop.path().resolve("old")));
+    assertEquals(Set.of(), trash());
+    for (FakeNode node : nodes) {
+      assertEquals(laptop.tree(), node.folder().tree());
+    }
+    assertTrue(bytes < 1 << 20, bytes + " bytes went to a node");
+    assertEquals(List.of(), talk.asked);
+  }
+
+  @Test
+  void manyDeletionsAreNotDone() throws Exception {
+    nodes(2);
+    for (int i = 0; i < 60; i++) {
+      laptop.write(i + ".py", "1");
+    }
+    Generation first = push();
+    for (int i = 0; i < 21; i++) {
+      editors().delete(i + ".py");
+    }
+    editors().write("new.py", "1");
+
+    var many = assertInstanceOf(SyncFailure.ManyDeleted.class, failure(this::push));
+
+    assertEquals(21, many.paths().size());
+    assertEquals(60, laptop.tree().size());
+    assertEquals(first, held(nodes.get(1)).generation());
+    sync.push(all(), PushOptions.standard().overwriting(), talk);
+    assertEquals(61, editors().tree().size());
+    assertEquals(60, laptop.tree().size());
+  }
+
+  @Test
+  void whatWasChangedHereIsNeitherDeletedNorReplaced() throws Exception {
+    nodes(1);
+    laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1").write("d.py", "1");
+    push();
+    editors().delete("a.py").write("new.py", "there");
+    laptop.write("a.py", "edited here");
+    laptop.write("new.py", "here");
+
+    assertEquals(
+        List.of(new Conflict(0, "new.py", "foreign")),
+        assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push)).conflicts());
+
+    assertEquals("edited here", laptop.read("a.py"));
+    assertEquals("here", laptop.read("new.py"));
+    assertEquals("there", editors().read("new.py"));
+    editors().delete("new.py");
+    assertAllHold(push());
+    assertEquals("edited here", editors().read("a.py"));
+  }
+
+  @Test
+  void aSaveHereAtTheLastMomentWins() throws Exception {
+    nodes(1);
+    laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1");
+    push();
+    editors().write("new.py", "there");
+    // Between the look and the copy.
+    nodes.getFirst().beforePull = () -> laptop.write("new.py", "here");
+
+    assertEquals(
+        List.of(new Conflict(0, "new.py", "foreign")),
+        assertInstanceOf(SyncFailure.Conflicts.class, failure(this::push)).conflicts());
+
+    assertEquals("here", laptop.read("new.py"));
+    assertEquals("there", editors().read("new.py"));
+  }
+
+  /** As an editor does that saves twice. */
+  @Test
+  void whatIsSavedThereAgainBeforeItIsSentComesAgain() throws Exception {
+    nodes(2);
+    laptop.write("a.py", "1").write("b.py", "1");
+    push();
+    editors().write("new.py", "first");
+    boolean[] isSaved = {false};
+    nodes.getFirst().beforePrepare =
+        () -> {
+          if (!isSaved[0]) {
+            isSaved[0] = true;
+            editors().write("new.py", "second");
+          }
+        };
+
+    assertAllHold(push());
+
+    assertEquals("second", laptop.read("new.py"));
+    assertEquals("second", nodes.get(1).folder().read("new.py"));
+  }
+
+  @Test
+  void everythingStaysWhereTheConfigurationSaysSo() throws Exception {
+    edits = WorkspaceSync.Edits.STAY;
+    restartGateway();
+    nodes(1);
+    laptop.write("a.py", "1").write("b.py", "1").write("c.py", "1");
+    push();
+    editors().write("new.py", "there").delete("a.py");
+
+    push();
+
+    assertEquals("1", editors().read("a.py"));
+    assertEquals(Set.of("a.py", "b.py", "c.py"), laptop.tree().keySet());
+    assertTrue(sync.staying().isEmpty());
+  }
+}
