@@ -10,6 +10,7 @@ from gpush_agent.lifetime import usage
 from gpush_agent.lifetime.usage import Process, Usage
 from gpush_agent.streams import traffic
 from node import alive
+from run import slow
 from test_life import LifeTest
 
 PTY = {"term": "xterm", "columns": 80, "rows": 24}
@@ -260,6 +261,7 @@ class NamesTest(unittest.TestCase):
             os.close(slave)
 
 
+@slow
 class IdleEndTest(LifeTest):
     """Of a real agent, whose time the test moves."""
 
@@ -358,6 +360,7 @@ class IdleEndTest(LifeTest):
         until(lambda: not alive(pid), what="end of the lease")
 
 
+@slow
 class RealTest(LifeTest):
     """Short, and for real."""
 

@@ -20,6 +20,7 @@ from gpush_agent.copies.report import Report
 from gpush_agent.copies.serve import Ends
 from gpush_agent.copies.target import Target
 from gpush_agent.copies.wire import BLOCK, Failed, over_descriptors
+from run import slow
 
 SERVER = "import sys; sys.path.insert(0, %r); from gpush_agent.copies import serve; sys.exit(serve.main({}, 0, 1))" % os.path.dirname(client.PACKAGE)
 
@@ -144,6 +145,7 @@ class CopiesTest(unittest.TestCase):
             return process, process.wire
         return lambda: Far(open_process, lambda: None, notices, stop or threading.Event())
 
+    @slow
     def test_a_killed_end_comes_back_and_the_copy_is_whole(self):
         seed = int(os.environ.get("GPUSH_SEED", random.randrange(1 << 30)))
         print("test_copies seed %d (GPUSH_SEED)" % seed, file=sys.stderr)

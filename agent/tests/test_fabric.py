@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import unittest
 
+from run import slow
 import trees
 from gpush_agent.fabric import gather
 
@@ -26,6 +27,7 @@ def golden(name):
 class TreesTest(unittest.TestCase):
     maxDiff = None
 
+    @slow
     def test_each_recorded_gang_says_the_facts_beside_it(self):
         self.assertGreater(len(trees.names()), 3)
         for name in trees.names():

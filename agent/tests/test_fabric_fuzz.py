@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import unittest
 
+from run import slow
 import trees
 from gpush_agent.fabric import conf, gather, gpus, interfaces, topology
 from gpush_agent.link import frames
@@ -62,6 +63,7 @@ def wrong(value, shape, at="facts"):
     return next((found for found in (wrong(*pair) for pair in pairs) if found), None)
 
 
+@slow
 class NonsenseTest(unittest.TestCase):
     def setUp(self):
         self.chance = random.Random(SEED)

@@ -20,6 +20,7 @@ from gpush_agent.files import sync, trash, unsaved  # noqa: E402
 from gpush_agent.files.root import root_of  # noqa: E402
 from gpush_agent.files.state import write_all  # noqa: E402
 from gpush_agent.files.tree import is_settled, parts_of  # noqa: E402
+from run import slow  # noqa: E402
 
 # Runs the real conversation; with a count it kills itself before that many changes to the file system were made.
 CRASHING = r"""
@@ -481,6 +482,7 @@ class EscapeTest(FilesTest):
 
 
 class TroubleTest(FilesTest):
+    @slow
     def test_converges_after_a_crash_at_any_change(self):
         seed = int(os.environ.get("GPUSH_SEED", "7"))
         chance = random.Random(seed)
@@ -509,6 +511,7 @@ class TroubleTest(FilesTest):
             self.assertEqual(sync.release(self.root, self.state), ["foreign"], (seed, at))
             self.assertEqual(self.tree(), {"foreign": b"theirs"}, (seed, at))
 
+    @slow
     def test_overwriting_loses_nothing_at_any_crash(self):
         for at in range(21, 80, 6):
             shutil.rmtree(self.base)
@@ -538,6 +541,7 @@ class TroubleTest(FilesTest):
                         trashed[name] = file.read()
             self.assertEqual(trashed, {"a": b"theirs a", "x": b"theirs x"}, at)
 
+    @slow
     def test_release_after_a_crash_leaves_nothing_of_ours(self):
         for at in range(10, 60, 7):
             shutil.rmtree(self.base)

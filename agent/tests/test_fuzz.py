@@ -20,6 +20,7 @@ from gpush_agent.link.machine import DEFAULT_WINDOW, FRAME_COST, MAX_STREAMS, Li
 from gpush_agent.link.stream import SMALL_WINDOW
 from gpush_agent.streams.pumps import Sink
 from node import NodeTest, alive
+from run import slow
 from test_link import Pair, Recorder
 
 SEED = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
@@ -206,6 +207,7 @@ class SmallNumbers(unittest.TestCase):
         numbers.POOL, numbers.MAX_UNACKNOWLEDGED = self.real
 
 
+@slow
 class FloodTest(SmallNumbers):
     """What a peer that never reads and never acknowledges can make us keep."""
 
@@ -411,6 +413,7 @@ def request(chance):
     return base
 
 
+@slow
 class AgentFuzzTest(NodeTest):
     def setUp(self):
         super().setUp()
@@ -582,6 +585,7 @@ class AgentFuzzTest(NodeTest):
         del asked[:], client.accepted[:]
 
 
+@slow
 class LoaderFuzzTest(unittest.TestCase):
     """Whatever comes on its stdin, the loader says what was wrong in one line of JSON, ends with 96 and stays small."""
 

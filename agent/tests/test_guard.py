@@ -131,7 +131,7 @@ class GuardTest(NodeTest):
         self.assertEqual(old.bye["code"], "term")
         again = self.client("attach", client=Client(holder="other@there", term=7))
         lease = again.call("status")
-        self.assertTrue(490 < lease["hard_left_s"] <= 500, lease)
+        self.assertTrue(300 < lease["hard_left_s"] <= 500, lease)
         self.assertTrue(lease["idle_left_s"] <= 77, lease)
 
     def test_locks_are_held_all_the_time(self):

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-from client import Client, Cut, after_preamble, handover, until
+from client import DEADLINE, Client, Cut, after_preamble, handover, until
 from gpush_agent.host import handover as agents_side
 from gpush_agent.host.folder import digest
 from node import NodeTest, alive
@@ -51,7 +51,7 @@ class HandoverTest(NodeTest):
             self.assertEqual(os.path.basename(program(process.pid)), shell[0])
             self.assertEqual(client.run("echo hi")[0], b"hi\n")
             process.stdin.close()
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(DEADLINE), 0)
 
     def test_a_link_goes_on_over_the_next_command(self):
         client = self.client()
@@ -68,7 +68,7 @@ class HandoverTest(NodeTest):
         self.client().end()
         client, process = self.taken()
         process.stdin.close()
-        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.wait(DEADLINE), 0)
         until(lambda: not self.control("status")["linked"])
         self.assertEqual([name for name in os.listdir(self.folder()) if name.startswith("reply.")], [])
 
@@ -86,7 +86,7 @@ class HandoverTest(NodeTest):
             self.client().end()
             _, process = self.taken()
             stop()
-            self.assertEqual(process.wait(20), 0)
+            self.assertEqual(process.wait(DEADLINE), 0)
         # What the killed one has left is not taken for an agent.
         self.assertEqual(after_preamble(handover(digest(self.gang, 0), self.agents))[:2], (b"", 94))
 
@@ -108,7 +108,7 @@ class HandoverTest(NodeTest):
         self.assertEqual(client.run("echo hi")[0], b"hi\n")
 
     def test_an_agent_that_starts_later_is_waited_for(self):
-        process = handover(digest(self.gang, 0), self.agents, seconds=20)
+        process = handover(digest(self.gang, 0), self.agents, seconds=int(DEADLINE))
         self.client().end()
         client = Client()
         self.clients.append(client)
@@ -133,7 +133,7 @@ class HandoverTest(NodeTest):
             self.assertEqual(head.decode().strip(), process.preamble)
             self.assertEqual(program(process.pid), sys.executable)
             ours.shutdown(socket.SHUT_RDWR)
-            process.wait(20)
+            process.wait(DEADLINE)
             process.stderr.close()
 
     def test_without_mkfifo_the_relay_copies(self):

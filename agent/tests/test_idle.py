@@ -5,11 +5,13 @@ import unittest
 
 from client import free_port, until
 from node import alive
+from run import slow
 from test_peers import LONG, GangTest
 
 IDLE = 4        # of a gang that shall end; its agents must hear each other, and its run begin, within this
 
 
+@slow
 class IdleTest(GangTest):
     LEASE = {"hard_s": 600, "idle_s": IDLE, "unclaimed_s": 120}
 

@@ -11,6 +11,7 @@ from client import Client, after_preamble, spawn, until
 from gpush_agent.core import processes
 from gpush_agent.host.folder import digest
 from node import NodeTest, alive, command
+from run import slow
 
 # Sent along instead of core/clock.py: the time goes on, and jumps by what the test writes into a file.
 CLOCK = """
@@ -58,6 +59,7 @@ class LifeTest(NodeTest):
         return pids.pop()
 
 
+@slow
 class RaceTest(LifeTest):
     def test_ten_loaders_get_one_agent_also_after_harm(self):
         seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))

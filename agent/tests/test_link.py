@@ -8,6 +8,7 @@ import client
 from gpush_agent.link import frames
 from gpush_agent.link.machine import DEFAULT_WINDOW, LANE_IN_A_ROW, MAX_STREAMS, Link
 from gpush_agent.link.stream import POOL, QUEUE, Owner, Stream
+from run import slow
 
 
 class Recorder(Owner):
@@ -140,6 +141,7 @@ class StreamTest(unittest.TestCase):
         self.pair.run()
         self.assertEqual(len(far.bytes[0]), 3 * DEFAULT_WINDOW)
 
+    @slow
     def test_a_fast_stream_gets_a_larger_window(self):
         near, far = self.pair.stream()
         step = 0.0001

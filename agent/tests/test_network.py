@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import unittest
 
+from run import slow
 from test_supervisor import RunTest, until
 from gpush_agent.core.loop import Loop
 from gpush_agent.core.refused import Refused
@@ -323,6 +324,7 @@ class CountersTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, root)
         self.assertEqual(Counted(Reader(root)).facts(), {})
 
+    @slow
     def test_every_recorded_machine_can_be_counted(self):
         for name in trees.names():
             machine, counted = self.machine(name)

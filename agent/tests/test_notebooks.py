@@ -6,9 +6,11 @@ import unittest
 from client import until
 from gpush_agent.runs import rundir
 from node import alive, command
+from run import slow
 from test_life import LifeTest
 
 
+@slow
 class NotebookTest(LifeTest):
     """Short, and for real."""
 

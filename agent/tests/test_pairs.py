@@ -6,6 +6,7 @@ import unittest
 
 from gpush_agent.core.refused import Refused
 from gpush_agent.fabric import pairs
+from run import slow
 
 
 def free(count):
@@ -39,6 +40,7 @@ def answers(questions):
     return found
 
 
+@slow
 class PairsTest(unittest.TestCase):
     def test_all_nodes_reach_each_other(self):
         ports = free(3)

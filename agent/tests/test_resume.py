@@ -9,9 +9,11 @@ from client import DEADLINE, Client, Cut, after_preamble, relay, until
 from gpush_agent.host.folder import digest
 from gpush_agent.link import frames
 from node import NodeTest, alive
+from run import slow
 
 
 class ResumeTest(NodeTest):
+    @slow
     def test_bulk_survives_cuts(self):
         seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
         print("seed of the cuts: SEED=%d" % seed)
@@ -84,6 +86,7 @@ class ResumeTest(NodeTest):
         process.stdout.close()
         process.stderr.close()
 
+    @slow
     def test_typing_survives_cuts(self):
         client = self.client()
         stream = client.exec(command="sha256sum").accepted()

@@ -126,7 +126,7 @@ class StartTest(NodeTest):
             self.assertNotIn(b"GPUSH_FOUND=", file.read())
         self.assertEqual(self.client("attach").run("echo hi")[0], b"hi\n")
         self.assertEqual(self.control("release")["ok"], True)
-        self.assertEqual(process.wait(20), 0)
+        self.assertEqual(process.wait(testclient.DEADLINE), 0)
         for file in (process.stdout, process.stderr):
             file.close()
         for pythons, code, word in ((["no-such-python"], 97, "no-python"), ([no_python], 97, "python-broken"),

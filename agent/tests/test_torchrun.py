@@ -5,13 +5,14 @@ import subprocess
 import sys
 import unittest
 
+from run import slow
 import test_supervisor as base
 from client import free_port
 from gpush_agent.runs import journal, ranks
 
 RIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "test", "rigs", "torch")
 EXAMPLE = os.path.join(os.path.dirname(RIG), "..", "..", "..", "examples", "ddp", "train.py")
-MUST = os.environ.get("GPUSH_REQUIRE_RIGS", "") == "all"
+MUST = bool({"all", "torch"} & set(os.environ.get("GPUSH_REQUIRE_RIGS", "").split()))
 
 
 def torch_python():
@@ -22,6 +23,7 @@ def torch_python():
 PYTHON, PROBLEM = torch_python()
 
 
+@slow
 @unittest.skipUnless(PYTHON or MUST, PROBLEM)
 class TorchrunTest(base.RunTest):
     def setUp(self):

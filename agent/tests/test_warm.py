@@ -6,6 +6,7 @@ import signal
 import sys
 import unittest
 
+from run import slow
 import test_supervisor
 from client import free_port
 from gpush_agent.core import processes
@@ -336,6 +337,7 @@ class FitsTest(WarmTest):
         _, output = self.run_it()
         self.assert_warm(output)
 
+    @slow
     def test_a_parent_that_hangs(self):
         self.write("import heavy\nprint('ok')\n")
         parent = self.prepare()

@@ -10,6 +10,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Ansible as it is used, with sudo; number 29 of docs/reference/ssh-contract.md. */
 @Timeout(900)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag("editors")
 final class AnsibleIT {
   private static final byte[] NO_INPUT = new byte[0];
 

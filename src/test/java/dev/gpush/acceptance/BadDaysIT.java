@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -352,6 +353,7 @@ final class BadDaysIT {
   }
 
   @Test
+  @Tag("local")
   void theLeaseEndsWithoutAGatewayOnceTheRunHasEnded() throws Exception {
     try (World world = World.fresh()) {
       Path isIdle = world.home().resolve("idle");

@@ -12,14 +12,14 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Editors and clients: what issue 14 says in its lines 17 to 21, with the real programs. */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("gate")
 final class ClientsIT {
   private static final byte[] NO_INPUT = new byte[0];
 

@@ -11,11 +11,10 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** {@code gpush cp}: what arrives, and that no kill leaves a wrong or a short file. */
-@Timeout(600)
 final class CopyIT {
   /** {@code -Dgpush.kills=N} for the long form. */
   private static final int KILLS =
@@ -31,6 +30,7 @@ final class CopyIT {
       """;
 
   @Test
+  @Tag("chaos")
   void noKillLeavesAWrongFile() throws Exception {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
     System.err.println("CopyIT seed " + seed + ", " + KILLS + " kills (-Dgpush.seed)");
@@ -88,6 +88,7 @@ final class CopyIT {
   }
 
   @Test
+  @Tag("local")
   void aTreeGoesThereAndBackAndStaysTheSame() throws Exception {
     try (World world = World.asShipped(Map.of())) {
       world.gpush("up", "--nodes", "2").succeeded();

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Editors themselves, as people use them, on a node of this machine. */
 @Timeout(900)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag("editors")
 final class EditorsIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

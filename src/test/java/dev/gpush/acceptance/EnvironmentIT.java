@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** One environment of a session, wherever something runs in it. */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class EnvironmentIT {
   static Path environment(World world, String name) throws Exception {
     Path folder = world.home().resolveSibling(name);

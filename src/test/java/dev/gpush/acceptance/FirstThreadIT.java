@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -328,6 +329,7 @@ final class FirstThreadIT {
   }
 
   @Test
+  @Tag("gate")
   void torchrunTrainsOnTwoNodes() throws Exception {
     Optional<String> python = World.rig("torch");
     assumeTrue(python.isPresent(), "the torch rig is down: src/test/rigs/torch up");

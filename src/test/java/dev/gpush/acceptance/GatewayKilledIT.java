@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
  * and {@code doctor} tell the truth, one {@code up} gives one gang, and nothing is forgotten.
  */
 @Timeout(3600)
+@Tag("chaos")
 final class GatewayKilledIT {
   /** {@code -Dgpush.kills=N} for the long form. */
   private static final int KILLS =

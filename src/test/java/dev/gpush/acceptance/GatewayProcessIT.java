@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the system sees of the gateway's process. */
@@ -41,6 +42,7 @@ final class GatewayProcessIT {
   }
 
   @Test
+  @Tag("local")
   void withASocketItEndsWhenItsHomeIsDeleted() throws Exception {
     try (World world = World.fresh()) {
       listenOn(world, "socket");

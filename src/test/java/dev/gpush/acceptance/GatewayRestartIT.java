@@ -10,12 +10,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * What a gateway that ends means to those who are connected: terminals are hung up and pipes are
  * closed, as sshd's end would do it, nothing else is touched, and the session is there again.
  */
+@Tag("local")
 final class GatewayRestartIT {
   private interface End {
     void of(World world) throws Exception;

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -22,8 +22,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * The example of every command's help, as {@code gpush help} prints it, is typed in a world where a
  * user would type it, and works.
  */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class HelpExamplesIT {
   /** The run that the examples speak of. */
   private static final int RUN = 7;

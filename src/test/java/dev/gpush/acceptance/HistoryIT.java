@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.acceptance.KubernetesIT.Cluster;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The git repository of a pod, whose disk ends with it. */
-@Timeout(600)
 @ResourceLock(KubernetesRig.PLAIN)
+@Tag("kubernetes")
 final class HistoryIT {
   private static final String REPOSITORY =
       """

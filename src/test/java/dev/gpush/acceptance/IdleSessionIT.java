@@ -8,9 +8,11 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Idle nodes with a client that stays connected, in real seconds. */
+@Tag("local")
 final class IdleSessionIT {
   /** Its kernel waits, with a browser that has it open. */
   @Test

@@ -17,15 +17,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A killed agent is not a lost node, on any kind of nodes. */
-@Timeout(600)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("chaos")
 final class KilledAgentIT {
   /** Answers each connection with a line, until its node is given back; says its port first. */
   private static final String SERVER =

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** The whole thread on a real Kubernetes: pods of four nodes, reached through its API server. */
 @Timeout(900)
 @ResourceLock(KubernetesRig.PLAIN)
+@Tag("kubernetes")
 final class KubernetesIT {
   /** Where pods have the torch rig: their nodes have it, and the patch of {@link Cluster}. */
   static final String TORCH = "/srv/torch/bin/python";
@@ -159,6 +161,7 @@ final class KubernetesIT {
   }
 
   @Test
+  @Tag("gate")
   void upSshSyncRunLogsDown() throws Exception {
     try (Cluster cluster = Cluster.open("", Map.of())) {
       World world = cluster.world();

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @Timeout(900)
 @ResourceLock(KubernetesRig.GANGS)
+@Tag("kubernetes")
 final class KubernetesOutagesIT {
   /** What the command of a link has on its command line, and pkill, which looks for it, has not. */
   private static final String RELAY = "agent[.]sock";

@@ -7,6 +7,7 @@ import dev.gpush.acceptance.KubernetesIT.Cluster;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** Data, results and a home in a volume of a real cluster. */
 @Timeout(900)
 @ResourceLock(KubernetesRig.PLAIN)
+@Tag("kubernetes")
 final class KubernetesVolumesIT {
   /** A claim with its volume, a folder of node 1 of the rig. */
   private static final String CLAIM =

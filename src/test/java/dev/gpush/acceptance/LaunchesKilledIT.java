@@ -14,6 +14,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
  * ranks were to go on, nothing of it is left on the nodes, and the next launch gets all slots.
  */
 @Timeout(3600)
+@Tag("chaos")
 final class LaunchesKilledIT {
   /** {@code -Dgpush.kills=N} for the long form. */
   private static final int KILLS =

@@ -7,9 +7,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Word of an end before it comes: in terminals, to ranks, and nowhere else. */
+@Tag("local")
 final class LeaseIT {
   /** Saves when it is told, and then goes on until it has been told. */
   private static final String SAVES =

@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Timeout(1800)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("link")
 final class LinkFaultsIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

@@ -9,12 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Saves reach the nodes without a setting and without a command, where that is meant. */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
 final class LiveSavesIT {
   private static final byte[] NO_INPUT = new byte[0];

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.FieldSource;
  * not, is in docs/reference/openssh-tests.md.
  */
 @Timeout(1800)
+@Tag("ssh-contract")
 final class OpenSshScriptsIT {
   /** A second or two each. */
   private static final List<String> QUICK =

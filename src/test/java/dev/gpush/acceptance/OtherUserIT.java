@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What another user of this machine reaches of a gateway and its nodes here: nothing. */
-@Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class OtherUserIT {
   /** The machine's own, which every user may start. */
   private static final Path PYTHON = Path.of("/usr/bin/python3");

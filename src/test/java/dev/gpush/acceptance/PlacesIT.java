@@ -9,6 +9,7 @@ import dev.gpush.testkit.rig.SshRig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(SlurmRig.DEFAULT)
 @ResourceLock(SlurmRig.LIMITS)
 @ResourceLock(SshRig.NAME)
+@Tag("slurm")
 final class PlacesIT {
   private static World world(SlurmRig hpc, SlurmRig uni, SshRig rack) throws IOException {
     World world = World.fresh();

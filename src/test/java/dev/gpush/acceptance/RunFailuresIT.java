@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -228,6 +229,7 @@ final class RunFailuresIT {
   }
 
   @Test
+  @Tag("training")
   void torchrunsReportIsShownOnlyWhenAskedForAndItsRanksAreSeenAtOnce() throws Exception {
     Optional<String> torch = Ranks.torch();
     assumeTrue(torch.isPresent());
@@ -253,6 +255,7 @@ final class RunFailuresIT {
   }
 
   @Test
+  @Tag("training")
   void ranksThatWaitForEachOtherInVain() throws Exception {
     Optional<String> torch = Ranks.torch();
     assumeTrue(torch.isPresent());

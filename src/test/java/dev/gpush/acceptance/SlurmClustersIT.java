@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.io.IOException;
 import java.nio.file.Files;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Several clusters behind one login: each is a backend, and all share one ssh connection. */
 @ResourceLock(SlurmRig.TWO)
+@Tag("slurm")
 final class SlurmClustersIT {
   private static World world(SlurmRig rig) throws IOException {
     World world = World.fresh();

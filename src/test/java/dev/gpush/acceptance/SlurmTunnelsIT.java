@@ -18,6 +18,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * and all nodes linked.
  */
 @Timeout(900)
+@Tag("slurm")
 final class SlurmTunnelsIT {
   /** An agent and its parent, the guard, which would start another one. */
   private static final String KILL_WITH_GUARD =

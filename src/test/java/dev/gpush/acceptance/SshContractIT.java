@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -47,24 +48,28 @@ final class SshContractIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 
   @TestFactory
+  @Tag("gate")
   Stream<DynamicTest> onThisMachine() throws Exception {
     return contract(RealNodes.local());
   }
 
   @TestFactory
   @ResourceLock(SshRig.NAME)
+  @Tag("ssh-contract")
   Stream<DynamicTest> onHosts() throws Exception {
     return contract(RealNodes.ssh());
   }
 
   @TestFactory
   @ResourceLock(SlurmRig.DEFAULT)
+  @Tag("ssh-contract")
   Stream<DynamicTest> onSlurm() throws Exception {
     return contract(RealNodes.slurm());
   }
 
   @TestFactory
   @ResourceLock(KubernetesRig.PLAIN)
+  @Tag("ssh-contract")
   Stream<DynamicTest> inPods() throws Exception {
     return contract(RealNodes.kubernetes());
   }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.testkit.rig.SshRig;
@@ -18,11 +19,13 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The whole way over the hosts of the ssh rig, as a person at a laptop goes it. */
 @ResourceLock(SshRig.NAME)
+@Tag("hosts")
 final class SshHostsIT {
   /** Whatever of gpush is on a host; its own locks' files stay, unlocked. */
   private static final String LEFT =
@@ -59,6 +62,7 @@ final class SshHostsIT {
   }
 
   @Test
+  @Tag("gate")
   void aGangOnTwoHostsFromUpToDown() throws Exception {
     SshRig rig = SshRig.required();
     try (World world = world(rig, "\"h[1-2]\"")) {
@@ -68,7 +72,6 @@ final class SshHostsIT {
       assertTrue(backends.contains("2 hosts: 16 × H100, 16 free"), backends);
       assertTrue(backends.contains("rack: h1, h2 by openssh"), backends);
 
-      Everywhere.prepare(world);
       world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
 
       Json session = world.json("ps", "--json").items().getFirst();
@@ -83,10 +86,6 @@ final class SshHostsIT {
           "x = 1\n", world.gpush("exec", "--on", "1", "cat", "src/model.py").succeeded().out());
       sshGivesBytesAndStatus(world);
       Ranks.talk(world, Ranks.torch());
-      if (Ranks.torch().isPresent()) {
-        Everywhere.isOne(world, Ranks.torch().get());
-        Everywhere.isOneInAnEditor(world, World.rig("editors").orElse(""));
-      }
 
       Result held = world.gpush("up", "-s", "other", "--gpus", "1", "--dry-run");
       assertTrue(held.out().contains("0 of 2 hosts free"), held::toString);
@@ -95,6 +94,20 @@ final class SshHostsIT {
       world.gpush("down").succeeded();
       assertEquals("", rig.in("h1", "sh", "-c", LEFT));
       assertEquals("", rig.in("h2", "sh", "-c", LEFT));
+    }
+  }
+
+  @Test
+  @Tag("editors")
+  void anEditorsTerminalAndAKernelAreLikeSsh() throws Exception {
+    assumeTrue(Ranks.torch().isPresent(), "the torch rig is down");
+    SshRig rig = SshRig.required();
+    try (World world = world(rig, "\"h[1-2]\"")) {
+      Everywhere.prepare(world);
+      world.gpush("up", "--nodes", "2", "--gpus", "H100:8").succeeded();
+
+      Everywhere.isOne(world, Ranks.torch().orElseThrow());
+      Everywhere.isOneInAnEditor(world, World.rig("editors").orElse(""));
     }
   }
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
  * on. The profile {@code long} stops it for minutes.
  */
 @Timeout(900)
+@Tag("link")
 final class StoppedGatewayIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

@@ -86,9 +86,17 @@ record Training(String python) {
         "OMP_NUM_THREADS", "1", "DS_ACCELERATOR", "cpu", "TORCHINDUCTOR_COMPILE_THREADS", "1");
   }
 
+  boolean hasTrainers() {
+    return isMade(".trainers");
+  }
+
   /** DeepSpeed compiles a part of itself, which not every machine can. */
   boolean hasDeepSpeed() {
-    return Files.exists(Path.of(python).resolveSibling("../.deepspeed").normalize());
+    return isMade(".deepspeed");
+  }
+
+  private boolean isMade(String mark) {
+    return Files.exists(Path.of(python).resolveSibling("../" + mark).normalize());
   }
 
   private static List<String> results(String output) {

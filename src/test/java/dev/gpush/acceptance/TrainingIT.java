@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * of as many ranks.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("training")
 final class TrainingIT {
   private static Training training() throws Exception {
     Optional<String> torch = Ranks.torch();
@@ -37,6 +39,7 @@ final class TrainingIT {
     Training training = training();
     try (World world = world(training, 2)) {
       training.runs(world, 2, training.python(), "parallel.py");
+      assumeTrue(training.hasTrainers(), "src/test/rigs/torch up trainers");
       training.runs(world, 2, training.python(), "with_accelerate.py", "accelerate", "launch");
     }
   }

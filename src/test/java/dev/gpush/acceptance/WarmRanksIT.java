@@ -10,12 +10,14 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Warm ranks with real torch, on two local nodes: the same as cold ones, which torchrun starts. */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("training")
 final class WarmRanksIT {
   private static final String COLD = "started cold: ";
 

@@ -3,6 +3,7 @@ package dev.gpush.acceptance;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.json.Json;
+import dev.gpush.testkit.rig.Script;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -424,7 +425,7 @@ final class World implements AutoCloseable {
     }
   }
 
-  /** A rig's answer, or empty when it is down; with GPUSH_REQUIRE_RIGS a rig that is down fails. */
+  /** A rig's answer, or empty when it is down; one that is required fails then. */
   static Optional<String> rig(String name) throws Exception {
     Process status =
         new ProcessBuilder(repository().resolve("src/test/rigs").resolve(name).toString(), "status")
@@ -433,8 +434,7 @@ final class World implements AutoCloseable {
     String answer =
         new String(status.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     boolean isUp = status.waitFor() == 0;
-    Map<String, String> environment = System.getenv();
-    if (!isUp && !environment.getOrDefault("GPUSH_REQUIRE_RIGS", "").isEmpty()) {
+    if (!isUp && Script.isRequired(name)) {
       throw new AssertionError("rig " + name + " is demanded but down: " + answer);
     }
     return isUp ? Optional.of(answer) : Optional.empty();

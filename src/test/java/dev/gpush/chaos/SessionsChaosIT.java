@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * {@code -Dgpush.only=N} takes one run alone.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("chaos")
 final class SessionsChaosIT {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

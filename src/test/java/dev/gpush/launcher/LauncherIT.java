@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,21 +74,6 @@ class LauncherIT {
   }
 
   @Test
-  void makesOneGatewayForFiveFirstCommandsAtOnce() throws Exception {
-    var processes = new ArrayList<Process>();
-    for (int i = 0; i < 5; i++) {
-      processes.add(start(launcher(), temporary, "version"));
-    }
-    for (Process process : processes) {
-      Answer answer = answer(process);
-      assertEquals(0, answer.status(), answer::toString);
-    }
-
-    String log = Files.readString(Path.of(gateway().text("log").orElseThrow()));
-    assertEquals(1, log.lines().filter(line -> line.contains("gateway runs")).count(), log);
-  }
-
-  @Test
   void saysThatNothingRunsAndStartsNothing() throws Exception {
     Answer status = gpush("gateway", "status");
     Answer json = gpush("gateway", "status", "--json");
@@ -137,6 +123,7 @@ class LauncherIT {
   }
 
   @Test
+  @Tag("local")
   void endsWhenNothingNeedsItAndComesBack() throws Exception {
     environment.put("GPUSH_GATEWAY_IDLE", "10s");
     gpush("version");
@@ -151,6 +138,7 @@ class LauncherIT {
   }
 
   @Test
+  @Tag("local")
   void endsWhenItsHomeIsRemovedAndMakesItNotAgain() throws Exception {
     gpush("version");
     ProcessHandle process = ProcessHandle.of(gatewayPid()).orElseThrow();

@@ -10,15 +10,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * What the launcher does to make its ahead-of-time caches, with a java and an ssh that only write
  * down how they are called: above all it logs in to nothing but the session of its own.
  */
-@Timeout(150)
+@Tag("training")
 final class LauncherTrainingIT {
   /** The jars are copied, which a busy machine takes its time for. */
   private static final int SECONDS = 100;

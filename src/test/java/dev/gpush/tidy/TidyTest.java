@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -136,6 +137,26 @@ final class TidyTest {
                         .anyMatch(name::endsWith)
                     || name.startsWith("scripts/")
                     || name.startsWith(".ci/")));
+  }
+
+  /** A test with a tag that no stage knows would run in none. */
+  @Test
+  void tagsOfTestsAreStages() {
+    var stages = Pattern.compile("<test.tags.left.out>(.*)</test.tags.left.out>");
+    var known = stages.matcher(Tree.text(TREE.root().resolve("pom.xml")));
+    assertTrue(known.find());
+    List<String> names = List.of(known.group(1).split(" \\| "));
+    var unknown = new ArrayList<String>();
+    for (Path file : TREE.javaFiles()) {
+      Matcher tag = Pattern.compile("@Tag\\(\"([^\"]*)\"\\)").matcher(Tree.text(file));
+      while (tag.find()) {
+        if (!names.contains(tag.group(1))) {
+          unknown.add(TREE.name(file) + ": " + tag.group(1));
+        }
+      }
+    }
+
+    assertNone("name it in the root pom.xml and in scripts/long", unknown);
   }
 
   @Test

@@ -8,19 +8,21 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The agent's own tests, {@code agent/tests}, each file in a Python of its own, with the seed and
- * rounds of this build.
+ * rounds of this build. Those marked {@code @slow} belong to the long suite.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class AgentSuiteTest {
@@ -28,6 +30,7 @@ class AgentSuiteTest {
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
   private static final Path TESTS = Path.of("tests");
   private static final long LIMIT_SECONDS = 540;
+  private static final String SLOW = "@slow";
 
   private static final String HOME = Path.of("target").toAbsolutePath().toString();
 
@@ -37,7 +40,33 @@ class AgentSuiteTest {
   }
 
   @TestFactory
-  List<DynamicTest> allOfTheAgentsTestsPass() throws IOException {
+  List<DynamicTest> theQuickOnes() throws IOException {
+    return modules().stream().map(module -> test(List.of(module))).toList();
+  }
+
+  @TestFactory
+  @Tag("agent")
+  List<DynamicTest> theSlowOnes() throws IOException {
+    return modules().stream()
+        .filter(AgentSuiteTest::hasSlowOnes)
+        .map(module -> test(List.of(module, "slow")))
+        .toList();
+  }
+
+  private static DynamicTest test(List<String> words) {
+    return DynamicTest.dynamicTest(
+        String.join(" ", words), () -> new Running(words).assertPassed());
+  }
+
+  private static boolean hasSlowOnes(String module) {
+    try {
+      return Files.readString(TESTS.resolve(module + ".py")).contains(SLOW);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  private static List<String> modules() throws IOException {
     System.out.println("seed of the agent's tests: -Dgpush.seed=" + SEED);
     List<String> modules;
     try (Stream<Path> files = Files.list(TESTS)) {
@@ -50,22 +79,22 @@ class AgentSuiteTest {
               .toList();
     }
     assertFalse(modules.isEmpty());
-    return modules.stream()
-        .map(module -> DynamicTest.dynamicTest(module, () -> new Running(module).assertPassed()))
-        .toList();
+    return modules;
   }
 
   private static final class Running {
-    private final String module;
+    private final List<String> words;
     private final Path log;
     private final Process process;
 
-    Running(String module) {
-      this.module = module;
+    Running(List<String> words) {
+      this.words = words;
       try {
-        this.log = Files.createTempFile("gpush-" + module + "-", ".log");
+        this.log = Files.createTempFile("gpush-" + words.getFirst() + "-", ".log");
+        var command = new ArrayList<>(List.of("python3", "-B", "run.py"));
+        command.addAll(words);
         var builder =
-            new ProcessBuilder("python3", "-B", "-m", "unittest", module)
+            new ProcessBuilder(command)
                 .directory(TESTS.toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile());
@@ -89,7 +118,7 @@ class AgentSuiteTest {
       process.destroyForcibly();
       String said = Files.readString(log, StandardCharsets.UTF_8);
       Files.delete(log);
-      assertEquals(0, isDone ? process.exitValue() : -1, module + ":\n" + said);
+      assertEquals(0, isDone ? process.exitValue() : -1, words + ":\n" + said);
       said.lines().filter(line -> line.contains("skipped=")).forEach(System.out::println);
     }
   }

@@ -17,9 +17,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Checks of real agents on this machine. */
+@Tag("local")
 final class CheckGangTest {
   private final FakeTalk talk = new FakeTalk();
 

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Programs of the first node that start processes on all of them, on two agents of this machine.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class FirstNodeRunsTest extends TwoAgents {
   private static final RunRequest.Ranks TWO = new RunRequest.Ranks(Optional.of(2), 0);
 

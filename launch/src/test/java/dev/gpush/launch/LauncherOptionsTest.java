@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Options of run with real ranks, on two agents of this machine, each with two slots and no GPU.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class LauncherOptionsTest extends TwoAgents {
   private static final RunRequest.Ranks WARM =
       new RunRequest.Ranks(Optional.empty(), 0, true, false);

@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -379,7 +380,7 @@ final class LauncherTest {
     nodes.get(0).awaitCall("start 1 again");
     for (FakeNode node : nodes) {
       while (node.specs().size() < 2) {
-        Thread.onSpinWait();
+        LockSupport.parkNanos(1_000_000);
       }
       node.end(1, OK);
     }
@@ -546,7 +547,7 @@ final class LauncherTest {
         tasks.fork(
             "second", () -> launcher.launch(Asked.queued(on("0:1", "train.py")), input(), talk));
     while (!talk.said().contains("waiting for run 1")) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
     RunView beside = launcher.launch(on("1", "train.py"), input(), talk);
     nodes.get(0).end(1, OK);
@@ -600,7 +601,7 @@ final class LauncherTest {
 
   private String stateOnceOver(int run) throws InterruptedException {
     while (!launcher.find(Optional.of(run)).isOver()) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
     return launcher.find(Optional.of(run)).state();
   }

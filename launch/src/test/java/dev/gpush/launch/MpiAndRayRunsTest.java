@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Real MPI and real Ray, on two agents of this machine; needs the rig launchers. */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("training")
 final class MpiAndRayRunsTest extends TwoAgents {
   private static final RunRequest.Ranks USUAL = RunRequest.Ranks.usual();
 

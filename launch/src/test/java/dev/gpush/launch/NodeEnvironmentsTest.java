@@ -19,11 +19,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** The session's environment and its setup, on real agents. */
-@Timeout(120)
+@Tag("local")
 final class NodeEnvironmentsTest extends TwoAgents {
   private static EnvironmentChoice choice(Map<String, Object> values) {
     return choice(values, Optional.empty());

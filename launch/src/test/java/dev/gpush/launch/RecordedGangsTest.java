@@ -23,10 +23,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs on real agents that tell of the network of a recorded gang. */
+@Tag("local")
 final class RecordedGangsTest {
   private static final String SHOW =
       """

@@ -3,6 +3,7 @@ package dev.gpush.launch;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.gpush.testkit.rig.Script;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -25,7 +26,7 @@ final class Rig {
   }
 
   private static String of(String rig) throws IOException, InterruptedException {
-    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    boolean isRequired = Script.isRequired(rig);
     Process process =
         new ProcessBuilder(
                 root().resolve("src/test/rigs").resolve(rig).toString(),

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Cuts at every place of a short conversation, and cuts that reach the agent only when the next
  * pipe has begun. The profile {@code long} goes through relays too, and takes more of them.
  */
+@Tag("link")
 final class CutPlacesTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

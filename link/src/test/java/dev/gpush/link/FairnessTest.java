@@ -15,11 +15,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** Many streams of one link with a real agent: none slows another, and each costs what it may. */
 @Isolated("it compares speeds")
+@Tag("speed")
 class FairnessTest {
   private static final int MOST_ROUNDS = 100;
 

@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  * stay within their pools, and when it goes on nothing is missing.
  */
 @Isolated("it measures memory")
+@Tag("speed")
 final class FullWindowTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

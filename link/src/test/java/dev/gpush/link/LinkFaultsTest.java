@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @Timeout(900)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("link")
 class LinkFaultsTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
 

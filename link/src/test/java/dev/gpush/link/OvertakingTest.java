@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * A keystroke that is typed when every window is full of bulk: how many bytes of bulk still go
  * before it is a matter of place on the wire, not of time.
  */
+@Tag("speed")
 final class OvertakingTest {
   private static final int STREAMS = 4;
 

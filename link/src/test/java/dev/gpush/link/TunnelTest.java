@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -28,8 +28,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Links through node 0's agent, with real agents. Seeded; {@code -Dgpush.seed=N} repeats a run and
  * {@code -Dgpush.rounds=N} makes it longer.
  */
-@Timeout(600)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("link")
 class TunnelTest {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", LONG ? 10 : 1);

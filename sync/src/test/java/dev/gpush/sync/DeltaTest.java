@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DeltaTest extends SyncFixture {
   private static final long SEED = Long.getLong("gpush.seed", System.nanoTime());
   private static final int ROUNDS =
-      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 2000 : 60);
+      Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 2000 : 20);
 
   private static byte[] noise(Random random, int length) {
     var bytes = new byte[length];

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -389,6 +390,7 @@ class PushTest extends SyncFixture {
   }
 
   @Test
+  @Tag("speed")
   void carriesMoreThanOneMessageFull() throws Exception {
     nodes(1);
     for (int i = 0; i < 5_000; i++) {

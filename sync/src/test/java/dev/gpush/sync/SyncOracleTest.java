@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
  */
 final class SyncOracleTest extends SyncFixture {
   private static final boolean LONG = Boolean.getBoolean("gpush.long");
-  private static final int STEPS = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 80);
+  private static final int STEPS = Integer.getInteger("gpush.rounds", LONG ? 100_000 : 40);
   private static final int UNTIL_CALM = 20;
   private static final int NODES = 2;
   private static final int NAMES = 9;

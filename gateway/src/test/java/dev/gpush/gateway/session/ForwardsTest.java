@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -96,12 +97,12 @@ final class ForwardsTest {
   @Test
   void aPortThatNothingListensOnEndsTheConnection() throws Exception {
     gateway.sessions().up(ask(project, 2), Talk.silent());
-    int free;
-    try (var taken = new ServerSocket(0, 1, LOOPBACK)) {
-      free = taken.getLocalPort();
-    }
-    try (var client = new Socket(LOOPBACK, forwarded(free))) {
-      assertEquals(-1, client.getInputStream().read());
+    // It has the port and does not listen, so that no other program can.
+    try (var silent = new Socket()) {
+      silent.bind(new InetSocketAddress(LOOPBACK, 0));
+      try (var client = new Socket(LOOPBACK, forwarded(silent.getLocalPort()))) {
+        assertEquals(-1, client.getInputStream().read());
+      }
     }
   }
 

@@ -28,10 +28,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A home keeps its sessions whatever its machine is called; another machine only looks on. */
-@Timeout(120)
 final class HolderTest {
   private static final String MACHINE = "0a1b2c3d4e5f";
   private static final String HOME = "5f4e3d2c1b0a";

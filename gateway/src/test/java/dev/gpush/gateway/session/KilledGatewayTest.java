@@ -23,12 +23,14 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Whatever kills a gateway at whatever moment of up or down, and whatever fails besides: the next
  * one ends with every gang in a session, no session with two, and all of it can be given back.
  */
+@Tag("chaos")
 final class KilledGatewayTest {
   /** More than an up and a down do, so that some gateways live. */
   private static final int MOMENTS = 26;

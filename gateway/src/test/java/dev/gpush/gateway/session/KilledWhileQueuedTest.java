@@ -15,12 +15,14 @@ import dev.gpush.testkit.fake.FakeTrouble;
 import java.util.List;
 import java.util.Random;
 import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A gateway waits in two queues and is killed at whatever moment, while either queue, both or none
  * grants, also after its death: the next one ends with one gang or none, and forgets none.
  */
+@Tag("chaos")
 final class KilledWhileQueuedTest {
   /** More than it does until it is ready, so that some gateways live. */
   private static final int MOMENTS = 26;

@@ -30,8 +30,8 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.parallel.Execution;
@@ -383,7 +383,6 @@ final class LiveSyncTest {
   }
 
   @Test
-  @Timeout(60)
   void downDoesNotWaitForANodeThatDoesNotRead() throws Exception {
     SessionView session = up(2);
     stopReading(session.nodes().get(1));
@@ -394,7 +393,6 @@ final class LiveSyncTest {
   }
 
   @Test
-  @Timeout(60)
   void neitherDoesUpThatReplaces() throws Exception {
     SessionView session = up(2);
     stopReading(session.nodes().get(0));
@@ -407,7 +405,6 @@ final class LiveSyncTest {
   }
 
   @Test
-  @Timeout(60)
   void norDoesALookForEdits() throws Exception {
     SessionView session = up(1);
     LiveSession live = gateway.sessions().find(DEVBOX);
@@ -452,6 +449,7 @@ final class LiveSyncTest {
   }
 
   @Test
+  @Tag("speed")
   void aLogThatGrowsAllTheTimeIsSentLessAndLessOften() throws Exception {
     SessionView session = up(1);
     long before = state().generation().orElseThrow();

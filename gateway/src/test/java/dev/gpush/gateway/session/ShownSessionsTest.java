@@ -25,12 +25,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What ps, nodes and doctor say of sessions is what is so. */
-@Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 final class ShownSessionsTest {
   @Test

@@ -30,10 +30,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A request that waits in a queue is the gateway's: terminals come and go, its place stays. */
-@Timeout(120)
 final class WaitingRequestTest {
   private SessionRig rig;
   private Places places;

@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Ports and sockets of the node at the client, and the other way round. */
@@ -221,6 +222,7 @@ class ForwardingTest {
 
   /** Issue 14, line 21: a busy {@code -D} has that many. */
   @Test
+  @Tag("speed")
   void keepsMoreThanAThousandConnectionsOpen() throws Exception {
     int local = freePort();
     Process ssh = rig.forwarding("-L", local + ":127.0.0.1:" + port());

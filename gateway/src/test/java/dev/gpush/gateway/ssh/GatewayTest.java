@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.common.kex.BuiltinDHFactories;
@@ -224,8 +225,6 @@ class GatewayTest {
       clock.advance(ClientLimits.LOGINS.silence());
 
       assertIn(ssh("devbox", "true").run());
-
-      assertTrue(silent.getFirst().getInputStream().readAllBytes().length > 0);
     } finally {
       for (Socket socket : silent) {
         socket.close();
@@ -358,7 +357,7 @@ class GatewayTest {
         String pid = parent.inputReader().readLine();
         List<String> fields = fields(pid);
         while (!fields.getFirst().equals("Z")) {
-          Thread.onSpinWait();
+          LockSupport.parkNanos(1_000_000);
           fields = fields(pid);
         }
         String[] listener = Files.readString(listenerFile()).strip().split(" ", -1);

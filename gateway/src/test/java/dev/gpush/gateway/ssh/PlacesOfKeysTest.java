@@ -13,12 +13,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code permitopen} and {@code permitlisten}, with gpush and with OpenSSH's own server. */
-@Timeout(120)
 class PlacesOfKeysTest {
   private static Rig rig;
   private static Sshd sshd;

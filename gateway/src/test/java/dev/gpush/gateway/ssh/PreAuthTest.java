@@ -20,6 +20,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.sshd.client.ClientBuilder;
 import org.apache.sshd.client.SshClient;
 import org.apache.sshd.client.session.ClientSession;
@@ -33,6 +34,7 @@ import org.apache.sshd.common.session.SessionListener;
 import org.apache.sshd.common.util.buffer.Buffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What a client that may not log in can send, each named after what it has been used for. */
@@ -73,7 +75,7 @@ class PreAuthTest {
   void ends() throws Exception {
     // The test has closed its connection; the gateway may not know yet.
     while (rig.gateway().hasClients()) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
     assertEquals("in\n", rig.ssh("devbox", "echo in").run().text());
     client.stop();
@@ -319,6 +321,7 @@ class PreAuthTest {
 
   /** Each question costs an attempt, so a client cannot ask about thousands of keys. */
   @Test
+  @Tag("ssh-contract")
   void tenThousandKeysAreProbed() throws Exception {
     ClientSession session = connected();
     byte[] blob = blob(key(rig.home().resolve("keys/ssh_host_ed25519_key")));

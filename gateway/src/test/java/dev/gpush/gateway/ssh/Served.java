@@ -1,6 +1,7 @@
 package dev.gpush.gateway.ssh;
 
 import java.io.IOException;
+import java.util.concurrent.locks.LockSupport;
 
 /** Serves until stdin ends, for trying by hand and for measuring: prints the config to use. */
 final class Served {
@@ -10,7 +11,7 @@ final class Served {
     try (var rig = new Rig()) {
       System.out.println(rig.home().resolve("ssh_config"));
       while (System.in.read() >= 0) {
-        Thread.onSpinWait();
+        LockSupport.parkNanos(1_000_000);
       }
     }
   }

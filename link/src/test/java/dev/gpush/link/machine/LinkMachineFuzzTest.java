@@ -24,13 +24,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * What no agent says, said to the gateway's side: a clear end, bounded memory, and nothing else
  * harmed. {@code -Dgpush.seed} repeats a run, {@code -Dgpush.rounds} makes it longer.
  */
-@Timeout(120)
 class LinkMachineFuzzTest {
   private static final long SEED = Long.getLong("gpush.seed", new Random().nextLong());
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);

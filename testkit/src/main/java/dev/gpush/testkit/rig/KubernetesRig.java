@@ -44,7 +44,7 @@ public final class KubernetesRig {
 
   /** If it is down, the test is skipped; if rigs are required, it is started, or the test fails. */
   public static KubernetesRig of(String profile) throws IOException, InterruptedException {
-    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    boolean isRequired = Script.isRequired(SCRIPT);
     Ended ended = Script.of(SCRIPT).run(isRequired ? "up" : "status", profile);
     assertTrue(ended.status() == 0 || !isRequired, ended::errors);
     assumeTrue(ended.status() == 0, ended.errors());

@@ -18,6 +18,16 @@ public record Script(Path path) {
     return new Script(folder.resolve("src/test/rigs").resolve(name));
   }
 
+  /**
+   * Whether a test without this rig fails, rather than being skipped: GPUSH_REQUIRE_RIGS has its
+   * name, or is {@code all}.
+   */
+  public static boolean isRequired(String rig) {
+    List<String> required =
+        List.of(System.getenv().getOrDefault("GPUSH_REQUIRE_RIGS", "").split(" "));
+    return required.contains(rig) || required.contains("all");
+  }
+
   /** What a program printed, without the last line's end, and its status. */
   public record Ended(int status, String output, String errors) {}
 

@@ -39,7 +39,7 @@ public final class SlurmRig {
 
   /** If it is down, the test is skipped; if rigs are required, it is started, or the test fails. */
   public static SlurmRig of(String profile) throws IOException, InterruptedException {
-    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    boolean isRequired = Script.isRequired("slurm");
     Ended ended = run(List.of(script(), isRequired ? "up" : "status", profile));
     assertTrue(ended.status() == 0 || !isRequired, ended::errors);
     assumeTrue(ended.status() == 0, ended.errors());

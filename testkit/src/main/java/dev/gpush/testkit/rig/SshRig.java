@@ -28,7 +28,7 @@ public final class SshRig {
    * test fails.
    */
   public static SshRig required() throws IOException, InterruptedException {
-    boolean isRequired = "all".equals(System.getenv("GPUSH_REQUIRE_RIGS"));
+    boolean isRequired = Script.isRequired("ssh");
     Said said = script(List.of(isRequired ? "up" : "status"));
     assertTrue(said.status() == 0 || !isRequired, said::text);
     assumeTrue(said.status() == 0, said::text);

@@ -9,11 +9,14 @@ import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.BackendPlace;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The contract on a real Kubernetes: four nodes with eight GPUs each. */
 @ResourceLock(KubernetesRig.PLAIN)
+@Tag("gate")
+@Tag("kubernetes")
 final class KubernetesBackendTest implements BackendContract {
   @Override
   public BackendPlace open() throws Exception {

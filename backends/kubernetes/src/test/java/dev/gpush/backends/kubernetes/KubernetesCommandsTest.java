@@ -31,6 +31,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * none for a question to an agent that is linked.
  */
 @ResourceLock(KubernetesRig.GANGS)
+@Tag("kubernetes")
 final class KubernetesCommandsTest {
   private static final Json.Obj NONE = Json.object();
 

@@ -18,12 +18,14 @@ import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.KubernetesRig;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Systems that place all pods of a gang together, for real: Kubernetes' own, and Kueue. */
 @ResourceLock(KubernetesRig.GANGS)
+@Tag("kubernetes")
 final class KubernetesGangsTest {
   private static final int ROUNDS =
       Integer.getInteger("gpush.rounds", Boolean.getBoolean("gpush.long") ? 50 : 1);

@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * placed as in the other one, so that both clusters are used side by side.
  */
 @ResourceLock(KubernetesRig.GANGS)
+@Tag("kubernetes")
 final class KubernetesRefusalsTest {
   private static final LeaseTerms LONG = BackendContract.LONG;
 

@@ -17,6 +17,7 @@ import dev.gpush.testkit.rig.KubernetesRig;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
     named = "gpush.long",
     matches = "true",
     disabledReason = "it is in the long profile")
+@Tag("kubernetes")
 final class KubernetesSchedulersTest {
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 5);
 

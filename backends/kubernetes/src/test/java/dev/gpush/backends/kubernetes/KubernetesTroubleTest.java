@@ -22,12 +22,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** What goes wrong with a cluster, on a real one. */
 @ResourceLock(KubernetesRig.PLAIN)
+@Tag("kubernetes")
 final class KubernetesTroubleTest {
   private static final LeaseTerms LONG = BackendContract.LONG;
 

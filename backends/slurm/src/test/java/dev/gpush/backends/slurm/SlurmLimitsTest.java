@@ -19,6 +19,7 @@ import dev.gpush.testkit.rig.SlurmRig;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A cluster with limits, a full partition, a drained node, and jobs that push others out. */
 @ResourceLock(SlurmRig.LIMITS)
+@Tag("slurm")
 final class SlurmLimitsTest {
   private static Json.Obj in(String partition) {
     return Json.object("partition", List.of(partition));

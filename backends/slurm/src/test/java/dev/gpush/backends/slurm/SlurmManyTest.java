@@ -9,11 +9,13 @@ import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.rig.SlurmRig;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A gang larger than the login node's MaxSessions. */
 @ResourceLock(SlurmRig.MANY)
+@Tag("slurm")
 final class SlurmManyTest {
   @Test
   void sixteenNodesAreOneConnection() throws Exception {

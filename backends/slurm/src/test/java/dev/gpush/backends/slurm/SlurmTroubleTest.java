@@ -22,11 +22,13 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** What goes wrong between us and a cluster, on the real one. */
 @ResourceLock(SlurmRig.DEFAULT)
+@Tag("slurm")
 final class SlurmTroubleTest {
   private static final Duration LIMIT = BackendContract.LIMIT;
 

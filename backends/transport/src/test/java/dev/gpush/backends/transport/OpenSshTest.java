@@ -15,9 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 @ResourceLock(SshRig.NAME)
+@Tag("hosts")
 final class OpenSshTest implements TransportContract {
   @Override
   public TransportPlace open(SshRig rig, Duration patience) throws Exception {

@@ -30,7 +30,6 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
@@ -38,7 +37,6 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * What exists only on nodes whose disks go with the gang is asked about on every path that gives a
  * session back, and {@code --yes} is no answer.
  */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 final class UnsavedFilesTest {
   private SessionRig rig;

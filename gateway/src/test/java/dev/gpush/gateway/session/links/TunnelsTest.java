@@ -21,12 +21,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A gang of three on a backend that gives it one pipe. */
-@Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 final class TunnelsTest {
   private SessionRig rig;

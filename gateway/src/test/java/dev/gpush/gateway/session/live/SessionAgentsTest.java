@@ -34,10 +34,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** What a backend may ask the agents of a session, over the links of that session. */
-@Timeout(120)
 final class SessionAgentsTest {
   private static final Json.Obj STATUS = Json.object("do", "status");
   private static final List<Integer> BOTH = List.of(0, 1);

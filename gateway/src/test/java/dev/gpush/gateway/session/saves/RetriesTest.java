@@ -37,13 +37,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** How often a conflict that only a user can settle is tried again, on a clock of the test. */
-@Timeout(60)
 @Execution(ExecutionMode.CONCURRENT)
 final class RetriesTest {
   private static final Hints NOTHING = new Hints(Set.of(), Map.of(), false, 0);

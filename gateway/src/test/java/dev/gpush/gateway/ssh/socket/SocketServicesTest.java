@@ -131,13 +131,13 @@ final class SocketServicesTest {
     byte[] received = client.getInputStream().readNBytes(sent.size());
     assertTrue(Arrays.equals(sent.toByteArray(), received));
     for (IoWriteFuture write : writes) {
-      write.verify(TimeUnit.SECONDS.toMillis(30));
+      write.verify(TimeUnit.MINUTES.toMillis(5));
     }
     // The writer has nothing left to do, and begins again when there is something.
     byte[] more = new byte[PACKETS * PACKET];
     IoWriteFuture again = session.writeBuffer(new ByteArrayBuffer(more));
     assertTrue(Arrays.equals(more, client.getInputStream().readNBytes(more.length)));
-    again.verify(TimeUnit.SECONDS.toMillis(30));
+    again.verify(TimeUnit.MINUTES.toMillis(5));
   }
 
   @Test
@@ -149,7 +149,7 @@ final class SocketServicesTest {
 
     assertEquals(bytes.length, client.getInputStream().readAllBytes().length);
     assertTrue(write.isWritten());
-    assertTrue(closing.await(30, TimeUnit.SECONDS));
+    assertTrue(closing.await(5, TimeUnit.MINUTES));
     assertEquals(session, heard.closed.take());
     assertTrue(acceptor.getManagedSessions().isEmpty());
   }
@@ -159,7 +159,7 @@ final class SocketServicesTest {
     IoWriteFuture write = session.writeBuffer(new ByteArrayBuffer(new byte[PACKETS * PACKET]));
     session.close(true);
 
-    assertTrue(write.await(30, TimeUnit.SECONDS));
+    assertTrue(write.await(5, TimeUnit.MINUTES));
     assertFalse(write.isWritten());
     assertTrue(session.writeBuffer(new ByteArrayBuffer(new byte[1])).getException() != null);
     assertEquals(session, heard.closed.take());
@@ -178,7 +178,7 @@ final class SocketServicesTest {
     client.setSoLinger(true, 0);
     client.close();
 
-    assertTrue(write.await(30, TimeUnit.SECONDS));
+    assertTrue(write.await(5, TimeUnit.MINUTES));
     assertFalse(write.isWritten());
     assertEquals(session, heard.closed.take());
     // A reset may be told of by whoever sees it first.

@@ -16,13 +16,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** {@code gpush run --watch} in front of runs and saves that the test makes. */
-@Timeout(value = 2, unit = TimeUnit.MINUTES)
 final class WatchedRunTest {
   private static final String WAITING = "waiting for the next save; Ctrl-C leaves\n";
 

@@ -27,7 +27,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -35,6 +37,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** One GPU never belongs to two gangs: of two homes, of two users, after a crash. */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class LocalGpusTest {
   private static final int TURNS = Integer.getInteger("gpush.race.turns", 4);
 
@@ -197,7 +200,7 @@ final class LocalGpusTest {
   /** Until it is another user's: setpriv begins as ours. */
   private static void awaitUser(long pid) throws Exception {
     while (Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/" + pid), "unix:uid"))) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
   }
 

@@ -32,6 +32,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -211,7 +212,7 @@ final class LocalPlace implements BackendPlace {
     long start = System.nanoTime();
     while (isRunning(pid)) {
       assertTrue(System.nanoTime() - start < BackendContract.LIMIT.toNanos(), "does not die");
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
   }
 

@@ -37,10 +37,12 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Hosts that are silent for ever, so that waiting for them fails a test, or cannot be reached. */
+@Tag("hosts")
 final class SilentHostTest {
   @TempDir private Path folder;
   private final SecureRandom random = new SecureRandom();

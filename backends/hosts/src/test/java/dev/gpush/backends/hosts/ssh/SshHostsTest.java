@@ -16,11 +16,13 @@ import dev.gpush.testkit.contract.BackendContract;
 import dev.gpush.testkit.contract.Ended;
 import dev.gpush.testkit.rig.SshRig;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Hosts as they are: used by others, with one home, noisy, restricted, without power. */
 @ResourceLock(SshRig.NAME)
+@Tag("hosts")
 final class SshHostsTest {
   @Test
   void aGpuThatSomebodyUsesWithoutUsIsNotTakenAndNamed() throws Exception {

@@ -24,11 +24,13 @@ import dev.gpush.testkit.rig.KubernetesRig;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Pods that somebody else runs, on a real cluster: they stay as they were. */
 @ResourceLock(KubernetesRig.GANGS)
+@Tag("kubernetes")
 final class AttachedGangsTest {
   private static KubernetesPlace place() throws Exception {
     return KubernetesPlace.of("gangs");
