@@ -44,6 +44,9 @@ public final class TreeScan {
   /** Fewer than this are read faster than threads are started. */
   private static final int READ_ALONE = 32;
 
+  /** After so many, what comes and goes all the time is taken as it was seen. */
+  private static final int MOST_WALKS = 5;
+
   /** A look at single folders leaves the cache file for later: it is as large as the tree. */
   private static final Duration SAVE_PAUSE = Duration.ofMinutes(1);
 
@@ -117,8 +120,8 @@ public final class TreeScan {
     Optional<TreeWalk> before = walk;
     walk = Optional.empty();
     try (Talk.Step step = talk.step("looking at " + root.getFileName())) {
-      var next = new TreeWalk(root, git::index, listener, clock);
-      List<ScannedFile> found = walk(next, before);
+      TreeWalk next = walked(before);
+      List<ScannedFile> found = next.files();
       next.warnings().stream().filter(told::add).forEach(talk::say);
       bytes = bytes(found);
       questions.askForSize(found.size(), bytes, talk);
@@ -153,7 +156,7 @@ public final class TreeScan {
           Scan scan = lookAt(last.get(), folders.get(), waiting);
           walk = last;
           return scan;
-        } catch (TreeWalk.TopRulesChanged _) {
+        } catch (TreeWalk.TopRulesChanged | TreeWalk.Torn _) {
           // Then everything is looked at.
         }
       }
@@ -166,8 +169,8 @@ public final class TreeScan {
   private Scan lookAtAll(Optional<TreeWalk> before, Set<String> waiting)
       throws IOException, InterruptedException {
     questions.askForPlace(Talk.silent());
-    var next = new TreeWalk(root, git::index, listener, clock);
-    List<ScannedFile> found = walk(next, before);
+    TreeWalk next = walked(before);
+    List<ScannedFile> found = next.files();
     bytes = bytes(found);
     questions.askForSize(found.size(), bytes, Talk.silent());
     left.clear();
@@ -221,15 +224,27 @@ public final class TreeScan {
     savedAt = clock.nanos();
   }
 
-  private List<ScannedFile> walk(TreeWalk next, Optional<TreeWalk> before) throws IOException {
+  private TreeWalk walked(Optional<TreeWalk> before) throws IOException {
+    for (int attempt = 1; ; attempt++) {
+      var next = new TreeWalk(root, git::index, listener, clock);
+      try {
+        walk(next, before, attempt == MOST_WALKS);
+        return next;
+      } catch (TreeWalk.Torn _) {
+        next.seenFolders().forEach(listener::left);
+      }
+    }
+  }
+
+  private void walk(TreeWalk next, Optional<TreeWalk> before, boolean mayBeTorn)
+      throws IOException {
     git.readRules(IgnoreStack.outsideRules(root, places));
-    List<ScannedFile> found = next.walk(IgnoreStack.at(root, places, git::index));
+    next.walk(IgnoreStack.at(root, places, git::index), mayBeTorn);
     before.ifPresent(
         last ->
             last.seenFolders().stream()
                 .filter(folder -> !next.hasWalked(folder))
                 .forEach(listener::left));
-    return found;
   }
 
   private static long bytes(Collection<ScannedFile> found) {

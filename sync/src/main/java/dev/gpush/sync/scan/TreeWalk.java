@@ -12,6 +12,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
@@ -37,6 +38,9 @@ final class TreeWalk {
 
   /** Linux takes no longer paths. */
   private static final int MAX_PATH_BYTES = 4_096;
+
+  /** After so many, a folder in which names come and go all the time is taken as it was seen. */
+  private static final int MOST_LISTINGS = 5;
 
   /** This many of a kind are named one by one. */
   private static final int MAX_NAMED = 5;
@@ -78,6 +82,7 @@ final class TreeWalk {
   private final Clock clock;
   private final Map<Path, SeenFolder> seen = new HashMap<>();
   private int found;
+  private boolean mayBeTorn;
 
   TreeWalk(Path root, IgnoreStack.IndexReader indexes, FolderListener listener, Clock clock) {
     this.root = root;
@@ -86,15 +91,25 @@ final class TreeWalk {
     this.clock = clock;
   }
 
-  /** Everything, from the top. */
-  List<ScannedFile> walk(IgnoreStack top) throws IOException {
+  /**
+   * Looks at everything, from the top.
+   *
+   * @param mayBeTorn leaves out what vanishes under way, in place of {@link Torn}
+   */
+  void walk(IgnoreStack top, boolean mayBeTorn) throws IOException {
+    this.mayBeTorn = mayBeTorn;
     listener.entering(root);
     var folder = new SeenFolder(root, 0, Optional.empty());
     seen.put(root, folder);
     list(folder, children(root), Optional.of(top));
+    this.mayBeTorn = false;
     requireNames();
+  }
+
+  /** All files that it has seen. */
+  List<ScannedFile> files() {
     var all = new ArrayList<ScannedFile>(found);
-    folder.addAll(all);
+    Objects.requireNonNull(seen.get(root)).addAll(all);
     return all;
   }
 
@@ -126,7 +141,9 @@ final class TreeWalk {
     changes.gone(folder.listing().files());
     found -= folder.listing().files().size();
     listener.entering(folder.path());
-    list(folder, children(folder.path()), Optional.empty(), changes);
+    Map<String, Child> children = children(folder.path());
+    requireThere(folder.path(), children);
+    list(folder, children, Optional.empty(), changes);
     changes.here(folder.listing().files());
   }
 
@@ -282,16 +299,32 @@ final class TreeWalk {
     private static final long serialVersionUID = 1;
   }
 
+  /**
+   * A folder that was seen is no longer there when it is listed. What is above it may have been
+   * moved away, and then a part of that was seen and a part was not: as if someone had deleted it.
+   */
+  static final class Torn extends RuntimeException {
+    private static final long serialVersionUID = 1;
+  }
+
+  private void requireThere(Path folder, Map<String, Child> children) {
+    if (children.isEmpty() && !mayBeTorn && !Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+      listener.left(folder);
+      throw new Torn();
+    }
+  }
+
   private SeenFolder enter(
       SeenFolder above, Child child, IgnoreStack stack, IgnoreStack.Fate fate, Changes changes)
       throws IOException {
     listener.entering(child.file());
     Map<String, Child> below = children(child.file());
+    requireThere(child.file(), below);
     IgnoreStack inner = stack.enter(child.name(), child.file(), below.keySet(), fate, indexes);
     var place = new SeenFolder.Place(above, child.name(), fate);
     var folder = new SeenFolder(child.file(), child.look().stamp().inode(), Optional.of(place));
-    list(folder, below, Optional.of(inner), changes);
     seen.put(folder.path(), folder);
+    list(folder, below, Optional.of(inner), changes);
     changes.entered.add(folder);
     changes.here(folder.listing().files());
     return folder;
@@ -335,20 +368,33 @@ final class TreeWalk {
         new ScannedFile(path, exact, child.look(), target, stack.isTrackedFile(child.name())));
   }
 
+  /** One in which a name vanishes is listed again: all of it may have been moved away. */
   private Map<String, Child> children(Path folder) throws IOException {
-    var children = new TreeMap<String, Child>(Manifest.ORDER);
+    for (int listing = 1; ; listing++) {
+      var children = new TreeMap<String, Child>(Manifest.ORDER);
+      if (list(folder, children) || listing == MOST_LISTINGS) {
+        return children;
+      }
+    }
+  }
+
+  /** Whether each name was still there when it was looked at. */
+  private boolean list(Path folder, Map<String, Child> children) throws IOException {
+    boolean isWhole = true;
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
       for (Path file : entries) {
-        look(file).ifPresent(look -> child(file, look, children));
+        Optional<FileStamp.Look> look = look(file);
+        isWhole &= look.isPresent();
+        look.ifPresent(at -> child(file, at, children));
       }
     } catch (NoSuchFileException | NotDirectoryException gone) {
-      return Map.of();
+      children.clear();
     } catch (DirectoryIteratorException broken) {
       throw unreadable(folder, Objects.requireNonNull(broken.getCause()));
     } catch (AccessDeniedException denied) {
       throw unreadable(folder, denied);
     }
-    return children;
+    return isWhole || children.isEmpty();
   }
 
   private static void child(Path file, FileStamp.Look look, Map<String, Child> children) {

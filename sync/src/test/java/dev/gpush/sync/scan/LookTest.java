@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.gpush.core.talk.Talk;
+import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.sync.WorkFolder;
@@ -84,6 +85,33 @@ final class LookTest {
     folder.write("d/b", "3");
     Manifest next = scan.look(Optional.of(Set.of(folder.path().resolve("d"))), Set.of()).manifest();
     assertEquals(List.of("d/b"), next.differences(first));
+  }
+
+  /** A part of it would be taken for files that a user has deleted. */
+  @Test
+  void aFolderThatIsMovedAwayMeanwhileIsAllThereOrAllGone() throws Exception {
+    int files = 2_000;
+    for (int i = 0; i < files; i++) {
+      folder.write("many/" + i % 4 + "/f" + i, "");
+    }
+    TreeScan scan = scan("cache", ScanLimits.standard());
+    Path many = folder.path().resolve("many");
+    Path away = base.resolve("away");
+    scan.look(Optional.empty(), Set.of());
+
+    for (int round = 0; round < 20; round++) {
+      Task<Path, IOException> move = tasks.fork("move", () -> Files.move(many, away));
+      Scan found =
+          round % 2 == 0
+              ? scan.look(Optional.empty(), Set.of())
+              : look(scan, folder.path(), many, many.resolve("0"), many.resolve("1"));
+      move.get();
+
+      assertTrue(Set.of(0, files).contains(found.manifest().entries().size()));
+
+      Files.move(away, many);
+      scan.look(Optional.empty(), Set.of());
+    }
   }
 
   private Scan look(TreeScan scan, Path... folders) throws InterruptedException {
