@@ -1,10 +1,12 @@
-"""Runs one file of tests as the build does: python3 run.py test_files [slow]. `slow` are the tests marked so, without it the others."""
+"""Runs one file of tests as the build does: python3 run.py test_files [slow]. `slow` are the tests marked so, without it the others:
+what takes long or depends on seconds is @slow, and a file that takes more than ten seconds says SLOW = True. Those belong to the long
+suite (part agent)."""
 import sys
 import unittest
 
 
 def slow(test):
-    """Marks a test, or a class of tests, that takes long or depends on seconds: it belongs to the long suite (part agent)."""
+    """Marks a test, or a class of tests."""
     test.is_slow = True
     return test
 
@@ -18,7 +20,8 @@ def each(suite):
 
 
 def is_slow(test):
-    return hasattr(test, "is_slow") or hasattr(getattr(test, test._testMethodName, None), "is_slow")
+    whole = getattr(sys.modules[type(test).__module__], "SLOW", False)
+    return whole or hasattr(test, "is_slow") or hasattr(getattr(test, test._testMethodName, None), "is_slow")
 
 
 def main(name, wanted=""):

@@ -15,6 +15,8 @@ from client import DEADLINE, Client, Cut, after_preamble, spawn, text, until
 from gpush_agent.core import refused
 from node import NodeTest, alive
 
+SLOW = True
+
 
 def read(path):
     with open(path) as file:

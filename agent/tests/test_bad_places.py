@@ -15,6 +15,8 @@ from gpush_agent.core import processes
 from node import NodeTest, alive, command
 from test_life import CLOCK
 
+SLOW = True
+
 NOBODY = 50000 + os.getpid() % 10000        # a user that passwd does not know, and no other checkout's tests either
 
 

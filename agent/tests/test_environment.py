@@ -12,6 +12,8 @@ from node import NodeTest, command
 
 from gpush_agent.node import activation, profiles
 
+SLOW = True
+
 SHOW = "import json, os, sys; print('<<' + json.dumps([sys.executable, os.environ.get('EXTRA'), sys.path]) + '>>')"
 PTY = {"term": "xterm", "columns": 200, "rows": 50}
 

@@ -8,6 +8,8 @@ from client import Client, Cut, until
 from gpush_agent.host import guard
 from node import NodeTest, alive, command
 
+SLOW = True
+
 
 class MemoTest(unittest.TestCase):
     def test_has_the_last_value(self):

@@ -14,6 +14,8 @@ from gpush_agent.host import handover as agents_side
 from gpush_agent.host.folder import digest
 from node import NodeTest, alive
 
+SLOW = True
+
 
 def program(pid):
     with open("/proc/%d/cmdline" % pid, "rb") as file:

@@ -13,6 +13,8 @@ sys.path.insert(0, AGENT)
 
 from gpush_agent.files import history, unsaved  # noqa: E402
 
+SLOW = True
+
 BUILTIN = "import sys; sys.path.insert(0, sys.argv[1]); from gpush_agent.files import history; sys.exit(history.main({}, 0, 1))"
 MAIN = "refs/heads/main"
 

@@ -6,7 +6,6 @@ import shutil
 import tempfile
 import unittest
 
-from run import slow
 from test_supervisor import RunTest, until
 from gpush_agent.core.loop import Loop
 from gpush_agent.core.refused import Refused
@@ -14,6 +13,8 @@ from gpush_agent.fabric.reader import Reader
 from gpush_agent.fabric.recorded import Recorded
 from gpush_agent.network import counters, logs, nccl, observer
 import trees
+
+SLOW = True
 
 FOLDER = os.path.join(os.path.dirname(trees.FOLDER), "transport")
 # What a rank does that uses NCCL: it writes where NCCL would.
@@ -324,7 +325,6 @@ class CountersTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, root)
         self.assertEqual(Counted(Reader(root)).facts(), {})
 
-    @slow
     def test_every_recorded_machine_can_be_counted(self):
         for name in trees.names():
             machine, counted = self.machine(name)

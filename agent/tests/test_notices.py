@@ -9,6 +9,8 @@ from gpush_agent.lifetime import notices
 from node import alive, command
 from test_life import LifeTest
 
+SLOW = True
+
 PTY = {"term": "xterm", "columns": 200, "rows": 24}
 WAITS = "import os, signal, time\n%s\nopen('ready', 'w').close()\nwhile not os.path.exists('go'): time.sleep(0.02)\n"
 

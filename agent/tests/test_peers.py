@@ -13,6 +13,8 @@ from gpush_agent.host.folder import Folder
 from gpush_agent.runs import rundir
 from node import NodeTest, alive
 
+SLOW = True
+
 LONG = DEADLINE
 
 

@@ -12,6 +12,8 @@ from gpush_agent.runs import journal, requests, rundir  # noqa: E402
 from test_files import FilesTest, Gateway  # noqa: E402
 from test_supervisor import RunTest, until  # noqa: E402
 
+SLOW = True
+
 CODE = {"train.py": b"print(1)\n", "pkg/model.py": b"x = 1\n", "pkg/deep/a.txt": b"a\n"}
 
 

@@ -19,6 +19,8 @@ from gpush_agent.lifetime import lease
 from gpush_agent.node import facts
 from node import NodeTest, alive
 
+SLOW = True
+
 
 class StartTest(NodeTest):
     def test_modes(self):

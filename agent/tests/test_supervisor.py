@@ -19,6 +19,8 @@ from gpush_agent.lifetime import ending
 from gpush_agent.node.activation import Activation
 from gpush_agent.runs import follow, journal, ranks, requests, rundir
 
+SLOW = True
+
 SECONDS = DEADLINE
 
 

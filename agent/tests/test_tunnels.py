@@ -11,8 +11,9 @@ import unittest
 from client import WINDOW, text, until
 from gpush_agent.gang import peerline
 from gpush_agent.link import frames
-from run import slow
 from test_peers import LONG, GangTest
+
+SLOW = True
 
 # Of nothing but these tests, and good for a hundred years.
 KEY = ("MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgwNQwDhdErYVz/lreoFU/+nV8J7G96R044iW5on882F2hRANCAAQk"
@@ -152,7 +153,6 @@ class TunnelTest(GangTest):
         stream.accepted()
         self.assertIsNotNone(stream.opened)
 
-    @slow
     def test_a_node_without_a_line_is_refused(self):
         self.start(0)
         self.assertEqual(self.refusal(self.tunnel(self.attach(0))), "no-line")
@@ -166,7 +166,6 @@ class TunnelTest(GangTest):
             gateway.read(1)
         self.assertFalse(self.control("status", node=1)["linked"])
 
-    @slow
     def test_who_does_not_know_the_key_is_no_end(self):
         client = self.over_tcp()
         os.kill(self.pids[1], 19)               # node 1 itself will not answer

@@ -6,7 +6,6 @@ import signal
 import sys
 import unittest
 
-from run import slow
 import test_supervisor
 from client import free_port
 from gpush_agent.core import processes
@@ -14,6 +13,8 @@ from gpush_agent.core.loop import Loop
 from gpush_agent.runs import journal, requests, rundir
 from gpush_agent.warm import pool
 from test_supervisor import SECONDS, Output, until
+
+SLOW = True
 
 # What a rank can see of itself. What differs between any two processes is left out.
 LOOK = r"""
@@ -337,7 +338,6 @@ class FitsTest(WarmTest):
         _, output = self.run_it()
         self.assert_warm(output)
 
-    @slow
     def test_a_parent_that_hangs(self):
         self.write("import heavy\nprint('ok')\n")
         parent = self.prepare()

@@ -271,6 +271,7 @@ final class BadDaysIT {
   }
 
   @Test
+  @Tag("local")
   void aFullDiskIsNamedAndLeavesNothing() throws Exception {
     try (World world = World.fresh()) {
       Path nodes = Files.createDirectories(world.home().resolve("nodes"));
@@ -331,6 +332,7 @@ final class BadDaysIT {
   }
 
   @Test
+  @Tag("local")
   void aKilledSupervisorAndAKilledAgentEndTheRunLoudly() throws Exception {
     try (World world = World.fresh()) {
       world.gpush("up", "--nodes", "1").succeeded();

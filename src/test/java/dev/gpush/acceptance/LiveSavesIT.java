@@ -8,6 +8,7 @@ import dev.gpush.core.json.Json;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -34,6 +35,7 @@ final class LiveSavesIT {
   }
 
   @Test
+  @Tag("local")
   void onDemandSendsWithCommandsOnly() throws Exception {
     try (World world = World.fresh()) {
       world.file("gpush.yaml", "sync: {mode: on-demand}\n");
@@ -51,6 +53,7 @@ final class LiveSavesIT {
   }
 
   @Test
+  @Tag("local")
   void aHomeFolderIsNotWatchedAndUpSaysSoOnce() throws Exception {
     try (World world = World.fresh()) {
       Files.writeString(world.person().resolve("notes.txt"), "one\n");
@@ -72,6 +75,7 @@ final class LiveSavesIT {
 
   /** In the place of someone who works in an editor on node 0. */
   @Test
+  @Tag("local")
   void whatIsMadeRenamedAndDeletedOnNode0IsHereAndOnTheOtherNodes() throws Exception {
     try (World world = World.fresh()) {
       world.file("train.py", "x = 1\n");

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * are all there, ignore SIGTERM, and wait.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("local")
 final class RunFailuresIT {
   private static final String PYTHON = "/usr/bin/python3";
 

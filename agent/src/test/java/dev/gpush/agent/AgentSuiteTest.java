@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The agent's own tests, {@code agent/tests}, each file in a Python of its own, with the seed and
- * rounds of this build. Those marked {@code @slow} belong to the long suite.
+ * rounds of this build. The slow ones ({@code run.py}) belong to the long suite.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class AgentSuiteTest {
@@ -30,7 +31,7 @@ class AgentSuiteTest {
   private static final int ROUNDS = Integer.getInteger("gpush.rounds", 1);
   private static final Path TESTS = Path.of("tests");
   private static final long LIMIT_SECONDS = 540;
-  private static final String SLOW = "@slow";
+  private static final Pattern SLOW = Pattern.compile("@slow|^SLOW = True", Pattern.MULTILINE);
 
   private static final String HOME = Path.of("target").toAbsolutePath().toString();
 
@@ -60,7 +61,7 @@ class AgentSuiteTest {
 
   private static boolean hasSlowOnes(String module) {
     try {
-      return Files.readString(TESTS.resolve(module + ".py")).contains(SLOW);
+      return SLOW.matcher(Files.readString(TESTS.resolve(module + ".py"))).find();
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }

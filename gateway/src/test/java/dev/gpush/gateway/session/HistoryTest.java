@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** The repository on node 0 follows the one here, and commits made there come home; real agents. */
 @Execution(ExecutionMode.CONCURRENT)
 @EnabledOnOs(OS.LINUX)
+@Tag("local")
 final class HistoryTest {
   private static final String HOME_REF = "refs/gpush/devbox/main";
 

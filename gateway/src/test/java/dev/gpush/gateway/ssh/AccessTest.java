@@ -11,11 +11,13 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Authorized keys and user certificates, with OpenSSH's own client and ssh-keygen. */
+@Tag("ssh-contract")
 class AccessTest {
   private Rig rig;
   private KeyRing keys;

@@ -14,11 +14,13 @@ import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The same client and the same words, with gpush and with OpenSSH's own server beside it. */
+@Tag("ssh-contract")
 class BesideSshdTest {
   private static Rig rig;
   private static Sshd sshd;

@@ -12,11 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code permitopen} and {@code permitlisten}, with gpush and with OpenSSH's own server. */
+@Tag("ssh-contract")
 class PlacesOfKeysTest {
   private static Rig rig;
   private static Sshd sshd;

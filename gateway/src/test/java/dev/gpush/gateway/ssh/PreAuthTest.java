@@ -413,6 +413,7 @@ class PreAuthTest {
    * They have sent their version, and nothing more: their service is cut short for the real one.
    */
   @Test
+  @Tag("ssh-contract")
   void fiveHundredHalfOpenConnectionsDoNotStopALogin() throws Exception {
     var open = new ArrayList<Socket>();
     try {
