@@ -352,7 +352,11 @@ class GatewayTest {
   @Test
   void takesAZombieForNoGateway() throws Exception {
     try (var _ = start(settings("false"))) {
-      Process parent = new ProcessBuilder("/bin/sh", "-c", "/bin/true & echo $!; exec cat").start();
+      // A shell might reap its child before it becomes another program.
+      String reapsNobody =
+          "import os, sys; child = os.fork(); child or os._exit(0); print(child, flush=True);"
+              + " sys.stdin.read()";
+      Process parent = new ProcessBuilder("python3", "-c", reapsNobody).start();
       try {
         String pid = parent.inputReader().readLine();
         List<String> fields = fields(pid);
