@@ -1,8 +1,8 @@
 package dev.gpush.app;
 
 import dev.gpush.gateway.session.SessionService;
-import dev.gpush.gateway.ssh.SshGateway;
-import dev.gpush.gateway.ssh.route.PublishedSession;
+import dev.gpush.ssh.SshGateway;
+import dev.gpush.ssh.route.PublishedSession;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 

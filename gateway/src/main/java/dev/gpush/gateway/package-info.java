@@ -1,4 +1,4 @@
-/** The life of sessions, their ledger and leases, and the SSH server that IDEs connect to. */
+/** The life of sessions, their ledger and leases. */
 @NullMarked
 package dev.gpush.gateway;
 

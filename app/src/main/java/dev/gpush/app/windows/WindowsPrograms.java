@@ -1,6 +1,6 @@
 package dev.gpush.app.windows;
 
-import dev.gpush.gateway.ssh.files.Wsl;
+import dev.gpush.ssh.files.Wsl;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -8,9 +8,9 @@ import dev.gpush.gateway.session.links.SessionLinks;
 import dev.gpush.gateway.session.live.LiveSession;
 import dev.gpush.gateway.session.live.SessionEnvironment;
 import dev.gpush.gateway.session.live.TurnQueue;
-import dev.gpush.gateway.ssh.route.NodeName;
-import dev.gpush.gateway.ssh.route.Route;
-import dev.gpush.gateway.ssh.route.Routes;
+import dev.gpush.ssh.route.NodeName;
+import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.route.Routes;
 import java.util.List;
 import java.util.Optional;
 

@@ -43,6 +43,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -298,6 +299,7 @@ final class GatewaySessionsTest {
   }
 
   @Test
+  @Tag("chaos")
   void leftAtAnyMomentItIsMadeAllTheSame() throws Exception {
     boolean isSeenToTheEnd = false;
     for (int moment = 0; !isSeenToTheEnd; moment++) {
@@ -495,6 +497,7 @@ final class GatewaySessionsTest {
   }
 
   @Test
+  @Tag("local")
   void aSilentAgentDoesNotHoldUpTheList() throws Exception {
     SessionView silent = up(ask(project, 1));
     SessionView other = up(ask(rig.project("other"), 1));
@@ -633,8 +636,7 @@ final class GatewaySessionsTest {
     assertInstanceOf(
         SessionFailure.Leaked.class,
         failure(() -> sessions.extend(DEVBOX, Optional.of(Duration.ofHours(1)))));
-    assertInstanceOf(
-        dev.gpush.gateway.ssh.route.Route.Refused.class, gateway.routes().route("devbox"));
+    assertInstanceOf(dev.gpush.ssh.route.Route.Refused.class, gateway.routes().route("devbox"));
 
     down(DEVBOX);
     rig.assertNothingLeft(gateway);

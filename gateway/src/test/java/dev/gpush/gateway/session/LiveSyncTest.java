@@ -393,6 +393,7 @@ final class LiveSyncTest {
   }
 
   @Test
+  @Tag("local")
   void neitherDoesUpThatReplaces() throws Exception {
     SessionView session = up(2);
     stopReading(session.nodes().get(0));
@@ -405,6 +406,7 @@ final class LiveSyncTest {
   }
 
   @Test
+  @Tag("local")
   void norDoesALookForEdits() throws Exception {
     SessionView session = up(1);
     LiveSession live = gateway.sessions().find(DEVBOX);

@@ -17,7 +17,7 @@ import dev.gpush.core.session.SessionState;
 import dev.gpush.core.session.SessionView;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.gateway.session.live.LiveSession;
-import dev.gpush.gateway.ssh.route.Route;
+import dev.gpush.ssh.route.Route;
 import dev.gpush.testkit.fixture.Asked;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -112,6 +113,7 @@ final class LostNodeTest {
   }
 
   @Test
+  @Tag("local")
   void theNextGatewayFindsItDegradedToo() throws Exception {
     loseNodeOne();
     awaitDegraded();

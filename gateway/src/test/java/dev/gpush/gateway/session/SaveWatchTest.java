@@ -36,6 +36,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -114,6 +115,7 @@ final class SaveWatchTest {
   }
 
   @Test
+  @Tag("local")
   void aFileThatTheSyncIgnoresIsNoSave() throws Exception {
     var moments = new Moments();
     moments.moments.add(() -> write("step.log", "1\n"));
@@ -137,6 +139,7 @@ final class SaveWatchTest {
   }
 
   @Test
+  @Tag("local")
   void aFailureIsToldOnceAndTheSaveIsTriedAgain() throws Exception {
     var moments = new Moments();
     moments.moments.add(() -> write("train.py", "print('new')\n"));
@@ -149,6 +152,7 @@ final class SaveWatchTest {
   }
 
   @Test
+  @Tag("local")
   void filesOfAnotherCommandCountAndAreNotNamed() throws Exception {
     write("train.py", "print('new')\n");
     gateway.sessions().sync(DEVBOX, false, Talk.silent());

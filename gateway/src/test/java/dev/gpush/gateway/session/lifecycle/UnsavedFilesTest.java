@@ -29,6 +29,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -88,6 +89,7 @@ final class UnsavedFilesTest {
   }
 
   @Test
+  @Tag("local")
   void replacingAsksAsDownDoes() throws Exception {
     SessionView made = up(ask(project, 1), Talk.silent());
     Path file = checkpoint(made);
@@ -137,6 +139,7 @@ final class UnsavedFilesTest {
   }
 
   @Test
+  @Tag("local")
   void replacingWhatLostANodeAsksForTheOthers() throws Exception {
     SessionView made = up(ask(project, 2), Talk.silent());
     Path file = checkpoint(made);
@@ -168,6 +171,7 @@ final class UnsavedFilesTest {
   }
 
   @Test
+  @Tag("local")
   void whereDisksStayNothingIsAsked() throws Exception {
     gateway.close();
     gateway = rig.gateway();

@@ -20,11 +20,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A gang of three on a backend that gives it one pipe. */
+@Tag("local")
 @Execution(ExecutionMode.CONCURRENT)
 final class TunnelsTest {
   private SessionRig rig;

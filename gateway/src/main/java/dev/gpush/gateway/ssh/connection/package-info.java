@@ -1,8 +1,0 @@
-/**
- * The state of one client's connection beside its channels: its limits, its listeners, the order of
- * its replies.
- */
-@NullMarked
-package dev.gpush.gateway.ssh.connection;
-
-import org.jspecify.annotations.NullMarked;

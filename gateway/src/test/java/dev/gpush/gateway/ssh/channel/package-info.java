@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.gateway.ssh.channel;
-
-import org.jspecify.annotations.NullMarked;

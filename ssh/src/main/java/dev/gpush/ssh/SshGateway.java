@@ -1,0 +1,311 @@
+package dev.gpush.ssh;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.ssh.access.AccessFiles;
+import dev.gpush.ssh.access.LoginKeys;
+import dev.gpush.ssh.access.LoginReview;
+import dev.gpush.ssh.access.PublicKeyLogin;
+import dev.gpush.ssh.audit.AuditTrail;
+import dev.gpush.ssh.channel.ChannelKinds;
+import dev.gpush.ssh.channel.SessionChannel;
+import dev.gpush.ssh.connection.ClientLimits;
+import dev.gpush.ssh.files.HomeIdentity;
+import dev.gpush.ssh.files.JdkEd25519;
+import dev.gpush.ssh.files.KeyFiles;
+import dev.gpush.ssh.files.ListenerFile;
+import dev.gpush.ssh.files.PortMemory;
+import dev.gpush.ssh.files.SshAddress;
+import dev.gpush.ssh.files.SshConfigFiles;
+import dev.gpush.ssh.files.SshServerSettings;
+import dev.gpush.ssh.forward.GlobalRequests;
+import dev.gpush.ssh.route.Connections;
+import dev.gpush.ssh.route.PublishedSession;
+import dev.gpush.ssh.route.Routes;
+import dev.gpush.ssh.socket.LoginListener;
+import dev.gpush.ssh.socket.Logins;
+import dev.gpush.ssh.socket.SocketServices;
+import java.io.IOException;
+import java.security.KeyPair;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.keyprovider.KeyPairProvider;
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.session.SessionListener;
+import org.apache.sshd.common.session.helpers.AbstractConnectionService;
+import org.apache.sshd.common.session.helpers.AbstractSession;
+import org.apache.sshd.server.SshServer;
+
+/**
+ * The SSH server, on 127.0.0.1 and on the same port as long as it is free, or on a socket of its
+ * user alone. Thread-safe.
+ *
+ * <p>Apache SSHD does transport, authentication and channel numbers. Channels are implemented here:
+ * each is connected to a stream of the node's link; SSHD's own shells, forwarders and file systems
+ * are not used.
+ */
+public final class SshGateway implements AutoCloseable {
+  private static final String HOST = "127.0.0.1";
+
+  /** For commands to end; a gateway has five seconds in all before it is halted. */
+  private static final Duration GRACE = Duration.ofSeconds(2);
+
+  private static final Duration POLL = Duration.ofMillis(20);
+
+  /** A connection whose key was removed ends after two of them. */
+  private static final Duration REVIEW = Duration.ofSeconds(1);
+
+  private final SshServer server;
+  private final SocketServices services;
+  private final SshAddress address;
+  private final ListenerFile listener;
+  private final Tasks tasks;
+  private final Tasks reviews;
+  private final SshConfigFiles config;
+  private final AtomicBoolean isClosed = new AtomicBoolean();
+  private final Clock clock;
+  private final Logins logins;
+  private volatile Optional<Stopping> stopping = Optional.empty();
+
+  /**
+   * It was asked to end.
+   *
+   * @param since monotonic nanoseconds
+   */
+  private record Stopping(String reason, long since) {}
+
+  private SshGateway(
+      SshServer server,
+      SocketServices services,
+      Tasks tasks,
+      SshConfigFiles config,
+      SshAddress address,
+      ListenerFile listener,
+      Clock clock) {
+    this.server = server;
+    this.services = services;
+    this.address = address;
+    this.listener = listener;
+    this.tasks = tasks;
+    this.reviews = tasks.group("review");
+    this.config = config;
+    this.clock = clock;
+    this.logins = new Logins(clock, ClientLimits.LOGIN_IN_PROGRESS);
+  }
+
+  /**
+   * Creates keys if there are none, and listens. The ssh config is unchanged until {@link
+   * #publish}.
+   *
+   * @throws GpushException when the home cannot be used or no port is free
+   */
+  public static SshGateway start(
+      SshServerSettings settings,
+      Supplier<AccessFiles> access,
+      Routes routes,
+      Records records,
+      Tasks tasks,
+      Clock clock) {
+    JdkEd25519.register();
+    var keys = new KeyFiles(settings.home());
+    KeyPair host = keys.hostKey();
+    KeyPair user = keys.userKey();
+    var identity = HomeIdentity.of(host);
+    var ports = new PortMemory(settings.home());
+    var listener = new ListenerFile(settings.home());
+    Tasks own = tasks.group("ssh");
+    var hosts = new ArrayList<>(List.of(host));
+    if (settings.compatibility() == SshServerSettings.Compatibility.LEGACY) {
+      hosts.add(keys.olderHostKey());
+    }
+    var logins = new LoginKeys(user.getPublic(), access, clock);
+    var connections = new Connections(own, routes, clock);
+    for (SshAddress address : addresses(settings, ports)) {
+      var services = new SocketServices(own, clock, ClientLimits.LOGINS, settings.socket());
+      SshServer server = server(settings, identity, hosts, logins);
+      server.setChannelFactories(ChannelKinds.of(connections, records.terminals()));
+      server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
+      records.connections().ifPresent(trail -> listenTo(server, trail));
+      server.setIoServiceFactoryFactory(services);
+      if (listens(server, address)) {
+        if (address instanceof SshAddress.Port(var number)) {
+          ports.remember(number);
+          listener.write(number);
+        }
+        var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, address);
+        var gateway = new SshGateway(server, services, own, config, address, listener, clock);
+        server.addSessionListener(gateway.logins);
+        server.addSessionListener(gateway.new Refusal());
+        gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
+        return gateway;
+      }
+    }
+    throw new GpushException(
+        new GatewayFailure.HomeUnusable(
+            settings.home().toString(), "no port is free for ssh on " + HOST));
+  }
+
+  private static List<SshAddress> addresses(SshServerSettings settings, PortMemory ports) {
+    return settings.socket().isPresent()
+        ? List.of(new SshAddress.Socket(settings.socket().orElseThrow()))
+        : ports.candidates().stream().<SshAddress>map(SshAddress.Port::new).toList();
+  }
+
+  private static SshServer server(
+      SshServerSettings settings, HomeIdentity identity, List<KeyPair> hosts, LoginKeys logins) {
+    SshServer server = Algorithms.server(settings.compatibility());
+    server.setHost(HOST);
+    server.setKeyPairProvider(KeyPairProvider.wrap(hosts));
+    server.setUserAuthFactories(List.of(new PublicKeyLogin()));
+    server.setPublickeyAuthenticator(logins);
+    server.addSessionListener(logins);
+    server.addSessionListener(new LoginListener());
+    Tuning.apply(server, identity);
+    return server;
+  }
+
+  private static void listenTo(SshServer server, AuditTrail audit) {
+    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
+    server.addSessionListener(audit);
+    server.addChannelListener(audit);
+  }
+
+  private void review(LoginReview review) throws InterruptedException {
+    while (true) {
+      Thread.sleep(REVIEW);
+      review.look(connections());
+    }
+  }
+
+  /** False when the port is in use. */
+  private static boolean listens(SshServer server, SshAddress address) {
+    // SSHD knows ports only, and asks the address of port 0.
+    server.setPort(address instanceof SshAddress.Port(var number) ? number : 1);
+    try {
+      server.start();
+      return true;
+    } catch (IOException taken) {
+      server.close(true);
+      return false;
+    }
+  }
+
+  /** None once the server is closed, of which SSHD cannot be asked. */
+  private List<AbstractSession> connections() {
+    return isClosed.get() ? List.of() : server.getActiveSessions();
+  }
+
+  /** Whether a client is connected, whose terminal would end with the gateway. */
+  public boolean hasClients() {
+    return connections().stream().anyMatch(AbstractSession::isAuthenticated);
+  }
+
+  /** Whether a client is connected or logs in, which another build should not interrupt. */
+  public boolean isInUse() {
+    return hasClients() || logins.areInProgress();
+  }
+
+  public SshAddress address() {
+    return address;
+  }
+
+  /** For clients that know no files of ours; 0 when it listens on a socket. */
+  int port() {
+    return address instanceof SshAddress.Port(var number) ? number : 0;
+  }
+
+  /** Restores a socket that a cleaner of temporary folders removed. */
+  public void ensureBound() throws IOException {
+    if (!isClosed.get()) {
+      services.ensureBound();
+    }
+  }
+
+  /** Writes the ssh config for exactly these sessions. */
+  public void publish(List<PublishedSession> sessions) {
+    config.publish(sessions);
+  }
+
+  public SshAccess access() {
+    return config;
+  }
+
+  /**
+   * Prepares the end: refuses new logins, tells the users of terminals why, and waits until no
+   * login is in progress and no command runs, or the grace time is over.
+   */
+  public void drain(String why) {
+    String reason = "the gpush gateway is stopping: " + why;
+    stopping = Optional.of(new Stopping(reason, clock.nanos()));
+    programs().forEach(program -> program.announce("gpush: " + reason));
+    try {
+      for (int i = 0; i < GRACE.dividedBy(POLL) && isBusy(); i++) {
+        Thread.sleep(POLL);
+      }
+    } catch (InterruptedException stop) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private boolean isBusy() {
+    return logins.areInProgress() || programs().findAny().isPresent();
+  }
+
+  private Stream<SessionChannel> programs() {
+    return connections().stream()
+        .filter(AbstractSession::isAuthenticated)
+        .flatMap(session -> channels(session).stream())
+        .filter(SessionChannel::hasProgram);
+  }
+
+  private static List<SessionChannel> channels(AbstractSession session) {
+    return session.getService(AbstractConnectionService.class).getChannels().stream()
+        .flatMap(channel -> channel instanceof SessionChannel own ? Stream.of(own) : Stream.empty())
+        .toList();
+  }
+
+  /** Ends what connects while the gateway is stopping, once the client can read the reason. */
+  private final class Refusal implements SessionListener {
+    @Override
+    public void sessionEvent(Session session, Event event) {
+      if (event == Event.KeyEstablished && !session.isAuthenticated()) {
+        stopping
+            .filter(stop -> !logins.beganBefore(session, stop.since()))
+            .ifPresent(stop -> end(session, stop.reason() + "; try again"));
+      }
+    }
+  }
+
+  private static void end(Session session, String reason) {
+    try {
+      session.disconnect(SshConstants.SSH2_DISCONNECT_BY_APPLICATION, reason);
+    } catch (IOException gone) {
+      // It need not be notified.
+    }
+  }
+
+  /** Notifies the clients and ends; processes on the nodes continue. */
+  @Override
+  public void close() {
+    List<AbstractSession> open = connections();
+    if (isClosed.getAndSet(true)) {
+      return;
+    }
+    listener.delete();
+    reviews.close();
+    for (var session : open) {
+      end(session, stopping.map(Stopping::reason).orElse("the gpush gateway is stopping"));
+    }
+    server.close(true);
+    tasks.close();
+  }
+}

@@ -1,0 +1,492 @@
+package dev.gpush.ssh.channel;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
+import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamClosedException;
+import dev.gpush.link.StreamReceiver;
+import dev.gpush.ssh.audit.AuditTrail;
+import dev.gpush.ssh.audit.AuditedChannel;
+import dev.gpush.ssh.connection.ClientLimits;
+import dev.gpush.ssh.connection.ConnectionState;
+import dev.gpush.ssh.connection.Permissions;
+import dev.gpush.ssh.direct.CarriedProgram;
+import dev.gpush.ssh.direct.DirectPipes;
+import dev.gpush.ssh.direct.ProgramSocket;
+import dev.gpush.ssh.flow.Inlet;
+import dev.gpush.ssh.flow.NodeInput;
+import dev.gpush.ssh.flow.Outlet;
+import dev.gpush.ssh.recording.TerminalRecorder;
+import dev.gpush.ssh.recording.TerminalRecording;
+import dev.gpush.ssh.route.Connections;
+import dev.gpush.ssh.route.RefusalText;
+import dev.gpush.ssh.route.Route;
+import dev.gpush.ssh.socket.ChannelSockets;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.sshd.client.future.OpenFuture;
+import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.channel.RequestHandler.Result;
+import org.apache.sshd.common.util.buffer.Buffer;
+import org.apache.sshd.server.channel.AbstractServerChannel;
+
+/**
+ * A channel of type {@code session}: a shell, a command or sftp, with or without a terminal, as an
+ * exec stream on the node. It behaves as sshd's does: requests are answered at once and in order,
+ * standard output and error stay apart, and at the end come exit status or signal, end of file, and
+ * close.
+ */
+public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
+  private static final int OWN_FAILURE = 255;
+
+  /** Only for a login shell: what other programs print may be read by programs. */
+  private static final String RECORDED = "gpush: what this terminal shows is recorded\r\n";
+
+  private final Connections connections;
+  private final TerminalRecorder recorder;
+  private final SessionRequest request = new SessionRequest();
+  private final Inlet inlet = new Inlet(this);
+  private final Outlet outlet = new Outlet(this);
+  private final ExitMessages exitMessages = new ExitMessages(this);
+  private volatile Optional<DirectPipes> direct = Optional.empty();
+  private Optional<ForwardedAgent> agent = Optional.empty();
+  private boolean wantsAgent;
+  private boolean started;
+  private Optional<Runnable> afterReply = Optional.empty();
+  private Json.Obj purpose = Json.object();
+  private volatile Optional<TerminalRecording> recording = Optional.empty();
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private Optional<LinkStream> stream = Optional.empty();
+  private final List<Json.Obj> early = new ArrayList<>();
+
+  SessionChannel(Connections connections, TerminalRecorder recorder) {
+    super("", List.of(), null);
+    this.connections = connections;
+    this.recorder = recorder;
+  }
+
+  // ---- requests of the client; on the connection's thread
+
+  @Override
+  protected OpenFuture doInit(Buffer buffer) {
+    var connection = ConnectionState.of(getSession());
+    return connection.allowsSessions()
+        ? OpenAnswer.refusalOfOneTooMany(this).orElseGet(() -> super.doInit(buffer))
+        : OpenAnswer.refuse(
+            this,
+            SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED,
+            "the client asked for no more sessions");
+  }
+
+  /**
+   * The route opens once the reply is sent: it may answer at once, on any thread, and a client must
+   * not see output or the end of a program before it knows that its request was accepted.
+   */
+  @Override
+  public void handleRequest(Buffer buffer) throws IOException {
+    super.handleRequest(buffer);
+    Optional<Runnable> next = afterReply;
+    afterReply = Optional.empty();
+    next.ifPresent(Runnable::run);
+  }
+
+  @Override
+  protected Result handleInternalRequest(String name, boolean wantReply, Buffer buffer)
+      throws IOException {
+    return switch (name) {
+      case "env" -> result(request.setVariable(raw(buffer), raw(buffer)));
+      case "pty-req" -> terminal(buffer);
+      case "auth-agent-req@openssh.com" -> agent();
+      case "shell" -> start(new SessionRequest.Program.Shell());
+      case "exec" -> command(raw(buffer));
+      case "subsystem" -> subsystem(buffer.getString());
+      case "window-change" -> resize(buffer);
+      case "signal" -> tell(Json.object("signal", buffer.getString()));
+      // As under sshd: the pseudo-terminals of Linux have no break, and asking is no failure.
+      case "break" -> result(request.hasTerminal());
+      case "eow@openssh.com" -> readerIsGone();
+      default -> super.handleInternalRequest(name, wantReply, buffer);
+    };
+  }
+
+  /** SSHD would decode a string as UTF-8, and a byte that is not would be lost. */
+  private static String raw(Buffer buffer) {
+    return RawText.decode(buffer.getBytes());
+  }
+
+  private static Result result(boolean done) {
+    return done ? Result.ReplySuccess : Result.ReplyFailure;
+  }
+
+  private Result terminal(Buffer buffer) {
+    String type = raw(buffer);
+    long columns = buffer.getUInt();
+    long rows = buffer.getUInt();
+    buffer.getUInt();
+    buffer.getUInt();
+    if (started || !permissions().terminals()) {
+      return Result.ReplyFailure;
+    }
+    request.setTerminal(type, columns, rows, TerminalModes.parse(buffer.getBytes()));
+    return Result.ReplySuccess;
+  }
+
+  private Result agent() {
+    if (started || !permissions().agents()) {
+      return Result.ReplyFailure;
+    }
+    wantsAgent = true;
+    return Result.ReplySuccess;
+  }
+
+  private Permissions permissions() {
+    return ConnectionState.of(getSession()).permissions();
+  }
+
+  private Result resize(Buffer buffer) {
+    long columns = SessionRequest.cells(buffer.getUInt());
+    long rows = SessionRequest.cells(buffer.getUInt());
+    recording.ifPresent(to -> to.resized(columns, rows));
+    return tell(Json.object("resize", List.of(columns, rows)));
+  }
+
+  private Result command(String text) {
+    boolean fits = text.length() <= ClientLimits.COMMAND_BYTES && text.indexOf('\0') < 0;
+    return fits ? start(new SessionRequest.Program.Command(text)) : Result.ReplyFailure;
+  }
+
+  private Result subsystem(String name) {
+    return name.equals("sftp")
+        ? start(new SessionRequest.Program.FileTransfer())
+        : Result.ReplyFailure;
+  }
+
+  /**
+   * Reports success before the node is known: a client waits for that before it sends anything, and
+   * later failures are written to stderr.
+   */
+  private Result start(SessionRequest.Program program) {
+    if (started) {
+      return Result.ReplyFailure;
+    }
+    started = true;
+    SessionRequest.Program allowed =
+        permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
+    purpose = request.audited(allowed, AuditTrail.detail(getSession()));
+    record();
+    AuditTrail.begins(this);
+    afterReply = Optional.of(() -> open(allowed));
+    return Result.ReplySuccess;
+  }
+
+  private void open(SessionRequest.Program program) {
+    Runnable open = () -> connections.open(getSession(), new Program(program));
+    if (wantsAgent) {
+      var socket = new ForwardedAgent(service, open);
+      agent = Optional.of(socket);
+      connections.open(getSession(), socket);
+    } else {
+      open.run();
+    }
+  }
+
+  private void record() {
+    if (request.hasTerminal()) {
+      var session = getSession();
+      var terminal =
+          request.recorded(
+              AuditTrail.node(session),
+              AuditTrail.person(session),
+              AuditTrail.connection(session),
+              getChannelId());
+      recording = recorder.begin(terminal);
+      recording.ifPresent(outlet::record);
+      recording.ifPresent(to -> purpose = purpose.with("recording", to.name()));
+    }
+  }
+
+  /** Messages that come before the program has started are kept, the last few. */
+  private Result tell(Json.Obj message) {
+    Optional<LinkStream> to;
+    lock.lock();
+    try {
+      to = stream;
+      if (to.isEmpty()) {
+        early.add(message);
+        early.subList(0, Math.max(0, early.size() - ClientLimits.EARLY_MESSAGES)).clear();
+      }
+    } finally {
+      lock.unlock();
+    }
+    to.ifPresent(opened -> tell(opened, message));
+    return Result.ReplySuccess;
+  }
+
+  private static void tell(LinkStream to, Json.Obj message) {
+    try {
+      to.message(message, true);
+    } catch (StreamClosedException over) {
+      // The program has ended: it needs no signal and has no size.
+    }
+  }
+
+  /**
+   * The reader of the output is gone ({@code ssh host yes | head -1}): the program must get SIGPIPE
+   * when it writes.
+   */
+  private Result readerIsGone() {
+    outlet.drop();
+    inlet.abort();
+    direct.ifPresent(DirectPipes::close);
+    return Result.ReplySuccess;
+  }
+
+  @Override
+  protected void doWriteData(byte[] data, int offset, long length) {
+    inlet.data(data, offset, Math.toIntExact(length));
+  }
+
+  /** A client should send no stderr; if it does, it is dropped and its window returned. */
+  @Override
+  protected void doWriteExtendedData(byte[] data, int offset, long length) throws IOException {
+    getLocalWindow().release(length);
+  }
+
+  @Override
+  public void handleEof() throws IOException {
+    super.handleEof();
+    inlet.end();
+  }
+
+  @Override
+  public void handleWindowAdjust(Buffer buffer) throws IOException {
+    super.handleWindowAdjust(buffer);
+    outlet.write();
+  }
+
+  /** CLOSE from the client, the end of the connection, or our own close after the program's end. */
+  @Override
+  protected void preClose() {
+    if (request.hasTerminal()) {
+      inlet.abort();
+    } else {
+      inlet.close();
+    }
+    direct.ifPresent(DirectPipes::close);
+    agent.ifPresent(ForwardedAgent::close);
+    recording.ifPresent(TerminalRecording::end);
+    super.preClose();
+  }
+
+  @Override
+  public Json.Obj purpose() {
+    return purpose;
+  }
+
+  @Override
+  public long bytesUp() {
+    return inlet.received();
+  }
+
+  @Override
+  public long bytesDown() {
+    return outlet.sent();
+  }
+
+  /** Whether the client waits for a program here. */
+  public boolean hasProgram() {
+    return started && !isClosing();
+  }
+
+  /** Tells the user of a terminal; other programs' output is not for people. */
+  public void announce(String line) {
+    if (request.hasTerminal() && started) {
+      outlet.errorText("\r\n" + line + "\r\n");
+    }
+  }
+
+  // ---- events from the node; on the link's thread, or on the one that opens the stream
+
+  private final class Program implements Connections.Asker {
+    private final SessionRequest.Program program;
+    private Optional<ProgramSocket> carrier = Optional.empty();
+    private boolean takes;
+
+    Program(SessionRequest.Program program) {
+      this.program = program;
+    }
+
+    @Override
+    public Json.Obj request(Route.Node node) {
+      Json.Obj open =
+          request.on(
+              node,
+              program,
+              ConnectionVariables.of(
+                  getSession().getIoSession(), agent.flatMap(ForwardedAgent::path)));
+      if (program instanceof SessionRequest.Program.FileTransfer
+          && ChannelSockets.of(getSession()).isPresent()) {
+        carrier = ProgramSocket.connect(getSession(), node.link());
+      }
+      takes = node.link().isHere() && !request.hasTerminal();
+      return carrier
+          .map(socket -> open.with("carrier", socket.id()))
+          .orElse(takes ? open.with("takes", true) : open);
+    }
+
+    @Override
+    public StreamReceiver receiver(LinkStream opened) {
+      if (takes && carrier.isEmpty()) {
+        direct =
+            Optional.of(
+                new DirectPipes(opened, connections.tasks(), connections.clock(), inlet, outlet));
+      }
+      return new Output(opened, program instanceof SessionRequest.Program.Shell, carrier);
+    }
+
+    @Override
+    public boolean isGone() {
+      return isClosing();
+    }
+
+    @Override
+    public void refused(RefusalText text) {
+      fail(text);
+    }
+  }
+
+  private void opened(LinkStream opened, NodeInput input) {
+    inlet.attach(input);
+    List<Json.Obj> waiting;
+    lock.lock();
+    try {
+      stream = Optional.of(opened);
+      waiting = List.copyOf(early);
+      early.clear();
+    } finally {
+      lock.unlock();
+    }
+    waiting.forEach(message -> tell(opened, message));
+  }
+
+  private final class Output implements StreamReceiver {
+    private final LinkStream from;
+    private final boolean isShell;
+    private final Optional<ProgramSocket> carrier;
+    private Optional<CarriedProgram> carried = Optional.empty();
+    private boolean hasStatus;
+
+    Output(LinkStream from, boolean isShell, Optional<ProgramSocket> carrier) {
+      this.from = from;
+      this.isShell = isShell;
+      this.carrier = carrier;
+    }
+
+    @Override
+    public void opened(Json.Obj facts) {
+      if (recording.isPresent() && isShell) {
+        outlet.errorText(RECORDED);
+      }
+      if (!facts.flag("carried")) {
+        carrier.ifPresent(ProgramSocket::close);
+        SessionChannel.this.opened(from, NodeInput.of(from));
+        return;
+      }
+      var direct = new CarriedProgram(carrier.orElseThrow(), from, outlet, connections.clock());
+      carried = Optional.of(direct);
+      SessionChannel.this.opened(from, direct);
+      ChannelSockets.of(getSession()).ifPresent(direct::start);
+    }
+
+    @Override
+    public void data(int channel, ByteBuffer bytes) {
+      outlet.data(channel, bytes, from::consumed);
+    }
+
+    /**
+     * The program has ended, and its children still write. As with sshd, the status is sent now and
+     * no more input is accepted; the end of file comes when the last writer has closed.
+     */
+    @Override
+    public void message(Json.Obj message) {
+      Optional<Outlet.Action> status = status(message);
+      if (status.isPresent() && !hasStatus) {
+        hasStatus = true;
+        outlet.then(status.orElseThrow());
+        outlet.then(exitMessages::sendEndOfWrite);
+        direct.ifPresent(DirectPipes::endInput);
+      }
+      direct.ifPresent(pipes -> pipes.message(message));
+    }
+
+    @Override
+    public void closed(Json.Obj reason) {
+      direct.ifPresent(DirectPipes::endInput);
+      if (carried.isPresent() && reason.text("code").isEmpty()) {
+        carried.get().whenRead(() -> end(reason));
+        return;
+      }
+      carried.ifPresent(CarriedProgram::abandon);
+      direct.ifPresent(DirectPipes::close);
+      if (carried.isEmpty()) {
+        carrier.ifPresent(ProgramSocket::close);
+      }
+      end(reason);
+    }
+
+    private void end(Json.Obj reason) {
+      if (hasStatus) {
+        SessionChannel.this.end(() -> {});
+      } else {
+        finish(reason);
+      }
+    }
+  }
+
+  private void finish(Json.Obj reason) {
+    Optional<Outlet.Action> status = status(reason);
+    if (status.isPresent()) {
+      end(status.orElseThrow());
+    } else if (reason.text("code").isPresent()) {
+      fail(RefusalText.ofCode(String.valueOf(getSession().getUsername()), "the command", reason));
+    } else {
+      end(() -> exitMessages.sendSignal("PIPE", false));
+    }
+  }
+
+  /** The action that reports how the program ended; empty when the reason has no status. */
+  private Optional<Outlet.Action> status(Json.Obj reason) {
+    Optional<Outlet.Action> exit =
+        reason.number("exit").map(number -> () -> sendExitStatus(number.intValue()));
+    return exit.or(
+        () ->
+            reason
+                .text("signal")
+                .map(name -> () -> exitMessages.sendSignal(name, reason.flag("core"))));
+  }
+
+  private void fail(RefusalText text) {
+    outlet.errorText(request.hasTerminal() ? text.lines().replace("\n", "\r\n") : text.lines());
+    end(() -> sendExitStatus(OWN_FAILURE));
+  }
+
+  /**
+   * The status goes before the end of file: a client that has ended its input closes the channel as
+   * soon as it sees ours end, and SSHD sends nothing on a channel that is being closed.
+   */
+  private void end(Outlet.Action status) {
+    outlet.then(
+        () -> {
+          status.run();
+          sendEof();
+          close(false);
+        });
+  }
+}

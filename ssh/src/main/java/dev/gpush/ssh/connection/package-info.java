@@ -1,0 +1,8 @@
+/**
+ * The state of one client's connection beside its channels: its limits, its listeners, the order of
+ * its replies.
+ */
+@NullMarked
+package dev.gpush.ssh.connection;
+
+import org.jspecify.annotations.NullMarked;

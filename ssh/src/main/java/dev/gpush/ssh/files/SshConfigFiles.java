@@ -1,0 +1,177 @@
+package dev.gpush.ssh.files;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.file.FileReason;
+import dev.gpush.core.file.WholeFile;
+import dev.gpush.core.gateway.SshAccess;
+import dev.gpush.core.talk.Talk;
+import dev.gpush.ssh.route.NodeName;
+import dev.gpush.ssh.route.PublishedSession;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The files in the home that ssh clients read, and their Include line in the user's own file. */
+public final class SshConfigFiles implements SshAccess {
+  private final Path home;
+  private final IncludeLine include;
+  private final SshConfigText text;
+  private final String knownHosts;
+
+  /** What ssh runs, each with its text. */
+  private final Map<Path, String> programs;
+
+  private final Optional<WindowsLink> windows;
+
+  /** One writer at a time, so that the last caller's sessions are what stays. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // guarded by lock
+  private List<NodeName> hosts = List.of();
+
+  public SshConfigFiles(
+      SshServerSettings settings, Path keyFile, HomeIdentity identity, SshAddress address) {
+    this.home = settings.home();
+    this.include = new IncludeLine(settings.userConfig(), configFile());
+    this.text =
+        new SshConfigText(keyFile, knownHostsFile(), identity.name(), reach(settings, address));
+    this.knownHosts = identity.name() + " " + identity.hostKey() + "\n";
+    var forWindows =
+        new ProxyFiles(
+            settings.launcher(),
+            home,
+            switch (address) {
+              case SshAddress.Port(var number) -> Path.of(Integer.toString(number));
+              case SshAddress.Socket(var socket) -> socket;
+            });
+    this.windows =
+        settings
+            .wsl()
+            .map(wsl -> new WindowsLink(wsl, home, keyFile, identity, forWindows.script()));
+    var all = new TreeMap<>(programs(settings, identity, address));
+    if (windows.isPresent()) {
+      all.put(forWindows.script(), forWindows.scriptText());
+      all.put(forWindows.python(), ProxyFiles.PYTHON);
+    }
+    this.programs = all;
+  }
+
+  private SshConfigText.Reach reach(SshServerSettings settings, SshAddress address) {
+    return switch (address) {
+      case SshAddress.Port(var number) -> new SshConfigText.ByPort(number, wakeScriptFile());
+      case SshAddress.Socket(var socket) ->
+          new SshConfigText.ByProxy(new ProxyFiles(settings.launcher(), home, socket).script());
+    };
+  }
+
+  private Map<Path, String> programs(
+      SshServerSettings settings, HomeIdentity identity, SshAddress address) {
+    return switch (address) {
+      case SshAddress.Port(var number) ->
+          Map.of(
+              wakeScriptFile(),
+              new WakeScript(
+                      settings.launcher(),
+                      home,
+                      new PortMemory(home).file(),
+                      new ListenerFile(home).file(),
+                      identity.banner(),
+                      number)
+                  .text());
+      case SshAddress.Socket(var socket) -> {
+        var proxy = new ProxyFiles(settings.launcher(), home, socket);
+        yield Map.of(proxy.script(), proxy.scriptText(), proxy.python(), ProxyFiles.PYTHON);
+      }
+    };
+  }
+
+  private Path knownHostsFile() {
+    return home.resolve("known_hosts");
+  }
+
+  private Path wakeScriptFile() {
+    return home.resolve("ssh_wake");
+  }
+
+  public void publish(List<PublishedSession> sessions) {
+    lock.lock();
+    try {
+      hosts = sessions.stream().flatMap(one -> one.hosts().stream()).toList();
+      WholeFile.write(knownHostsFile(), knownHosts, "rw-r--r--");
+      for (var program : programs.entrySet()) {
+        WholeFile.write(program.getKey(), program.getValue(), "rwx------");
+      }
+      WholeFile.write(configFile(), text.of(hosts), "rw-r--r--");
+      windows.ifPresent(link -> link.publish(hosts));
+    } catch (IOException failed) {
+      throw unusable(configFile(), failed);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static GpushException unusable(Path file, IOException failed) {
+    return new GpushException(
+        new GatewayFailure.HomeUnusable(file.toString(), FileReason.of(failed)), failed);
+  }
+
+  @Override
+  public Path configFile() {
+    return home.resolve("ssh_config");
+  }
+
+  @Override
+  public String configText() {
+    try {
+      return Files.readString(configFile());
+    } catch (IOException failed) {
+      throw unusable(configFile(), failed);
+    }
+  }
+
+  @Override
+  public boolean isLinked() {
+    return include.isThere();
+  }
+
+  @Override
+  public void link(Talk talk) {
+    include.add(talk);
+  }
+
+  @Override
+  public void unlink(Talk talk) {
+    include.remove(talk);
+    if (windows.filter(WindowsLink::isThere).isPresent()) {
+      unlinkWindows(talk);
+    }
+  }
+
+  @Override
+  public boolean hasWindows() {
+    return windows.isPresent();
+  }
+
+  @Override
+  public void linkWindows(Talk talk) {
+    List<NodeName> present;
+    lock.lock();
+    try {
+      present = hosts;
+    } finally {
+      lock.unlock();
+    }
+    windows.orElseThrow().add(present, talk);
+  }
+
+  @Override
+  public void unlinkWindows(Talk talk) {
+    windows.orElseThrow().remove(talk);
+  }
+}

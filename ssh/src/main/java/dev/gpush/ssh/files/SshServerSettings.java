@@ -1,0 +1,61 @@
+package dev.gpush.ssh.files;
+
+import dev.gpush.core.failure.GatewayFailure;
+import dev.gpush.core.failure.GpushException;
+import dev.gpush.core.text.SshConfigWords;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Where the SSH server has its files, and how ssh starts it.
+ *
+ * @param home {@code $GPUSH_HOME}, with the keys, the port and the files that ssh clients read
+ * @param launcher the command that starts gpush, without arguments: {@code __wake} is added
+ * @param userConfig the user's own {@code ~/.ssh/config}; only {@code gpush link} changes it
+ * @param compatibility how old the clients may be
+ * @param socket to listen on in place of a port
+ * @param wsl where it runs inside Windows
+ */
+public record SshServerSettings(
+    Path home,
+    List<String> launcher,
+    Path userConfig,
+    Compatibility compatibility,
+    Optional<Path> socket,
+    Optional<Wsl> wsl) {
+  /** Which key exchanges and host keys are offered. */
+  public enum Compatibility {
+    MODERN,
+    /** Older ones too, for clients that have nothing else. */
+    LEGACY
+  }
+
+  /** Of a machine without Windows. */
+  public SshServerSettings(
+      Path home,
+      List<String> launcher,
+      Path userConfig,
+      Compatibility compatibility,
+      Optional<Path> socket) {
+    this(home, launcher, userConfig, compatibility, socket, Optional.empty());
+  }
+
+  public SshServerSettings {
+    launcher = List.copyOf(launcher);
+    if (launcher.isEmpty()) {
+      throw new IllegalArgumentException("no launcher");
+    }
+    home = home.toAbsolutePath().normalize();
+    Optional<String> impossible = SshConfigWords.impossible(home.toString());
+    if (impossible.isPresent()) {
+      throw new GpushException(
+          new GatewayFailure.HomeUnusable(
+              home.toString(), "ssh_config cannot contain a path with " + name(impossible.get())));
+    }
+  }
+
+  private static String name(String part) {
+    return part.isBlank() ? "a line break" : part;
+  }
+}

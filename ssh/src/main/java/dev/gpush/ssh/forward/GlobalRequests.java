@@ -1,0 +1,89 @@
+package dev.gpush.ssh.forward;
+
+import dev.gpush.core.text.RawText;
+import dev.gpush.ssh.connection.ConnectionState;
+import dev.gpush.ssh.connection.Forwarding;
+import dev.gpush.ssh.connection.Replies;
+import dev.gpush.ssh.route.Connections;
+import java.io.IOException;
+import java.util.Optional;
+import org.apache.sshd.common.channel.RequestHandler;
+import org.apache.sshd.common.session.ConnectionService;
+import org.apache.sshd.common.session.Session;
+import org.apache.sshd.common.util.buffer.Buffer;
+
+/** Requests that concern the whole connection: keep-alive, and listening on the node. */
+public final class GlobalRequests implements RequestHandler<ConnectionService> {
+  private final Connections connections;
+
+  public GlobalRequests(Connections connections) {
+    this.connections = connections;
+  }
+
+  /** All replies are sent from here, because they must keep their order. */
+  @Override
+  public Result process(ConnectionService service, String name, boolean wantReply, Buffer request) {
+    Session session = service.getSession();
+    var connection = ConnectionState.of(session);
+    Replies.Slot reply = connection.replies().next(session, wantReply);
+    switch (name) {
+      case "tcpip-forward" -> listen(service, reply, port(request));
+      case "streamlocal-forward@openssh.com" -> listen(service, reply, socket(request));
+      case "cancel-tcpip-forward" -> cancel(connection, reply, port(request));
+      case "cancel-streamlocal-forward@openssh.com" -> cancel(connection, reply, socket(request));
+      case "no-more-sessions@openssh.com" -> {
+        connection.noMoreSessions();
+        reply.succeed();
+      }
+      // keepalive@openssh.com is among them: any answer proves that the server works; sshd sends
+      // this one.
+      default -> reply.fail();
+    }
+    return Result.Replied;
+  }
+
+  private static ReturnPath.Place port(Buffer request) {
+    return new ReturnPath.Place.Port(request.getString(), request.getUInt());
+  }
+
+  private static ReturnPath.Place socket(Buffer request) {
+    return new ReturnPath.Place.Socket(RawText.decode(request.getBytes()));
+  }
+
+  private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {
+    Session session = service.getSession();
+    Optional<String> forbidden =
+        refusal(ConnectionState.of(session).permissions().forwarding(), place);
+    if (forbidden.isPresent()) {
+      explain(session, forbidden.orElseThrow());
+      reply.fail();
+      return;
+    }
+    connections.open(session, new ReturnPath(service, reply, place));
+  }
+
+  private static Optional<String> refusal(Forwarding limits, ReturnPath.Place place) {
+    return switch (place) {
+      case ReturnPath.Place.Port(var host, var number) -> limits.refusalToListen(host, number);
+      case ReturnPath.Place.Socket(var path) -> limits.refusalToListenAtSocket(path);
+    };
+  }
+
+  /** The reply to a global request has no room for a reason; {@code ssh -v} shows this. */
+  private static void explain(Session session, String reason) {
+    try {
+      session.sendDebugMessage(false, reason, "");
+    } catch (IOException gone) {
+      // It will not read the reply either.
+    }
+  }
+
+  private static void cancel(
+      ConnectionState connection, Replies.Slot reply, ReturnPath.Place place) {
+    if (connection.listeners().cancel(place.name())) {
+      reply.succeed();
+    } else {
+      reply.fail();
+    }
+  }
+}

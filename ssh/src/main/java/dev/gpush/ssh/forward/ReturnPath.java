@@ -1,0 +1,137 @@
+package dev.gpush.ssh.forward;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.text.RawText;
+import dev.gpush.link.LinkStream;
+import dev.gpush.link.StreamReceiver;
+import dev.gpush.ssh.channel.ReturnChannel;
+import dev.gpush.ssh.connection.ConnectionState;
+import dev.gpush.ssh.connection.Listeners;
+import dev.gpush.ssh.connection.Replies;
+import dev.gpush.ssh.route.Connections;
+import dev.gpush.ssh.route.RefusalText;
+import dev.gpush.ssh.route.Route;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.apache.sshd.common.session.ConnectionService;
+import org.apache.sshd.common.util.buffer.Buffer;
+
+/**
+ * A port or socket on the node whose connections go back to the client: asks the agent to listen,
+ * answers the client, and opens a channel for each connection.
+ *
+ * @param wanted the address that the client asked for, which a channel's opening repeats
+ */
+record ReturnPath(ConnectionService service, Replies.Slot reply, Place wanted)
+    implements Connections.Asker {
+
+  /** Where to listen. */
+  sealed interface Place {
+    record Port(String host, long number) implements Place {}
+
+    record Socket(String path) implements Place {}
+
+    /** The name by which it is cancelled. */
+    default String name() {
+      return switch (this) {
+        case Port(var host, var number) -> host + ":" + number;
+        case Socket(var path) -> path;
+      };
+    }
+  }
+
+  /**
+   * Ports are bound to the node's loopback whatever the client asks for, as with GatewayPorts no.
+   */
+  @Override
+  public Json.Obj request(Route.Node node) {
+    return switch (wanted) {
+      case Place.Port(_, var number) ->
+          Json.object("type", "listen-tcp", "host", "127.0.0.1", "port", number);
+      case Place.Socket(var path) -> Json.object("type", "listen-unix", "path", path);
+    };
+  }
+
+  @Override
+  public StreamReceiver receiver(LinkStream stream) {
+    return new Listening(stream);
+  }
+
+  @Override
+  public void refused(RefusalText text) {
+    reply.fail();
+  }
+
+  private Listeners listeners() {
+    return ConnectionState.of(service.getSession()).listeners();
+  }
+
+  private final class Listening implements StreamReceiver {
+    private final LinkStream listener;
+    private Place bound = wanted;
+
+    Listening(LinkStream listener) {
+      this.listener = listener;
+    }
+
+    @Override
+    public void opened(Json.Obj facts) {
+      int port = facts.number("port").orElse(0L).intValue();
+      bound = bound(port);
+      if (!listeners().add(bound.name(), listener)) {
+        listener.close(Json.object());
+        reply.fail();
+      } else if (wanted instanceof Place.Port(_, var number) && number == 0) {
+        reply.succeed(port);
+      } else {
+        reply.succeed();
+      }
+    }
+
+    private Place bound(int port) {
+      return switch (wanted) {
+        case Place.Port(var host, _) -> new Place.Port(host, port);
+        case Place.Socket socket -> socket;
+      };
+    }
+
+    @Override
+    public void data(int channel, ByteBuffer bytes) {
+      listener.consumed(bytes.remaining());
+    }
+
+    @Override
+    public Optional<StreamReceiver> accepted(LinkStream stream, Json.Obj request) {
+      String type =
+          switch (bound) {
+            case Place.Port _ -> "forwarded-tcpip";
+            case Place.Socket _ -> "forwarded-streamlocal@openssh.com";
+          };
+      return ReturnChannel.open(service, new ReturnChannel(type, stream, details(request)));
+    }
+
+    private Consumer<Buffer> details(Json request) {
+      return switch (bound) {
+        case Place.Port(var host, var number) ->
+            packet -> {
+              packet.putString(host);
+              packet.putUInt(number);
+              packet.putString(request.text("host").orElse("127.0.0.1"));
+              packet.putUInt(request.number("port").orElse(0L));
+            };
+        case Place.Socket(var path) ->
+            packet -> {
+              packet.putBytes(RawText.encode(path));
+              packet.putString("");
+            };
+      };
+    }
+
+    @Override
+    public void closed(Json.Obj reason) {
+      listeners().forget(bound.name(), listener);
+      reply.fail();
+    }
+  }
+}

@@ -1,0 +1,489 @@
+package dev.gpush.ssh.socket;
+
+import dev.gpush.core.task.Tasks;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectableChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.apache.sshd.common.future.CloseFuture;
+import org.apache.sshd.common.io.IoHandler;
+import org.apache.sshd.common.io.IoService;
+import org.apache.sshd.common.io.IoSession;
+import org.apache.sshd.common.io.IoWriteFuture;
+import org.apache.sshd.common.util.Readable;
+import org.apache.sshd.common.util.buffer.Buffer;
+import org.apache.sshd.common.util.closeable.AbstractCloseable;
+import org.apache.sshd.common.util.threads.ThreadUtils;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection. One thread reads and calls the handler. The thread that has a packet writes it at
+ * once as far as the kernel accepts it; the rest is written by a second thread, which starts at the
+ * first such rest. So no packet waits for the reading thread, which may wait for that packet.
+ */
+final class SocketSession extends AbstractCloseable implements IoSession, ChannelSockets {
+  private static final System.Logger LOG = System.getLogger("gpush.ssh");
+
+  private static final AtomicLong NUMBERS = new AtomicLong(100);
+
+  /** Read at once; as large as the largest packet. */
+  private static final int READ_BYTES = 64 << 10;
+
+  /** Packets written with one call. */
+  private static final int GATHERED = 16;
+
+  private final long number = NUMBERS.incrementAndGet();
+  private final SocketAcceptor acceptor;
+  private final Entrance entrance;
+  private final IoHandler handler;
+  private final SocketChannel channel;
+  private final Tasks tasks;
+  private final Selector readable;
+  private final SocketAddress remote;
+  private final SocketAddress local;
+  private final Map<Object, Object> attributes = new ConcurrentHashMap<>();
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+
+  // guarded by lock
+  private final ArrayDeque<SocketWrite> waiting = new ArrayDeque<>();
+  private boolean hasWriter;
+  private boolean endsAfterLast;
+  private Optional<Selector> writable = Optional.empty();
+
+  /** Until its first bytes; of the reading thread. */
+  private boolean isNew = true;
+
+  private volatile boolean isLoggedIn;
+
+  private volatile @Nullable Thread reader;
+
+  private volatile boolean isReading = true;
+  private volatile Optional<IOException> broken = Optional.empty();
+
+  SocketSession(
+      SocketAcceptor acceptor,
+      Entrance entrance,
+      IoHandler handler,
+      SocketChannel channel,
+      Tasks tasks)
+      throws IOException {
+    this.acceptor = acceptor;
+    this.entrance = entrance;
+    this.handler = handler;
+    this.channel = channel;
+    this.tasks = tasks;
+    this.remote = named(channel.getRemoteAddress());
+    this.local = named(channel.getLocalAddress());
+    channel.configureBlocking(false);
+    this.readable = Selector.open();
+  }
+
+  /**
+   * One end of a socket that is a file has no name: it is this machine, with a port that none has.
+   */
+  private static SocketAddress named(SocketAddress address) {
+    return address instanceof UnixDomainSocketAddress
+        ? new InetSocketAddress(InetAddress.getLoopbackAddress(), SocketServices.NO_PORT)
+        : address;
+  }
+
+  void start() {
+    if (!tasks.startOnThread("ssh-" + number, this::serve)) {
+      close(true);
+    }
+  }
+
+  // ---- reading
+
+  private void serve() {
+    reader = Thread.currentThread();
+    try (readable) {
+      try {
+        // Marks this thread as one of SSHD's: such a thread never has to wait for a key exchange.
+        ThreadUtils.runAsInternal(this, SocketSession::read);
+      } finally {
+        close(true);
+        serveTheRest();
+      }
+    } catch (IOException failed) {
+      fails(failed);
+    }
+  }
+
+  /** Sockets of channels whose client is gone: they end when they are written. */
+  private void serveTheRest() throws IOException {
+    readable.selectNow();
+    if (readable.keys().isEmpty()) {
+      return;
+    }
+    ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
+    while (!readable.keys().isEmpty() && !Thread.currentThread().isInterrupted()) {
+      readable.select();
+      serveChannels(bytes);
+    }
+  }
+
+  private boolean read() {
+    try {
+      handler.sessionCreated(this);
+      SelectionKey key = channel.register(readable, 0);
+      ByteBuffer bytes = ByteBuffer.allocateDirect(READ_BYTES);
+      boolean goesOn = true;
+      while (goesOn && !Thread.currentThread().isInterrupted()) {
+        key.interestOps(isReading ? SelectionKey.OP_READ : 0);
+        readable.select();
+        boolean isReady = readable.selectedKeys().remove(key);
+        goesOn = broken.isEmpty() && (!isReading || !isReady || take(bytes));
+        serveChannels(bytes);
+      }
+      broken.ifPresent(this::fails);
+    } catch (CancelledKeyException closed) {
+      // Closed by another thread.
+    } catch (Exception failed) {
+      fails(failed);
+    }
+    return true;
+  }
+
+  /** False at the end. */
+  private boolean take(ByteBuffer bytes) throws Exception {
+    bytes.clear();
+    int count = channel.isOpen() ? channel.read(bytes) : -1;
+    if (count > 0) {
+      if (isNew && NoVersion.begins(bytes)) {
+        channel.write(NoVersion.answer());
+        return false;
+      }
+      isNew = false;
+      if (!isLoggedIn) {
+        entrance.talks(this);
+      }
+      handler.messageReceived(this, Readable.readable(bytes.flip()));
+    }
+    return count >= 0;
+  }
+
+  private void serveChannels(ByteBuffer bytes) {
+    Set<SelectionKey> ready = readable.selectedKeys();
+    if (ready.isEmpty()) {
+      return;
+    }
+    List<SelectionKey> keys = List.copyOf(ready);
+    ready.clear();
+    for (SelectionKey key : keys) {
+      if (key.isValid() && key.attachment() instanceof Ready socket) {
+        socket.run(bytes.clear());
+      }
+    }
+  }
+
+  @Override
+  public Optional<Watched> watch(SelectableChannel socket, Ready ready) {
+    try {
+      return Optional.of(new Key(socket.register(readable, 0, ready)));
+    } catch (ClosedChannelException | ClosedSelectorException over) {
+      return Optional.empty();
+    }
+  }
+
+  private final class Key implements Watched {
+    private final SelectionKey key;
+
+    Key(SelectionKey key) {
+      this.key = key;
+    }
+
+    @Override
+    public void waitFor(int operations) {
+      try {
+        if (key.interestOpsOr(0) != operations) {
+          key.interestOps(operations);
+          wake();
+        }
+      } catch (CancelledKeyException over) {
+        // It has ended meanwhile.
+      }
+    }
+
+    @Override
+    public void end() {
+      key.cancel();
+      wake();
+    }
+
+    /** A selector that waits takes notice of changes only then. */
+    private void wake() {
+      if (!Thread.currentThread().equals(reader)) {
+        readable.wakeup();
+      }
+    }
+  }
+
+  private void fails(Throwable reason) {
+    if (isOpen() && channel.isOpen()) {
+      try {
+        handler.exceptionCaught(this, reason);
+      } catch (Exception unheard) {
+        LOG.log(System.Logger.Level.DEBUG, "telling of a broken connection failed", unheard);
+      }
+    }
+    close(true);
+  }
+
+  @Override
+  public void suspendRead() {
+    isReading = false;
+  }
+
+  @Override
+  public void resumeRead() {
+    isReading = true;
+    readable.wakeup();
+  }
+
+  /** It has logged in, so the limits for logins no longer apply. */
+  void isLoggedIn() {
+    isLoggedIn = true;
+    entrance.succeeds(this);
+  }
+
+  /** One of its keys was refused. */
+  void hasFailed() {
+    entrance.fails(this);
+  }
+
+  // ---- writing
+
+  @Override
+  public IoWriteFuture writeBuffer(Buffer packet) {
+    var write =
+        new SocketWrite(number, ByteBuffer.wrap(packet.array(), packet.rpos(), packet.available()));
+    lock.lock();
+    try {
+      if (isClosing()) {
+        write.failed(new ClosedChannelException());
+        return write;
+      }
+      if (waiting.isEmpty()) {
+        channel.write(write.bytes);
+      }
+      if (write.bytes.hasRemaining()) {
+        waiting.add(write);
+        writerIsNeeded();
+        return write;
+      }
+    } catch (IOException failed) {
+      // Reported by the reading thread, because this one may hold locks of SSHD.
+      broken = Optional.of(failed);
+      readable.wakeup();
+      write.failed(failed);
+      return write;
+    } finally {
+      lock.unlock();
+    }
+    write.done();
+    return write;
+  }
+
+  private void writerIsNeeded() {
+    if (hasWriter) {
+      changed.signal();
+    } else {
+      hasWriter = tasks.startOnThread("ssh-" + number + "-write", this::writeRest);
+    }
+  }
+
+  private void writeRest() {
+    try (Selector selector = Selector.open()) {
+      use(selector);
+      var written = new ArrayList<SocketWrite>();
+      while (awaitRest()) {
+        selector.select();
+        selector.selectedKeys().clear();
+        writeOn(written);
+        ThreadUtils.runAsInternal(written, SocketSession::tell);
+        written.clear();
+      }
+    } catch (IOException failed) {
+      fails(failed);
+    } catch (InterruptedException stop) {
+      close(true);
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void use(Selector selector) throws IOException {
+    lock.lock();
+    try {
+      channel.register(selector, SelectionKey.OP_WRITE);
+      writable = Optional.of(selector);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static boolean tell(List<SocketWrite> written) {
+    written.forEach(SocketWrite::done);
+    return true;
+  }
+
+  /** Waits until there is something to write; false at the end. */
+  private boolean awaitRest() throws InterruptedException {
+    lock.lockInterruptibly();
+    try {
+      while (waiting.isEmpty() && channel.isOpen()) {
+        changed.await();
+      }
+      return channel.isOpen();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void writeOn(List<SocketWrite> written) throws IOException {
+    lock.lock();
+    try {
+      if (!channel.isOpen()) {
+        return;
+      }
+      channel.write(
+          waiting.stream().limit(GATHERED).map(write -> write.bytes).toArray(ByteBuffer[]::new));
+      while (!waiting.isEmpty() && !waiting.element().bytes.hasRemaining()) {
+        written.add(waiting.remove());
+      }
+      if (waiting.isEmpty() && endsAfterLast) {
+        channel.shutdownOutput();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void shutdownOutputStream() throws IOException {
+    lock.lock();
+    try {
+      endsAfterLast = true;
+      if (waiting.isEmpty() && channel.isOpen()) {
+        channel.shutdownOutput();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  // ---- closing
+
+  /** Writes everything that was accepted first. */
+  @Override
+  protected CloseFuture doCloseGracefully() {
+    List<SocketWrite> left;
+    lock.lock();
+    try {
+      left = List.copyOf(waiting);
+    } finally {
+      lock.unlock();
+    }
+    return builder().when(number, left).build().close(false);
+  }
+
+  @Override
+  protected void doCloseImmediately() {
+    List<SocketWrite> left;
+    lock.lock();
+    try {
+      left = List.copyOf(waiting);
+      waiting.clear();
+      channel.close();
+      changed.signalAll();
+      writable.ifPresent(Selector::wakeup);
+    } catch (IOException alreadyGone) {
+      left = List.of();
+      LOG.log(System.Logger.Level.DEBUG, "closing a connection failed", alreadyGone);
+    } finally {
+      lock.unlock();
+    }
+    left.forEach(write -> write.failed(new ClosedChannelException()));
+    acceptor.forget(this);
+    entrance.leaves(this);
+    super.doCloseImmediately();
+    try {
+      handler.sessionClosed(this);
+    } catch (Exception unheard) {
+      LOG.log(System.Logger.Level.DEBUG, "telling of a connection's end failed", unheard);
+    }
+    readable.wakeup();
+  }
+
+  // ---- what it is
+
+  @Override
+  public long getId() {
+    return number;
+  }
+
+  @Override
+  public IoService getService() {
+    return acceptor;
+  }
+
+  @Override
+  public SocketAddress getRemoteAddress() {
+    return remote;
+  }
+
+  @Override
+  public SocketAddress getLocalAddress() {
+    return local;
+  }
+
+  @Override
+  public SocketAddress getAcceptanceAddress() {
+    return local;
+  }
+
+  @Override
+  public @Nullable Object getAttribute(Object key) {
+    return attributes.get(key);
+  }
+
+  @Override
+  public @Nullable Object setAttribute(Object key, Object value) {
+    return attributes.put(key, value);
+  }
+
+  @Override
+  public @Nullable Object setAttributeIfAbsent(Object key, Object value) {
+    return attributes.putIfAbsent(key, value);
+  }
+
+  @Override
+  public @Nullable Object removeAttribute(Object key) {
+    return attributes.remove(key);
+  }
+
+  @Override
+  public String toString() {
+    return "ssh-" + number + "[" + remote + "]";
+  }
+}

@@ -1,0 +1,161 @@
+package dev.gpush.ssh;
+
+import dev.gpush.core.json.Json;
+import dev.gpush.core.task.Tasks;
+import dev.gpush.core.time.Clock;
+import dev.gpush.link.Link;
+import dev.gpush.link.LinkIdentity;
+import dev.gpush.link.LinkState;
+import dev.gpush.link.LinkTiming;
+import dev.gpush.link.PipeSource;
+import dev.gpush.link.agent.AgentImage;
+import dev.gpush.ssh.route.Route;
+import dev.gpush.testkit.fake.ChildPipe;
+import dev.gpush.testkit.fake.Interpreters;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A node in a folder: a real agent, linked. It is released at the end. */
+final class AgentNode implements AutoCloseable {
+  private final Path folder;
+  private final Tasks tasks;
+  private final AgentImage image;
+  private final Json.Obj lease;
+  private final String gang = hex();
+  private final boolean isHere;
+  private final Link link;
+  private volatile ChildPipe last;
+
+  AgentNode(Path folder, Tasks tasks) throws IOException, InterruptedException {
+    this(
+        folder,
+        tasks,
+        new AgentImage(tasks, new SecureRandom()),
+        Json.object("hard_s", 900, "idle_s", 900, "unclaimed_s", 120));
+  }
+
+  /** With this agent and this lease. */
+  AgentNode(Path folder, Tasks tasks, AgentImage image, Json.Obj lease)
+      throws IOException, InterruptedException {
+    this(folder, tasks, image, lease, false);
+  }
+
+  /** A node of whose link the gateway knows that it is on this machine. */
+  static AgentNode here(Path folder, Tasks tasks) throws IOException, InterruptedException {
+    return new AgentNode(
+        folder,
+        tasks,
+        new AgentImage(tasks, new SecureRandom()),
+        Json.object("hard_s", 900, "idle_s", 900, "unclaimed_s", 120),
+        true);
+  }
+
+  private AgentNode(Path folder, Tasks tasks, AgentImage image, Json.Obj lease, boolean isHere)
+      throws IOException, InterruptedException {
+    this.isHere = isHere;
+    this.folder = folder;
+    this.tasks = tasks;
+    this.image = image;
+    this.lease = lease;
+    Files.createDirectories(home());
+    Files.createDirectories(workspace());
+    Files.createDirectories(folder.resolve("a"));
+    this.link = link();
+    link.connect();
+  }
+
+  Path home() {
+    return folder.resolve("home");
+  }
+
+  Path workspace() {
+    return folder.resolve("work space");
+  }
+
+  Route.Node route() {
+    return new Route.Node(link, java.util.Map.of("GPUSH_TEST", "yes"), workspace().toString());
+  }
+
+  /** Destroys the relay process: the link is cut and comes back by itself. */
+  void cut() throws IOException {
+    last.close();
+  }
+
+  private static String hex() {
+    var bytes = new byte[16];
+    new SecureRandom().nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  private Json.Obj header(String mode, Json.Obj control) {
+    var environment =
+        Json.object("PATH", System.getenv("PATH"), "HOME", home().toString(), "LANG", "C.UTF-8");
+    var start =
+        Json.object(
+            "owner",
+            "me",
+            "holder",
+            "me@here",
+            "nodes",
+            1,
+            "name",
+            "devbox",
+            "folder",
+            List.of(folder.resolve("a").toString()),
+            "workspace",
+            workspace().toString(),
+            "state",
+            folder.resolve("state").toString(),
+            "env",
+            environment,
+            "lease",
+            lease,
+            "request",
+            Json.object());
+    return Json.object(
+        "mode", mode,
+        "gang", gang,
+        "node", 0,
+        "interpreters", Interpreters.one(),
+        "start", start,
+        "control", control);
+  }
+
+  private ChildPipe spawn() throws IOException {
+    return ChildPipe.start(image.arguments(Interpreters.one()));
+  }
+
+  private Link link() {
+    var isOpened = new AtomicBoolean();
+    PipeSource source =
+        () -> {
+          var pipe = spawn();
+          boolean isFirst = !isOpened.getAndSet(true);
+          image.begin(pipe, header(isFirst ? "start" : "attach", Json.object()));
+          last = pipe;
+          return isHere ? new HerePipe(pipe, folder.resolve("a")) : pipe;
+        };
+    var identity = new LinkIdentity(0, "me@here", hex(), 1);
+    return new Link(
+        identity, source, tasks, Clock.system(), new Random(1), LinkTiming.usual(), _ -> {});
+  }
+
+  Json control(String what) throws IOException {
+    return image.ask(spawn(), header("control", Json.object("do", what)));
+  }
+
+  @Override
+  public void close() throws IOException {
+    boolean isOver = link.state() instanceof LinkState.Over;
+    link.close();
+    if (!isOver) {
+      control("release");
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.ssh.access;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.ssh.audit;
+
+import org.jspecify.annotations.NullMarked;

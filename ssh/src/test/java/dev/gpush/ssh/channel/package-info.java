@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.ssh.channel;
+
+import org.jspecify.annotations.NullMarked;

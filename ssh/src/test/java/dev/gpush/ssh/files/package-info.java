@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.ssh.files;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.gpush.ssh.recording;
+
+import org.jspecify.annotations.NullMarked;
