@@ -129,6 +129,7 @@ class CopiesTest(unittest.TestCase):
         self.assertEqual((again.copied, again.bytes, again.failures), (0, 0, []))
         self.assertEqual(snapshot(self.source), snapshot(self.target))
 
+    @slow
     def test_many_small_files(self):
         for number in range(1500):
             self.write("%d/%d" % (number % 7, number), b"%d" % number * (number % 50))

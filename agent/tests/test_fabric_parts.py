@@ -12,6 +12,7 @@ from gpush_agent.core.refused import Refused
 from gpush_agent.fabric import conf, gather, gpus, interfaces, reader, netlink, programs, topology, variables
 from gpush_agent.link import frames
 from node import NodeTest
+from run import slow
 
 
 class ParsersTest(unittest.TestCase):
@@ -165,6 +166,7 @@ class TreeTest(unittest.TestCase):
         found = self.facts("@session NCCL_CONF_FILE=/srv/none.conf")
         self.assertEqual(found["unreadable"], [{"path": "/srv/none.conf", "why": "NCCL_CONF_FILE names no file that can be read"}])
 
+    @slow
     def test_too_much_fits_into_one_message_and_says_what_is_missing(self):
         lines = ["@pci 0000:05:{%s}.0" % ",".join("%02x" % at for at in range(70)),
                  '@hca mlx5_{0..69} Ethernet "100 Gb/sec (4X EDR)" pci=0000:05:{%s}.0 slots=16' % ",".join("%02x" % at for at in range(70)),

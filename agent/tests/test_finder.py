@@ -7,6 +7,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from gpush_agent.files import sync  # noqa: E402
+from run import slow  # noqa: E402
 from test_files import FilesTest  # noqa: E402
 
 
@@ -97,6 +98,7 @@ class FinderTest(FilesTest):
         other = self.gateway(node=1).open()
         self.assertTrue(self.found(other)[""][0]["early"][4])
 
+    @slow
     def test_a_folder_with_very_many_names_is_said_to_have_more(self):
         node = self.gateway().open()
         node.push({"a.py": b"1"})

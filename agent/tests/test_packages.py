@@ -94,9 +94,10 @@ def circle(edges):
 
 
 class PackagesTest(unittest.TestCase):
-    def setUp(self):
-        self.modules = sources()
-        self.edges = graph(self.modules)
+    @classmethod
+    def setUpClass(cls):
+        cls.modules = sources()
+        cls.edges = graph(cls.modules)
 
     def test_no_circle_of_modules(self):
         self.assertEqual(circle(self.edges), [])

@@ -131,6 +131,7 @@ final class BadDaysIT {
   }
 
   @Test
+  @Tag("local")
   void aHomeBelowALinkIsTheSameBeforeItIsMadeAndAfter() throws Exception {
     try (World world = World.withHome("link/home")) {
       Path link = world.home().resolveSibling(".").normalize();
@@ -217,6 +218,7 @@ final class BadDaysIT {
   }
 
   @Test
+  @Tag("local")
   void aPythonTooOldForTheAgentIsTold() throws Exception {
     try (World world = World.fresh()) {
       Path tools = tools(world, "find");
@@ -228,6 +230,7 @@ final class BadDaysIT {
   }
 
   @Test
+  @Tag("local")
   void aPythonThatDoesNotWorkIsNotCalledOld() throws Exception {
     try (World world = World.fresh()) {
       Path tools = tools(world, "find");

@@ -273,6 +273,7 @@ final class FirstThreadIT {
   }
 
   @Test
+  @Tag("local")
   void twoRunsFitSideBySideAndAThirdDoesNot() throws Exception {
     try (World world = World.fresh()) {
       world.file("wait.py", "import time\ntime.sleep(600)\n");

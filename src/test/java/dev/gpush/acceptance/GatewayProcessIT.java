@@ -26,6 +26,7 @@ final class GatewayProcessIT {
 
   /** Where other people are logged in, they find nothing to connect to. */
   @Test
+  @Tag("local")
   void withASocketThereIsNoPort() throws Exception {
     try (World world = World.fresh()) {
       listenOn(world, "port");

@@ -8,12 +8,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * {@code gpush link --windows} with stand-ins for what WSL has of Windows; no Windows was tried.
  */
+@Tag("local")
 final class WindowsIT {
   @TempDir private Path folder;
 

@@ -22,11 +22,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -298,10 +300,15 @@ final class World implements AutoCloseable {
 
   /** Polls until it holds; the only waiting that tests do. */
   static void until(String what, BooleanSupplier condition) throws InterruptedException {
+    until(() -> what, condition);
+  }
+
+  private static void until(Supplier<String> what, BooleanSupplier condition)
+      throws InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(UNTIL_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() > deadline) {
-        throw new AssertionError("not within " + UNTIL_SECONDS + " s: " + what);
+        throw new AssertionError("not within " + UNTIL_SECONDS + " s: " + what.get());
       }
       // Other processes cannot tell us: looking is all there is.
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
@@ -402,12 +409,34 @@ final class World implements AutoCloseable {
     return left;
   }
 
+  /** In a thread of its own, because the test's is interrupted when it is past its limit. */
   @Override
-  public void close() throws IOException {
+  public void close() {
+    var ended = new CompletableFuture<Void>();
+    Thread.ofPlatform()
+        .start(
+            () -> {
+              try {
+                giveBack();
+                ended.complete(null);
+              } catch (Throwable failed) {
+                ended.completeExceptionally(failed);
+              } finally {
+                endWhatIsLeft();
+              }
+            });
     try {
-      giveBack();
-    } catch (InterruptedException stop) {
-      Thread.currentThread().interrupt();
+      ended.join();
+    } catch (CompletionException failed) {
+      throw new AssertionError("not everything was given back", failed.getCause());
+    }
+  }
+
+  /** Nothing, unless giving back has failed: the next test must not meet what this one left. */
+  private void endWhatIsLeft() {
+    for (String process : processes()) {
+      long pid = Long.parseLong(process.substring(0, process.indexOf(' ')));
+      ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
     }
   }
 
@@ -417,7 +446,7 @@ final class World implements AutoCloseable {
       gpush("-s", session.text("name").orElseThrow(), "down", "--discard");
     }
     gpush("gateway", "stop");
-    until("nothing of gpush is left: " + leftovers(), () -> leftovers().isEmpty());
+    until(() -> "nothing of gpush is left: " + leftovers(), () -> leftovers().isEmpty());
     try (Stream<Path> files = Files.walk(base)) {
       for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(file);

@@ -216,7 +216,7 @@ final class AgentGang implements AutoCloseable {
         "mode", mode,
         "gang", gang,
         "node", node,
-        "interpreters", Interpreters.inOrder(),
+        "interpreters", Interpreters.one(),
         "start",
             Json.object(
                 "owner", "me",
@@ -240,7 +240,7 @@ final class AgentGang implements AutoCloseable {
   }
 
   private Pipe spawn() throws IOException {
-    return ChildPipe.start(image.arguments(Interpreters.inOrder()));
+    return ChildPipe.start(image.arguments(Interpreters.one()));
   }
 
   @Override

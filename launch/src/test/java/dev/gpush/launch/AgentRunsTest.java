@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -138,6 +139,7 @@ final class AgentRunsTest extends TwoAgents {
   }
 
   @Test
+  @Tag("local")
   void outputOfOneRankOnly() throws Exception {
     gang.put("train.py", "import os\nfor i in range(3):\n    print(os.environ['RANK'], i)\n");
     launch(Optional.empty(), "train.py");
@@ -162,6 +164,7 @@ final class AgentRunsTest extends TwoAgents {
   }
 
   @Test
+  @Tag("local")
   void missingTorchNamesEnvironmentsThatHaveIt() throws Exception {
     gang.put("train.py", "import torch\n");
     Path home = gang.project().getParent();

@@ -82,6 +82,9 @@ public final class AgentImage implements AgentProgram {
   private static final Map<String, Integer> UNREAD =
       Map.of("no-python", 97, "python-broken", 97, "python-too-old", 98);
 
+  /** Packed once: it takes longer than all else here. */
+  private static final byte[] PACKED = pack(packed());
+
   private final Tasks tasks;
   private final RandomGenerator random;
   private final String probe;
@@ -97,7 +100,7 @@ public final class AgentImage implements AgentProgram {
    * @param random for preambles; unguessable, so that no login banner can hold one
    */
   public AgentImage(Tasks tasks, RandomGenerator random) {
-    this(tasks, random, packed());
+    this(tasks, random, resource("probe.sh"), resource(LOADER_FILE), PACKED);
   }
 
   /**
@@ -106,16 +109,25 @@ public final class AgentImage implements AgentProgram {
    * @param files probe.sh, loader.py and the modules
    */
   public AgentImage(Tasks tasks, RandomGenerator random, Map<String, String> files) {
+    this(
+        tasks,
+        random,
+        Optional.ofNullable(files.get("probe.sh")).orElseThrow(),
+        Optional.ofNullable(files.get(LOADER_FILE)).orElseThrow(),
+        pack(files));
+  }
+
+  private AgentImage(
+      Tasks tasks, RandomGenerator random, String probe, String loader, byte[] source) {
     this.tasks = tasks;
     this.random = random;
-    this.probe = Optional.ofNullable(files.get("probe.sh")).orElseThrow();
-    this.loader = Optional.ofNullable(files.get("loader.py")).orElseThrow();
-    this.source = pack(files);
+    this.probe = probe;
+    this.loader = loader;
+    this.source = source;
   }
 
   private static Map<String, String> packed() {
     var files = new TreeMap<String, String>();
-    files.put("probe.sh", resource("probe.sh"));
     for (String module : modules()) {
       files.put(module + ".py", resource(module + ".py"));
     }

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A hub on this machine. */
@@ -112,6 +113,7 @@ final class HubMachineTest {
   }
 
   @Test
+  @Tag("link")
   void whoeverClosesAPipeEndsItsCommandAndTheHubLeavesAfterItsLink() throws Exception {
     HubMachine brief = hub(Duration.ofSeconds(1));
     long agent = Long.parseLong(ask(brief, "echo $PPID", "").output().strip());

@@ -95,7 +95,7 @@ class LinkSyncNodeTest extends SyncFixture {
   }
 
   private static Pipe spawn(AgentImage image) throws IOException {
-    return ChildPipe.start(image.arguments(Interpreters.inOrder()));
+    return ChildPipe.start(image.arguments(Interpreters.one()));
   }
 
   private static Json.Obj header(String mode, NodeInfo info, Path folder) {
@@ -107,7 +107,7 @@ class LinkSyncNodeTest extends SyncFixture {
         "node",
         0,
         "interpreters",
-        Interpreters.inOrder(),
+        Interpreters.one(),
         "start",
         Json.object(
             "owner", "me",

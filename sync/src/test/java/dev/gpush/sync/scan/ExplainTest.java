@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -92,6 +93,7 @@ final class ExplainTest {
   // ---- against git
 
   @Test
+  @Tag("local")
   void namesTheLineThatGitNamesInGeneratedTrees() throws Exception {
     long seed = Long.getLong("gpush.seed", System.nanoTime());
     System.out.println("ExplainTest seed " + seed + " (-Dgpush.seed=…)");

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 final class RacingReservations {
   private RacingReservations() {}
 
-  /** With a queue, a caller that has nothing after a while stops waiting. */
+  /** With a queue, at least one gets a gang, and who has none a while later stops waiting. */
   static List<Gang> gangs(
       BackendPlace place, Tasks tasks, List<Work<Optional<Gang>, RuntimeException>> racers)
       throws InterruptedException {
@@ -25,6 +25,7 @@ final class RacingReservations {
       return tasks.all("racer", racers).stream().flatMap(Optional::stream).toList();
     }
     var gangs = new ConcurrentLinkedQueue<Gang>();
+    var granted = new CountDownLatch(1);
     var ended = new CountDownLatch(racers.size());
     var running = new ArrayList<Task<Boolean, RuntimeException>>();
     for (Work<Optional<Gang>, RuntimeException> racer : racers) {
@@ -34,12 +35,16 @@ final class RacingReservations {
               () -> {
                 try {
                   racer.run().ifPresent(gangs::add);
+                  if (!gangs.isEmpty()) {
+                    granted.countDown();
+                  }
                   return true;
                 } finally {
                   ended.countDown();
                 }
               }));
     }
+    assertTrue(granted.await(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS));
     ended.await(BackendContract.QUEUED.toMillis(), TimeUnit.MILLISECONDS);
     running.forEach(Task::cancel);
     assertTrue(ended.await(BackendContract.LIMIT.toSeconds(), TimeUnit.SECONDS));

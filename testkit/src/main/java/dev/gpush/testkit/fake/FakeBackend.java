@@ -255,7 +255,7 @@ public final class FakeBackend implements Backend {
 
   @Override
   public List<String> interpreters(Gang gang) {
-    return Interpreters.inOrder();
+    return Interpreters.one();
   }
 
   private Json ask(AgentProgram program, Gang gang, int node, Json.Obj header) {

@@ -50,7 +50,7 @@ public final class SkipReport implements TestExecutionListener {
     }
   }
 
-  private static String name(TestIdentifier test) {
+  static String name(TestIdentifier test) {
     return switch (test.getSource().orElse(null)) {
       case MethodSource method -> simple(method.getClassName()) + "." + method.getMethodName();
       case ClassSource type -> simple(type.getClassName());

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The contract: one home, eight GPUs, two per node. */
+/** The contract: one home, six GPUs, two per node. */
 @Execution(ExecutionMode.CONCURRENT)
 final class LocalBackendTest implements BackendContract {
   @TempDir private Path folder;

@@ -42,6 +42,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -53,6 +54,7 @@ final class LocalNodesTest {
   @TempDir private Path folder;
 
   @Test
+  @Tag("local")
   void withoutGpusAskedThereAreAsManyNodesAsAskedFor() throws Exception {
     try (LocalPlace place = LocalPlace.of(folder.resolve("home"), folder.resolve("machine"))) {
       Gang all = place.backend().reserve(place.request(1, "8", BackendContract.LONG));

@@ -36,11 +36,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * One GPUSH_HOME on a machine with eight GPUs, which a script in a temporary folder pretends to be
+ * One GPUSH_HOME on a machine with six GPUs, which a script in a temporary folder pretends to be
  * nvidia-smi. Agents, locks and processes are real.
  */
 final class LocalPlace implements BackendPlace {
-  static final int GPUS = 8;
+  static final int GPUS = 6;
 
   private final Path home;
   private final Path programs;
