@@ -125,9 +125,6 @@ final class Wiring implements AutoCloseable {
             gatewayWord(configs, home, "audit")
                 .map(AuditDetail::of)
                 .orElse(AuditDetail.CONNECTIONS),
-            gatewayWord(configs, home, "record").filter("terminals"::equals).isPresent()
-                ? Records.Terminals.RECORDED
-                : Records.Terminals.NOT_RECORDED,
             clock,
             tasks);
     var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());

@@ -132,7 +132,7 @@ public final class SshGateway implements AutoCloseable {
     for (SshAddress address : addresses(settings, ports)) {
       var services = new SocketServices(own, clock, ClientLimits.LOGINS, settings.socket());
       SshServer server = server(settings, identity, hosts, logins);
-      server.setChannelFactories(ChannelKinds.of(connections, records.terminals()));
+      server.setChannelFactories(ChannelKinds.of(connections));
       server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
       records.connections().ifPresent(trail -> listenTo(server, trail));
       server.setIoServiceFactoryFactory(services);

@@ -56,16 +56,6 @@ final class Rig implements AutoCloseable {
 
   Rig(NodeMaker maker, SshServerSettings.Compatibility compatibility)
       throws IOException, InterruptedException {
-    this(maker, compatibility, Records.Terminals.NOT_RECORDED);
-  }
-
-  Rig(Records.Terminals terminals) throws IOException, InterruptedException {
-    this(AgentNode::new, SshServerSettings.Compatibility.MODERN, terminals);
-  }
-
-  private Rig(
-      NodeMaker maker, SshServerSettings.Compatibility compatibility, Records.Terminals terminals)
-      throws IOException, InterruptedException {
     this.compatibility = compatibility;
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
@@ -73,8 +63,7 @@ final class Rig implements AutoCloseable {
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
     this.records =
-        Records.start(
-            home().resolve("logs"), AuditDetail.CONNECTIONS, terminals, Clock.system(), tasks);
+        Records.start(home().resolve("logs"), AuditDetail.CONNECTIONS, Clock.system(), tasks);
     this.gateway =
         SshGateway.start(settings(), this::access, this::route, records, tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));

@@ -121,6 +121,8 @@ final class BadFilesTest {
           python: x | 1:1 python: belongs in gpush.yaml, not in config.yaml
           defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?
           defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notifications
+          gateway: {record: none} | 1:11 gateway.record: was removed; delete the line, and record a terminal with asciinema
+          gateway: {recrod: none} | 1:11 gateway.recrod: unknown key
           defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in config.yaml
           default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?
           backends: local | 1:11 backends: must be keys with values: hpc: {kind: local}

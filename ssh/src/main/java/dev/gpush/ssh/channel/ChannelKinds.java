@@ -1,6 +1,5 @@
 package dev.gpush.ssh.channel;
 
-import dev.gpush.ssh.recording.TerminalRecorder;
 import dev.gpush.ssh.route.Connections;
 import java.util.List;
 import java.util.function.Supplier;
@@ -11,9 +10,9 @@ import org.apache.sshd.common.session.Session;
 /** The channels that a client may open. */
 public record ChannelKinds(String getName, Supplier<Channel> make) implements ChannelFactory {
 
-  public static List<ChannelFactory> of(Connections connections, TerminalRecorder recorder) {
+  public static List<ChannelFactory> of(Connections connections) {
     return List.of(
-        new ChannelKinds("session", () -> new SessionChannel(connections, recorder)),
+        new ChannelKinds("session", () -> new SessionChannel(connections)),
         new ChannelKinds(
             "direct-tcpip", () -> new DialChannel(connections, DialChannel.Target::tcp)),
         new ChannelKinds(

@@ -16,8 +16,6 @@ import dev.gpush.ssh.direct.ProgramSocket;
 import dev.gpush.ssh.flow.Inlet;
 import dev.gpush.ssh.flow.NodeInput;
 import dev.gpush.ssh.flow.Outlet;
-import dev.gpush.ssh.recording.TerminalRecorder;
-import dev.gpush.ssh.recording.TerminalRecording;
 import dev.gpush.ssh.route.Connections;
 import dev.gpush.ssh.route.RefusalText;
 import dev.gpush.ssh.route.Route;
@@ -43,11 +41,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
 public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
   private static final int OWN_FAILURE = 255;
 
-  /** Only for a login shell: what other programs print may be read by programs. */
-  private static final String RECORDED = "gpush: what this terminal shows is recorded\r\n";
-
   private final Connections connections;
-  private final TerminalRecorder recorder;
   private final SessionRequest request = new SessionRequest();
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
@@ -58,7 +52,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private boolean started;
   private Optional<Runnable> afterReply = Optional.empty();
   private Json.Obj purpose = Json.object();
-  private volatile Optional<TerminalRecording> recording = Optional.empty();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -66,10 +59,9 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Optional<LinkStream> stream = Optional.empty();
   private final List<Json.Obj> early = new ArrayList<>();
 
-  SessionChannel(Connections connections, TerminalRecorder recorder) {
+  SessionChannel(Connections connections) {
     super("", List.of(), null);
     this.connections = connections;
-    this.recorder = recorder;
   }
 
   // ---- requests of the client; on the connection's thread
@@ -153,7 +145,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private Result resize(Buffer buffer) {
     long columns = SessionRequest.cells(buffer.getUInt());
     long rows = SessionRequest.cells(buffer.getUInt());
-    recording.ifPresent(to -> to.resized(columns, rows));
     return tell(Json.object("resize", List.of(columns, rows)));
   }
 
@@ -180,7 +171,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     SessionRequest.Program allowed =
         permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
     purpose = request.audited(allowed, AuditTrail.detail(getSession()));
-    record();
     AuditTrail.begins(this);
     afterReply = Optional.of(() -> open(allowed));
     return Result.ReplySuccess;
@@ -194,21 +184,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       connections.open(getSession(), socket);
     } else {
       open.run();
-    }
-  }
-
-  private void record() {
-    if (request.hasTerminal()) {
-      var session = getSession();
-      var terminal =
-          request.recorded(
-              AuditTrail.node(session),
-              AuditTrail.person(session),
-              AuditTrail.connection(session),
-              getChannelId());
-      recording = recorder.begin(terminal);
-      recording.ifPresent(outlet::record);
-      recording.ifPresent(to -> purpose = purpose.with("recording", to.name()));
     }
   }
 
@@ -281,7 +256,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     }
     direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
-    recording.ifPresent(TerminalRecording::end);
     super.preClose();
   }
 
@@ -348,7 +322,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
             Optional.of(
                 new DirectPipes(opened, connections.tasks(), connections.clock(), inlet, outlet));
       }
-      return new Output(opened, program instanceof SessionRequest.Program.Shell, carrier);
+      return new Output(opened, carrier);
     }
 
     @Override
@@ -378,22 +352,17 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
 
   private final class Output implements StreamReceiver {
     private final LinkStream from;
-    private final boolean isShell;
     private final Optional<ProgramSocket> carrier;
     private Optional<CarriedProgram> carried = Optional.empty();
     private boolean hasStatus;
 
-    Output(LinkStream from, boolean isShell, Optional<ProgramSocket> carrier) {
+    Output(LinkStream from, Optional<ProgramSocket> carrier) {
       this.from = from;
-      this.isShell = isShell;
       this.carrier = carrier;
     }
 
     @Override
     public void opened(Json.Obj facts) {
-      if (recording.isPresent() && isShell) {
-        outlet.errorText(RECORDED);
-      }
       if (!facts.flag("carried")) {
         carrier.ifPresent(ProgramSocket::close);
         SessionChannel.this.opened(from, NodeInput.of(from));

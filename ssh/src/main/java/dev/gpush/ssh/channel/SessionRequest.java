@@ -4,7 +4,6 @@ import dev.gpush.core.json.Json;
 import dev.gpush.core.text.CleanText;
 import dev.gpush.ssh.audit.AuditDetail;
 import dev.gpush.ssh.connection.ClientLimits;
-import dev.gpush.ssh.recording.RecordedTerminal;
 import dev.gpush.ssh.route.Route;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -97,19 +96,6 @@ final class SessionRequest {
   /** A terminal's size has 16 bits. */
   static long cells(long asked) {
     return Math.clamp(asked, 0, 0xffff);
-  }
-
-  /** For a request that has a terminal. */
-  RecordedTerminal recorded(String node, String person, String connection, long channel) {
-    Json.Obj asked = terminal.orElseThrow();
-    return new RecordedTerminal(
-        node,
-        person,
-        connection,
-        channel,
-        asked.text("term").orElse(""),
-        RecordedTerminal.Size.of(
-            asked.number("columns").orElse(0L), asked.number("rows").orElse(0L)));
   }
 
   boolean hasTerminal() {

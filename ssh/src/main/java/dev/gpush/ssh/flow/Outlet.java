@@ -1,7 +1,6 @@
 package dev.gpush.ssh.flow;
 
 import dev.gpush.ssh.connection.ClientLimits;
-import dev.gpush.ssh.recording.TerminalRecording;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -38,7 +37,6 @@ public final class Outlet {
 
   private final AbstractChannel channel;
   private final AtomicLong sent = new AtomicLong();
-  private volatile Optional<TerminalRecording> recording = Optional.empty();
 
   // guarded by this: all that follows
   private final ArrayDeque<Item> waiting = new ArrayDeque<>();
@@ -137,11 +135,6 @@ public final class Outlet {
 
   private synchronized boolean isDropping() {
     return dropping;
-  }
-
-  /** What goes to the client from now on is recorded, as it is sent. */
-  public void record(TerminalRecording to) {
-    recording = Optional.of(to);
   }
 
   /** Bytes to the client so far. */
@@ -283,7 +276,6 @@ public final class Outlet {
     packet.wpos(position + count);
     channel.getRemoteWindow().consume(count);
     sent.addAndGet(count);
-    recording.ifPresent(to -> to.output(packet.array(), position, count));
     channel.writePacket(packet).addListener(this::written);
     if (!item.bytes().hasRemaining()) {
       item.consumed().accept(item.bytes().limit());

@@ -6,7 +6,6 @@ import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
 import dev.gpush.ssh.files.JdkEd25519;
 import dev.gpush.ssh.files.KeyFiles;
-import dev.gpush.ssh.recording.TerminalRecorder;
 import dev.gpush.ssh.route.Connections;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -46,7 +45,7 @@ class SessionChannelTest {
       server.setHost("127.0.0.1");
       server.setKeyPairProvider(KeyPairProvider.wrap(new KeyFiles(folder).hostKey()));
       server.setPasswordAuthenticator((_, _, _) -> true);
-      server.setChannelFactories(ChannelKinds.of(connections, TerminalRecorder.NONE));
+      server.setChannelFactories(ChannelKinds.of(connections));
       server.start();
       client.setServerKeyVerifier((_, _, _) -> true);
       client.start();

@@ -95,6 +95,8 @@ public final class Checker {
     boolean isSection = keys.stream().anyMatch(each -> each.path().startsWith(pattern + "."));
     if (key.isPresent() && key.get().support() instanceof Support.Refused(var feature)) {
       flaws.add(new Flaw(entry.at(), path, "not supported yet: " + feature));
+    } else if (key.isPresent() && key.get().support() instanceof Support.Removed(var instead)) {
+      flaws.add(new Flaw(entry.at(), path, "was removed; " + instead));
     } else if (isSection && entry.value() instanceof Yaml.Mapping mapping) {
       mapping(path, pattern, mapping);
     } else if (key.isPresent()) {
@@ -163,6 +165,7 @@ public final class Checker {
   private Stream<String> below(String pattern) {
     String prefix = pattern.isEmpty() ? "" : pattern + ".";
     return keys.stream()
+        .filter(key -> !(key.support() instanceof Support.Removed))
         .map(Key::path)
         .filter(path -> path.startsWith(prefix))
         .map(path -> path.substring(prefix.length()).replaceFirst("\\..*", ""))

@@ -7,6 +7,7 @@ import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.Choice;
 import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.OneOf;
+import dev.gpush.templates.schema.ValueType.Text;
 import dev.gpush.templates.schema.ValueType.Texts;
 import java.util.List;
 import java.util.Set;
@@ -22,9 +23,6 @@ final class GatewayKeys {
       new OneOf(
           List.of(
               new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
-
-  private static final OneOf RECORDINGS =
-      new OneOf(List.of(new Choice("none", ""), new Choice("terminals", "")));
 
   private static final OneOf ENTRIES =
       new OneOf(List.of(new Choice("auto", ""), new Choice("port", ""), new Choice("socket", "")));
@@ -73,17 +71,20 @@ final class GatewayKeys {
               "where ssh reaches the gateway: a port of 127.0.0.1; a socket of its user alone,"
                   + " through a ProxyCommand; auto: a socket if other people are logged in"
                   + " (reference/ssh-clients.md); read when the gateway starts"),
-          new Key(
-              "gateway.record",
-              "gateway.record",
-              RECORDINGS,
-              PEOPLE,
-              Json.of("none"),
-              FULL,
-              "terminals: what terminals show is kept, as asciicast (guide/audit.md#recordings);"
-                  + " read when the gateway starts"));
+          removed("record", "delete the line, and record a terminal with asciinema"));
 
   private GatewayKeys() {}
+
+  private static Key removed(String name, String instead) {
+    return new Key(
+        "gateway." + name,
+        "",
+        new Text(),
+        PEOPLE,
+        new Json.Null(),
+        new Support.Removed(instead),
+        "");
+  }
 
   /** A key of the gateway's ssh server. */
   private static Key gateway(String name, ValueType type, String says) {

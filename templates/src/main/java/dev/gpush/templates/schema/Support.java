@@ -18,4 +18,11 @@ public sealed interface Support {
    * @param feature what the key waits for
    */
   record Refused(String feature) implements Support {}
+
+  /**
+   * It is refused, because the feature was removed.
+   *
+   * @param instead what to do, as a sentence without its end
+   */
+  record Removed(String instead) implements Support {}
 }

@@ -5,13 +5,10 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.file.FileReason;
 import dev.gpush.core.json.Json;
 import dev.gpush.core.text.Nearest;
-import dev.gpush.core.time.DurationText;
 import dev.gpush.shell.command.call.Action;
 import dev.gpush.shell.command.call.Call;
 import dev.gpush.shell.command.call.Values;
-import dev.gpush.shell.render.Table;
 import dev.gpush.shell.text.Clean;
-import dev.gpush.shell.text.Phrase;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
@@ -34,10 +31,7 @@ import picocli.CommandLine.Parameters;
           + " session and client. ACTION is status (the default), start, stop, logs or audit.",
       "audit shows who was connected over ssh, from where, with which key, to which node, through"
           + " which channels, and how many bytes went each way; not what was in them. -s NAME shows"
-          + " one session.",
-      "audit --recordings lists the terminals that were recorded, where gateway.record is set, and"
-          + " says where they are: asciinema play FILE shows one in its own time, audit --replay"
-          + " FILE prints its bytes."
+          + " one session."
     },
     footer = {"$ gpush gateway stop", "the gateway is stopping; sessions and runs continue"})
 public final class GatewayCommand implements Action {
@@ -60,15 +54,6 @@ public final class GatewayCommand implements Action {
   @Option(names = "--since", paramLabel = "TIME", description = "audit: only the last 10m, 2h, 1d")
   Optional<String> since;
 
-  @Option(names = "--recordings", description = "audit: the terminals that were recorded")
-  boolean recordings;
-
-  @Option(
-      names = "--replay",
-      paramLabel = "FILE",
-      description = "audit: the bytes that a recorded terminal showed")
-  Optional<String> replay;
-
   @Option(names = "--json", description = "status as JSON, audit as lines of JSON")
   boolean json;
 
@@ -85,13 +70,6 @@ public final class GatewayCommand implements Action {
     if (!isAudit && (follow || since.isPresent())) {
       throw Values.bad("gateway", "-f and --since work with audit only");
     }
-    boolean isOfTerminals = recordings || replay.isPresent();
-    if (isOfTerminals && !isAudit) {
-      throw Values.bad("gateway", "--recordings and --replay work with audit only");
-    }
-    if (isOfTerminals && (follow || since.isPresent())) {
-      throw Values.bad("gateway", "-f and --since do not work with --recordings and --replay");
-    }
     switch (chosen) {
       case "status" -> status(call);
       case "start" -> call.say("the gateway is running" + pid(call));
@@ -100,13 +78,7 @@ public final class GatewayCommand implements Action {
         call.services().gateway().control().stop();
       }
       case "logs" -> logs(call);
-      case "audit" -> {
-        if (isOfTerminals) {
-          terminals(call);
-        } else {
-          audit(call);
-        }
-      }
+      case "audit" -> audit(call);
       default -> {
         List<String> nearest = Nearest.to(chosen, ACTIONS);
         throw Values.bad(
@@ -188,45 +160,6 @@ public final class GatewayCommand implements Action {
       throw new GpushException(
           new ConfigFailure.Unreadable(log.toString(), FileReason.of(failed)), failed);
     }
-  }
-
-  private void terminals(Call call) {
-    Path folder = call.services().gateway().log().resolveSibling("recordings");
-    var terminals = new TerminalRecordings(folder);
-    try {
-      if (replay.isPresent()) {
-        terminals.replay(replay.orElseThrow(), call::print);
-      } else {
-        list(call, terminals);
-      }
-    } catch (IOException failed) {
-      Path named = replay.map(folder::resolve).orElse(folder);
-      throw new GpushException(
-          new ConfigFailure.Unreadable(named.toString(), FileReason.of(failed)), failed);
-    }
-  }
-
-  private void list(Call call, TerminalRecordings terminals) throws IOException {
-    List<TerminalRecordings.Entry> all = terminals.all();
-    if (json) {
-      all.forEach(entry -> call.printLine(entry.json()));
-      return;
-    }
-    if (all.isEmpty()) {
-      call.say("no terminal is recorded; gateway: {record: terminals} in config.yaml does so");
-      return;
-    }
-    var table = new Table("BEGAN", "WHO", "LENGTH", "SIZE", "FILE");
-    for (var entry : all) {
-      table.row(
-          AuditRecords.TIME.format(entry.began()),
-          entry.title(),
-          DurationText.of(entry.lasted()),
-          Phrase.size(entry.bytes()),
-          String.valueOf(entry.file().getFileName()));
-    }
-    call.print(table);
-    call.say("in " + terminals.folder());
   }
 
   private static void logs(Call call) {

@@ -3,7 +3,6 @@ package dev.gpush.shell.command.run;
 import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.failure.LaunchFailure;
 import dev.gpush.core.run.LogRequest;
-import dev.gpush.core.run.RunOutput;
 import dev.gpush.core.run.RunView;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.session.SessionView;
@@ -16,7 +15,6 @@ import dev.gpush.shell.text.Phrase;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -58,12 +56,6 @@ public final class LogsCommand implements Action {
   @Option(names = "--since", paramLabel = "TIME", description = "only the last 10m, 90s, 2h")
   Optional<String> since;
 
-  @Option(
-      names = MatchingLines.OPTION,
-      paramLabel = "PATTERN",
-      description = "only lines that match it")
-  Optional<String> grep;
-
   @Option(names = "--launcher", description = "only what torchrun or accelerate say themselves")
   boolean launcher;
 
@@ -75,7 +67,7 @@ public final class LogsCommand implements Action {
 
   @Override
   public int run(Call call) throws InterruptedException {
-    if (fetch && (follow || launcher || ranks.or(() -> since).or(() -> grep).isPresent())) {
+    if (fetch && (follow || launcher || ranks.or(() -> since).isPresent())) {
       throw Values.bad("logs", "--fetch brings all output that is there, of all ranks");
     }
     if (launcher && ranks.isPresent()) {
@@ -83,7 +75,6 @@ public final class LogsCommand implements Action {
     }
     Set<Integer> shown = launcher ? Set.of(FROM_LAUNCHER) : Values.numbers("--rank", ranks);
     var asked = new LogRequest(shown, follow, Values.time("--since", since));
-    Optional<Pattern> pattern = grep.map(MatchingLines::pattern);
     SessionView session = call.session();
     RunView run = RunNumbers.find(call, session.name(), number);
     if (!json) {
@@ -92,7 +83,7 @@ public final class LogsCommand implements Action {
     if (fetch) {
       return fetch(call, session, run);
     }
-    Optional<Integer> status = show(call, run, asked, pattern);
+    Optional<Integer> status = show(call, run, asked);
     if (!json && run.failure().isEmpty()) {
       Verdict.write(call, session.name(), run.number());
     }
@@ -123,15 +114,12 @@ public final class LogsCommand implements Action {
     return 0;
   }
 
-  private Optional<Integer> show(
-      Call call, RunView run, LogRequest asked, Optional<Pattern> pattern)
+  private Optional<Integer> show(Call call, RunView run, LogRequest asked)
       throws InterruptedException {
     SessionName session = SessionName.parse(run.session());
     var choice = new OutputChoice(launcher ? Set.of() : asked.ranks(), allRanks, json);
     try (RunPrinter printer = choice.open(call, run)) {
-      RunOutput output =
-          pattern.<RunOutput>map(each -> new MatchingLines(printer, each)).orElse(printer);
-      return call.services().runs().follow(session, run.number(), asked, output);
+      return call.services().runs().follow(session, run.number(), asked, printer);
     }
   }
 }

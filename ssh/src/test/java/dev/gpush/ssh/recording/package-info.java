@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.ssh.recording;
-
-import org.jspecify.annotations.NullMarked;
