@@ -37,24 +37,18 @@ final class OpenSshScriptsIT {
           "yes-head",
           "exit-status-signal",
           "keyscan",
-          "brokenkeys",
-          "key-options",
-          "forcecommand",
           "sftp-batch",
           "scp-uri");
 
   private static final List<String> OTHERS =
       List.of(
           "agent",
-          "cert-file",
           "dynamic-forward",
           "exit-status",
-          "forward-control",
           "forwarding",
           "host-expand",
           "integrity",
           "kextype",
-          "keytype",
           "knownhosts",
           "localcommand",
           "multiplex",
@@ -88,9 +82,17 @@ final class OpenSshScriptsIT {
     Optional<String> rig = World.rig("clients");
     Assumptions.assumeTrue(rig.isPresent(), "the clients rig is down");
     try (World world = World.asShipped(Map.of())) {
-      // Their certificates name the user, who is the node here.
-      Files.createDirectories(world.home());
-      Files.writeString(world.home().resolve("config.yaml"), "gateway: {principals: [devbox]}\n");
+      // They take the user's key for the host's.
+      Path keys = Files.createDirectories(world.home().resolve("keys"));
+      Path key = keys.resolve("id_ed25519");
+      Process made =
+          world.start(
+              world.project(),
+              List.of("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key.toString()));
+      assertEquals(0, made.waitFor());
+      for (String end : List.of("", ".pub")) {
+        Files.copy(Path.of(key + end), keys.resolve("ssh_host_ed25519_key" + end));
+      }
       world.gpush("up").succeeded();
       Path folder = Files.createDirectory(world.project().resolveSibling("regress"));
       var command =

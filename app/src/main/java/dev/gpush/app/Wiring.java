@@ -25,13 +25,10 @@ import dev.gpush.link.agent.AgentImage;
 import dev.gpush.shell.command.ShellHandler;
 import dev.gpush.shell.command.call.Services;
 import dev.gpush.shell.console.Ticker;
-import dev.gpush.ssh.Records;
 import dev.gpush.ssh.SshGateway;
-import dev.gpush.ssh.audit.AuditDetail;
 import dev.gpush.ssh.files.OtherPeople;
 import dev.gpush.ssh.files.SshAddress;
 import dev.gpush.ssh.files.SshServerSettings;
-import dev.gpush.ssh.files.SshServerSettings.Compatibility;
 import dev.gpush.sync.WorkspaceRules;
 import dev.gpush.sync.git.GitPlaces;
 import dev.gpush.templates.YamlConfigs;
@@ -55,7 +52,6 @@ final class Wiring implements AutoCloseable {
   private final Machines machines;
   private final SessionService sessions;
   private final Transports transports;
-  private final Records records;
   private final SshGateway ssh;
   private final ControlServer server;
   private final GatewayProcess process;
@@ -65,7 +61,6 @@ final class Wiring implements AutoCloseable {
       Machines machines,
       SessionService sessions,
       Transports transports,
-      Records records,
       SshGateway ssh,
       ControlServer server,
       GatewayProcess process) {
@@ -73,7 +68,6 @@ final class Wiring implements AutoCloseable {
     this.machines = machines;
     this.sessions = sessions;
     this.transports = transports;
-    this.records = records;
     this.ssh = ssh;
     this.server = server;
     this.process = process;
@@ -119,21 +113,10 @@ final class Wiring implements AutoCloseable {
             random,
             tasks,
             sshBox::publish);
-    Records records =
-        Records.start(
-            home.log().resolveSibling(""),
-            gatewayWord(configs, home, "audit")
-                .map(AuditDetail::of)
-                .orElse(AuditDetail.CONNECTIONS),
-            clock,
-            tasks);
-    var access = new ConfiguredAccess(configs, home.path(), SITE, identity.owner());
     SshGateway ssh =
         SshGateway.start(
-            sshSettings(home, environment, access.compatibility(), socket(configs, home, folder)),
-            access,
+            sshSettings(home, environment, socket(configs, home, folder)),
             sessions.routes(),
-            records,
             tasks,
             clock);
     sshBox.fill(ssh, sessions);
@@ -177,7 +160,7 @@ final class Wiring implements AutoCloseable {
             incidents,
             Limits.STANDARD,
             tasks);
-    return new Wiring(holder, machines, sessions, transports, records, ssh, server, process);
+    return new Wiring(holder, machines, sessions, transports, ssh, server, process);
   }
 
   /** For tests, and for networks that are worse than usual. */
@@ -211,24 +194,20 @@ final class Wiring implements AutoCloseable {
   }
 
   /** A configuration with mistakes turns nothing off that is on by default. */
-  private static Optional<String> gatewayWord(Configs configs, Home home, String key) {
+  private static Optional<String> gatewayWord(Configs configs, Home home) {
     try {
-      return configs.load(home.path()).text("gateway." + key);
+      return configs.load(home.path()).text("gateway.ssh");
     } catch (GpushException invalid) {
       return Optional.empty();
     }
   }
 
   private static SshServerSettings sshSettings(
-      Home home,
-      Map<String, String> environment,
-      Compatibility compatibility,
-      Optional<Path> socket) {
+      Home home, Map<String, String> environment, Optional<Path> socket) {
     return new SshServerSettings(
         home.path(),
         List.of(environment.getOrDefault("GPUSH_LAUNCHER", "gpush")),
         Path.of(System.getProperty("user.home"), ".ssh", "config"),
-        compatibility,
         socket,
         WindowsPrograms.wsl(environment));
   }
@@ -237,7 +216,7 @@ final class Wiring implements AutoCloseable {
   private static Optional<Path> socket(Configs configs, Home home, RunFolder folder)
       throws IOException {
     boolean isSocket =
-        switch (gatewayWord(configs, home, "ssh").orElse("auto")) {
+        switch (gatewayWord(configs, home).orElse("auto")) {
           case "socket" -> true;
           case "port" -> false;
           default -> new OtherPeople().isAnybodyThere(RunFolder.userId());
@@ -280,7 +259,6 @@ final class Wiring implements AutoCloseable {
     server.close();
     ssh.drain(process.reason());
     ssh.close();
-    records.close();
     sessions.close();
     machines.close();
     transports.close();

@@ -1,7 +1,5 @@
 package dev.gpush.ssh;
 
-import dev.gpush.ssh.files.SshServerSettings.Compatibility;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.sshd.common.NamedFactory;
 import org.apache.sshd.common.cipher.BuiltinCiphers;
@@ -26,15 +24,6 @@ final class Algorithms {
           BuiltinDHFactories.curve25519,
           BuiltinDHFactories.curve25519_libssh);
 
-  /** Sound, too, but without protection against quantum computers and harder to implement. */
-  private static final List<BuiltinDHFactories> OLDER_KEY_EXCHANGES =
-      List.of(
-          BuiltinDHFactories.ecdhp256,
-          BuiltinDHFactories.ecdhp384,
-          BuiltinDHFactories.ecdhp521,
-          BuiltinDHFactories.dhg16_512,
-          BuiltinDHFactories.dhg14_256);
-
   private static final List<BuiltinCiphers> CIPHERS =
       List.of(
           BuiltinCiphers.aes128gcm,
@@ -50,37 +39,27 @@ final class Algorithms {
       List.of(BuiltinCompressions.none, BuiltinCompressions.delayedZlib);
 
   /**
-   * The keys and certificates that users may have; SHA-1 is not among their signatures. Of host
-   * keys, only the kinds of those that there are are offered.
+   * The keys that clients may offer; SHA-1 is not among their signatures. Of host keys, only the
+   * kinds of those that there are are offered.
    */
   private static final List<BuiltinSignatures> USER_KEYS =
       List.of(
           BuiltinSignatures.ed25519,
-          BuiltinSignatures.ed25519_cert,
           BuiltinSignatures.nistp256,
-          BuiltinSignatures.nistp256_cert,
           BuiltinSignatures.nistp384,
-          BuiltinSignatures.nistp384_cert,
           BuiltinSignatures.nistp521,
-          BuiltinSignatures.nistp521_cert,
           BuiltinSignatures.rsaSHA512,
-          BuiltinSignatures.rsaSHA512_cert,
-          BuiltinSignatures.rsaSHA256,
-          BuiltinSignatures.rsaSHA256_cert);
+          BuiltinSignatures.rsaSHA256);
 
   private Algorithms() {}
 
-  static SshServer server(Compatibility compatibility) {
-    var keyExchanges = new ArrayList<>(KEY_EXCHANGES);
-    if (compatibility == Compatibility.LEGACY) {
-      keyExchanges.addAll(OLDER_KEY_EXCHANGES);
-    }
+  static SshServer server() {
     // Does not check whether they are supported: that would load Bouncy Castle before it is needed.
     boolean ignoreUnsupported = false;
     return ServerBuilder.builder()
         .keyExchangeFactories(
             NamedFactory.setUpTransformedFactories(
-                ignoreUnsupported, List.copyOf(keyExchanges), ServerBuilder.DH2KEX))
+                ignoreUnsupported, List.copyOf(KEY_EXCHANGES), ServerBuilder.DH2KEX))
         .cipherFactories(List.copyOf(CIPHERS))
         .macFactories(List.copyOf(MACS))
         .compressionFactories(List.copyOf(COMPRESSIONS))

@@ -5,14 +5,9 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.gateway.SshAccess;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.ssh.access.AccessFiles;
-import dev.gpush.ssh.access.LoginKeys;
-import dev.gpush.ssh.access.LoginReview;
-import dev.gpush.ssh.access.PublicKeyLogin;
-import dev.gpush.ssh.audit.AuditTrail;
 import dev.gpush.ssh.channel.ChannelKinds;
 import dev.gpush.ssh.channel.SessionChannel;
-import dev.gpush.ssh.connection.ClientLimits;
+import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.files.HomeIdentity;
 import dev.gpush.ssh.files.JdkEd25519;
 import dev.gpush.ssh.files.KeyFiles;
@@ -25,25 +20,28 @@ import dev.gpush.ssh.forward.GlobalRequests;
 import dev.gpush.ssh.route.Connections;
 import dev.gpush.ssh.route.PublishedSession;
 import dev.gpush.ssh.route.Routes;
-import dev.gpush.ssh.socket.LoginListener;
 import dev.gpush.ssh.socket.Logins;
 import dev.gpush.ssh.socket.SocketServices;
 import java.io.IOException;
 import java.security.KeyPair;
+import java.security.MessageDigest;
+import java.security.PublicKey;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.sshd.common.SshConstants;
+import org.apache.sshd.common.config.keys.KeyUtils;
 import org.apache.sshd.common.keyprovider.KeyPairProvider;
 import org.apache.sshd.common.session.Session;
 import org.apache.sshd.common.session.SessionListener;
 import org.apache.sshd.common.session.helpers.AbstractConnectionService;
 import org.apache.sshd.common.session.helpers.AbstractSession;
+import org.apache.sshd.common.util.buffer.ByteArrayBuffer;
 import org.apache.sshd.server.SshServer;
+import org.apache.sshd.server.auth.pubkey.UserAuthPublicKeyFactory;
+import org.apache.sshd.server.session.ServerSession;
 
 /**
  * The SSH server, on 127.0.0.1 and on the same port as long as it is free, or on a socket of its
@@ -61,15 +59,11 @@ public final class SshGateway implements AutoCloseable {
 
   private static final Duration POLL = Duration.ofMillis(20);
 
-  /** A connection whose key was removed ends after two of them. */
-  private static final Duration REVIEW = Duration.ofSeconds(1);
-
   private final SshServer server;
   private final SocketServices services;
   private final SshAddress address;
   private final ListenerFile listener;
   private final Tasks tasks;
-  private final Tasks reviews;
   private final SshConfigFiles config;
   private final AtomicBoolean isClosed = new AtomicBoolean();
   private final Clock clock;
@@ -90,16 +84,16 @@ public final class SshGateway implements AutoCloseable {
       SshConfigFiles config,
       SshAddress address,
       ListenerFile listener,
+      Logins logins,
       Clock clock) {
     this.server = server;
     this.services = services;
     this.address = address;
     this.listener = listener;
     this.tasks = tasks;
-    this.reviews = tasks.group("review");
     this.config = config;
     this.clock = clock;
-    this.logins = new Logins(clock, ClientLimits.LOGIN_IN_PROGRESS);
+    this.logins = logins;
   }
 
   /**
@@ -109,12 +103,7 @@ public final class SshGateway implements AutoCloseable {
    * @throws GpushException when the home cannot be used or no port is free
    */
   public static SshGateway start(
-      SshServerSettings settings,
-      Supplier<AccessFiles> access,
-      Routes routes,
-      Records records,
-      Tasks tasks,
-      Clock clock) {
+      SshServerSettings settings, Routes routes, Tasks tasks, Clock clock) {
     JdkEd25519.register();
     var keys = new KeyFiles(settings.home());
     KeyPair host = keys.hostKey();
@@ -123,18 +112,15 @@ public final class SshGateway implements AutoCloseable {
     var ports = new PortMemory(settings.home());
     var listener = new ListenerFile(settings.home());
     Tasks own = tasks.group("ssh");
-    var hosts = new ArrayList<>(List.of(host));
-    if (settings.compatibility() == SshServerSettings.Compatibility.LEGACY) {
-      hosts.add(keys.olderHostKey());
-    }
-    var logins = new LoginKeys(user.getPublic(), access, clock);
+    var logins = new Logins(clock);
     var connections = new Connections(own, routes, clock);
     for (SshAddress address : addresses(settings, ports)) {
-      var services = new SocketServices(own, clock, ClientLimits.LOGINS, settings.socket());
-      SshServer server = server(settings, identity, hosts, logins);
+      var services = new SocketServices(own, logins, settings.socket());
+      SshServer server = server(identity, host, user.getPublic());
       server.setChannelFactories(ChannelKinds.of(connections));
       server.setGlobalRequestHandlers(List.of(new GlobalRequests(connections)));
-      records.connections().ifPresent(trail -> listenTo(server, trail));
+      server.addSessionListener(logins);
+      server.addSessionListener(new ConnectionLog(clock));
       server.setIoServiceFactoryFactory(services);
       if (listens(server, address)) {
         if (address instanceof SshAddress.Port(var number)) {
@@ -142,10 +128,9 @@ public final class SshGateway implements AutoCloseable {
           listener.write(number);
         }
         var config = new SshConfigFiles(settings, keys.userKeyFile(), identity, address);
-        var gateway = new SshGateway(server, services, own, config, address, listener, clock);
-        server.addSessionListener(gateway.logins);
+        var gateway =
+            new SshGateway(server, services, own, config, address, listener, logins, clock);
         server.addSessionListener(gateway.new Refusal());
-        gateway.reviews.start("look", () -> gateway.review(new LoginReview(logins)));
         return gateway;
       }
     }
@@ -160,30 +145,34 @@ public final class SshGateway implements AutoCloseable {
         : ports.candidates().stream().<SshAddress>map(SshAddress.Port::new).toList();
   }
 
-  private static SshServer server(
-      SshServerSettings settings, HomeIdentity identity, List<KeyPair> hosts, LoginKeys logins) {
-    SshServer server = Algorithms.server(settings.compatibility());
+  private static SshServer server(HomeIdentity identity, KeyPair host, PublicKey user) {
+    SshServer server = Algorithms.server();
     server.setHost(HOST);
-    server.setKeyPairProvider(KeyPairProvider.wrap(hosts));
-    server.setUserAuthFactories(List.of(new PublicKeyLogin()));
-    server.setPublickeyAuthenticator(logins);
-    server.addSessionListener(logins);
-    server.addSessionListener(new LoginListener());
+    server.setKeyPairProvider(KeyPairProvider.wrap(host));
+    server.setUserAuthFactories(List.of(new UserAuthPublicKeyFactory()));
+    server.setPublickeyAuthenticator((name, key, session) -> isTheKey(user, name, key, session));
     Tuning.apply(server, identity);
     return server;
   }
 
-  private static void listenTo(SshServer server, AuditTrail audit) {
-    server.setPublickeyAuthenticator(AuditTrail.remembering(server.getPublickeyAuthenticator()));
-    server.addSessionListener(audit);
-    server.addChannelListener(audit);
+  /**
+   * Only this home's own key may log in, whatever the user name: names are looked up only after the
+   * key was proved, so other clients cannot learn which sessions there are, not even from the time
+   * of an answer.
+   */
+  private static boolean isTheKey(
+      PublicKey user, String name, PublicKey offered, ServerSession session) {
+    boolean isIt = MessageDigest.isEqual(encoded(user), encoded(offered));
+    if (!isIt) {
+      ConnectionLog.refused(session, name, KeyUtils.getFingerPrint(offered));
+    }
+    return isIt;
   }
 
-  private void review(LoginReview review) throws InterruptedException {
-    while (true) {
-      Thread.sleep(REVIEW);
-      review.look(connections());
-    }
+  private static byte[] encoded(PublicKey key) {
+    var bytes = new ByteArrayBuffer();
+    bytes.putRawPublicKey(key);
+    return bytes.getCompactData();
   }
 
   /** False when the port is in use. */
@@ -268,9 +257,15 @@ public final class SshGateway implements AutoCloseable {
   }
 
   private static List<SessionChannel> channels(AbstractSession session) {
-    return session.getService(AbstractConnectionService.class).getChannels().stream()
-        .flatMap(channel -> channel instanceof SessionChannel own ? Stream.of(own) : Stream.empty())
-        .toList();
+    try {
+      return session.getService(AbstractConnectionService.class).getChannels().stream()
+          .flatMap(
+              channel -> channel instanceof SessionChannel own ? Stream.of(own) : Stream.empty())
+          .toList();
+    } catch (IllegalStateException notYet) {
+      // It has just logged in, and its service has not started; SSHD cannot be asked.
+      return List.of();
+    }
   }
 
   /** Ends what connects while the gateway is stopping, once the client can read the reason. */
@@ -279,7 +274,7 @@ public final class SshGateway implements AutoCloseable {
     public void sessionEvent(Session session, Event event) {
       if (event == Event.KeyEstablished && !session.isAuthenticated()) {
         stopping
-            .filter(stop -> !logins.beganBefore(session, stop.since()))
+            .filter(stop -> !logins.beganBefore(session.getIoSession(), stop.since()))
             .ifPresent(stop -> end(session, stop.reason() + "; try again"));
       }
     }
@@ -301,7 +296,6 @@ public final class SshGateway implements AutoCloseable {
       return;
     }
     listener.delete();
-    reviews.close();
     for (var session : open) {
       end(session, stopping.map(Stopping::reason).orElse("the gpush gateway is stopping"));
     }

@@ -10,13 +10,10 @@ import dev.gpush.core.failure.GpushException;
 import dev.gpush.core.task.Task;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.ssh.access.AccessFiles;
-import dev.gpush.ssh.connection.ClientLimits;
 import dev.gpush.ssh.files.SshServerSettings;
 import dev.gpush.ssh.route.PublishedSession;
 import dev.gpush.ssh.route.Route;
 import dev.gpush.ssh.route.Routes;
-import dev.gpush.testkit.fake.ManualClock;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
@@ -66,11 +63,7 @@ class GatewayTest {
 
   private SshServerSettings settings(String... launcher) throws IOException {
     return new SshServerSettings(
-        home(),
-        List.of(launcher),
-        folder.resolve("config"),
-        SshServerSettings.Compatibility.MODERN,
-        Optional.empty());
+        home(), List.of(launcher), folder.resolve("config"), Optional.empty());
   }
 
   private SshGateway start(SshServerSettings settings) {
@@ -82,14 +75,7 @@ class GatewayTest {
         user ->
             new Route.Refused(
                 new dev.gpush.core.failure.UsageFailure.UnknownSession(user, List.of(), List.of()));
-    var gateway =
-        SshGateway.start(
-            settings,
-            () -> AccessFiles.ofHome(settings.home(), "ann"),
-            nowhere,
-            Records.none(),
-            tasks,
-            clock);
+    var gateway = SshGateway.start(settings, nowhere, tasks, clock);
     gateway.publish(
         List.of(new PublishedSession(dev.gpush.core.session.SessionName.parse("devbox"), 1)));
     return gateway;
@@ -213,25 +199,6 @@ class GatewayTest {
 
   // ---- issue 14, line 21: connections that have not logged in
 
-  @Test
-  void thoseThatSendNothingKeepNobodyOut() throws Exception {
-    var silent = new ArrayList<Socket>();
-    var clock = new ManualClock();
-    try (var gateway = start(settings("false"), clock)) {
-      for (int i = 0; i < 3 * ClientLimits.LOGINS.served(); i++) {
-        silent.add(new Socket(InetAddress.getLoopbackAddress(), gateway.port()));
-      }
-      assertEquals('S', silent.getFirst().getInputStream().read());
-      clock.advance(ClientLimits.LOGINS.silence());
-
-      assertIn(ssh("devbox", "true").run());
-    } finally {
-      for (Socket socket : silent) {
-        socket.close();
-      }
-    }
-  }
-
   /** Keys are exchanged with all of them, by clients that all begin at the same moment. */
   @Test
   void twoHundredLoginsAtOnceAllSucceed() throws Exception {
@@ -273,11 +240,7 @@ class GatewayTest {
             GpushException.class,
             () ->
                 new SshServerSettings(
-                    Path.of("/a\"b"),
-                    List.of("gpush"),
-                    Path.of("config"),
-                    SshServerSettings.Compatibility.MODERN,
-                    Optional.empty()));
+                    Path.of("/a\"b"), List.of("gpush"), Path.of("config"), Optional.empty()));
 
     assertTrue(refused.failure().toString().contains("ssh_config cannot contain"));
   }

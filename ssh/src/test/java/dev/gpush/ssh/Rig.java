@@ -4,13 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.gpush.core.failure.SessionFailure;
 import dev.gpush.core.failure.UsageFailure;
-import dev.gpush.core.json.Json;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.ssh.access.AccessFiles;
-import dev.gpush.ssh.audit.AuditDetail;
-import dev.gpush.ssh.audit.AuditFile;
 import dev.gpush.ssh.files.SshServerSettings;
 import dev.gpush.ssh.route.NodeName;
 import dev.gpush.ssh.route.PublishedSession;
@@ -23,7 +19,6 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
@@ -35,9 +30,7 @@ final class Rig implements AutoCloseable {
   private final Path folder;
   private final Tasks tasks;
   private final AgentNode node;
-  private final Records records;
   private final SshGateway gateway;
-  private final SshServerSettings.Compatibility compatibility;
   private final List<String> asked = new CopyOnWriteArrayList<>();
 
   Rig() throws IOException, InterruptedException {
@@ -51,33 +44,13 @@ final class Rig implements AutoCloseable {
   }
 
   Rig(NodeMaker maker) throws IOException, InterruptedException {
-    this(maker, SshServerSettings.Compatibility.MODERN);
-  }
-
-  Rig(NodeMaker maker, SshServerSettings.Compatibility compatibility)
-      throws IOException, InterruptedException {
-    this.compatibility = compatibility;
     // Short, because a socket's path has at most 107 bytes; with a space, because homes have them.
     this.folder = Files.createTempDirectory(Path.of("/tmp"), "gs ");
     this.tasks = Tasks.named("rig", (thread, failure) -> failure.printStackTrace());
     this.node = maker.make(folder.resolve("n"), tasks);
     Files.createDirectories(home());
-    this.records =
-        Records.start(home().resolve("logs"), AuditDetail.CONNECTIONS, Clock.system(), tasks);
-    this.gateway =
-        SshGateway.start(settings(), this::access, this::route, records, tasks, Clock.system());
+    this.gateway = SshGateway.start(settings(), this::route, tasks, Clock.system());
     gateway.publish(List.of(new PublishedSession(new SessionName("devbox"), 2)));
-  }
-
-  /** All that a configuration may name; the files need not exist. */
-  private AccessFiles access() {
-    Path revoked = home().resolve("revoked_keys");
-    return new AccessFiles(
-        "ann",
-        home().resolve("authorized_keys"),
-        List.of(home().resolve("user_ca.pub")),
-        Set.of("ann", "team"),
-        Files.exists(revoked) ? List.of(revoked) : List.of());
   }
 
   private Route route(String user) {
@@ -101,7 +74,7 @@ final class Rig implements AutoCloseable {
 
   SshServerSettings settings() {
     return new SshServerSettings(
-        home(), List.of("true"), folder.resolve("dot ssh/config"), compatibility, Optional.empty());
+        home(), List.of("true"), folder.resolve("dot ssh/config"), Optional.empty());
   }
 
   Path home() {
@@ -123,15 +96,6 @@ final class Rig implements AutoCloseable {
 
   SshGateway gateway() {
     return gateway;
-  }
-
-  /** Ends the gateway, so that its audit is complete, and reads it. */
-  List<Json.Obj> audit() throws IOException {
-    gateway.close();
-    records.close();
-    return Files.readAllLines(home().resolve("logs").resolve(AuditFile.NAME)).stream()
-        .map(line -> (Json.Obj) Json.parse(line))
-        .toList();
   }
 
   /** A client that reads our config. */
@@ -160,7 +124,6 @@ final class Rig implements AutoCloseable {
   public void close() throws IOException {
     try (tasks;
         node;
-        records;
         gateway) {
       // Closed in reverse.
     } finally {

@@ -8,7 +8,6 @@ import dev.gpush.core.failure.UsageFailure;
 import dev.gpush.core.session.SessionName;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.ssh.access.AccessFiles;
 import dev.gpush.ssh.files.SshAddress;
 import dev.gpush.ssh.files.SshServerSettings;
 import dev.gpush.ssh.route.PublishedSession;
@@ -45,17 +44,11 @@ class SocketOnlyTest {
   private SshGateway start(String launcher) throws IOException {
     var settings =
         new SshServerSettings(
-            home(),
-            List.of(launcher),
-            folder.resolve("config"),
-            SshServerSettings.Compatibility.MODERN,
-            Optional.of(socket()));
+            home(), List.of(launcher), folder.resolve("config"), Optional.of(socket()));
     var gateway =
         SshGateway.start(
             settings,
-            () -> AccessFiles.ofHome(settings.home(), "ann"),
             user -> new Route.Refused(new UsageFailure.UnknownSession(user, List.of(), List.of())),
-            Records.none(),
             tasks,
             Clock.system());
     gateway.publish(List.of(new PublishedSession(SessionName.parse("devbox"), 1)));

@@ -11,7 +11,6 @@ import dev.gpush.core.session.SessionName;
 import dev.gpush.core.talk.Talk;
 import dev.gpush.core.task.Tasks;
 import dev.gpush.core.time.Clock;
-import dev.gpush.ssh.access.AccessFiles;
 import dev.gpush.ssh.files.SshServerSettings;
 import dev.gpush.ssh.files.Wsl;
 import dev.gpush.ssh.route.PublishedSession;
@@ -124,7 +123,6 @@ class WindowsLinkTest {
             folder.resolve("a 100% home"),
             List.of("false"),
             folder.resolve("config"),
-            SshServerSettings.Compatibility.MODERN,
             socket,
             Optional.of(new Wsl("Ubuntu-24.04", this::output)));
     try {
@@ -135,9 +133,7 @@ class WindowsLinkTest {
     var gateway =
         SshGateway.start(
             settings,
-            () -> AccessFiles.ofHome(settings.home(), "ann"),
             user -> new Route.Refused(new UsageFailure.UnknownSession(user, List.of(), List.of())),
-            Records.none(),
             tasks,
             Clock.system());
     publish(gateway, "devbox");

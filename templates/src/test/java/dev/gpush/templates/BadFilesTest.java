@@ -122,6 +122,8 @@ final class BadFilesTest {
           defaults: {noeds: 2} | 1:12 defaults.noeds: unknown key, did you mean nodes?
           defaults: {notify: x} | 1:12 defaults.notify: not supported yet: notifications
           gateway: {record: none} | 1:11 gateway.record: was removed; delete the line, and record a terminal with asciinema
+          gateway: {principals: [ann]} | 1:11 gateway.principals: was removed; delete the line; only the key of $GPUSH_HOME logs in, which ssh finds by itself
+          gateway: {audit: none} | 1:11 gateway.audit: was removed; delete the line; gpush gateway logs has who connected
           gateway: {recrod: none} | 1:11 gateway.recrod: unknown key
           defaults: {backends: [hcp]} | 1:23 defaults.backends: no backend hcp is configured in config.yaml
           default: {nodes: 2} | 1:1 default: unknown key, did you mean defaults?

@@ -672,7 +672,7 @@ final class TranscriptTest {
         2> the gateway is stopping; sessions and runs continue
         $ gpush gateway stopp
         2> gpush: gpush gateway was not run
-        2>   because 'stopp' is not status, start, stop, logs or audit; did you mean stop?
+        2>   because 'stopp' is not status, start, stop or logs; did you mean stop?
         2>   try: gpush help gateway
         ? 2
         """);

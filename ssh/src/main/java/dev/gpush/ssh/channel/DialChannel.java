@@ -1,14 +1,10 @@
 package dev.gpush.ssh.channel;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.text.CleanText;
 import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import dev.gpush.ssh.audit.AuditTrail;
-import dev.gpush.ssh.audit.AuditedChannel;
-import dev.gpush.ssh.connection.ConnectionState;
-import dev.gpush.ssh.connection.Forwarding;
+import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.direct.DirectNode;
 import dev.gpush.ssh.direct.DirectSocket;
 import dev.gpush.ssh.direct.LoopbackDial;
@@ -34,16 +30,12 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * that the agent makes from inside the node. The channel opens when the connection is made, or is
  * refused with the reason.
  */
-final class DialChannel extends AbstractServerChannel implements AuditedChannel {
-  /** A name or path in the audit. */
-  private static final int LONGEST = 300;
-
+final class DialChannel extends AbstractServerChannel {
   private final Connections connections;
   private final Target target;
   private final Inlet inlet = new Inlet(this);
   private final Outlet outlet = new Outlet(this);
   private final AtomicBoolean isOpen = new AtomicBoolean();
-  private volatile Json.Obj purpose = Json.object("kind", "forward");
 
   /** Reads the destination from the channel's opening message. */
   @FunctionalInterface
@@ -68,36 +60,15 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
   @Override
   protected OpenFuture doInit(Buffer buffer) {
     var dial = new Dial(target.read(buffer));
-    Optional<String> forbidden =
-        dial.refusalBy(ConnectionState.of(getSession()).permissions().forwarding());
-    if (forbidden.isPresent()) {
-      return OpenAnswer.refuse(
-          this, SshConstants.SSH_OPEN_ADMINISTRATIVELY_PROHIBITED, forbidden.orElseThrow());
-    }
     return OpenAnswer.refusalOfOneTooMany(this).orElseGet(() -> open(dial));
   }
 
   private OpenFuture open(Dial dial) {
-    purpose = Json.object("kind", "forward", "target", CleanText.line(dial.place(), LONGEST));
+    ConnectionLog.begins(this, "kind=forward target=" + dial.place());
     if (!dial.isMadeHere()) {
       connections.open(getSession(), dial);
     }
     return OpenAnswer.pending(this);
-  }
-
-  @Override
-  public Json.Obj purpose() {
-    return purpose;
-  }
-
-  @Override
-  public long bytesUp() {
-    return inlet.received();
-  }
-
-  @Override
-  public long bytesDown() {
-    return outlet.sent();
   }
 
   @Override
@@ -173,14 +144,6 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
       return "connecting to " + place();
     }
 
-    Optional<String> refusalBy(Forwarding limits) {
-      Optional<String> path = request.text("path");
-      return path.isPresent()
-          ? limits.refusalToConnectToSocket(path.orElseThrow())
-          : limits.refusalToConnect(
-              request.text("host").orElse(""), request.number("port").orElse(0L));
-    }
-
     String place() {
       return request
           .text("path")
@@ -208,7 +171,6 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
     }
     isOpen.set(true);
     signalChannelOpenSuccess();
-    AuditTrail.begins(this);
     inlet.attach(direct);
     direct.start(
         sockets,
@@ -239,7 +201,6 @@ final class DialChannel extends AbstractServerChannel implements AuditedChannel 
       if (!isClosing()) {
         isOpen.set(true);
         signalChannelOpenSuccess();
-        AuditTrail.begins(DialChannel.this);
       }
       inlet.attach(stream);
     }

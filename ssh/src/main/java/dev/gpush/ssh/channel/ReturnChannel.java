@@ -3,8 +3,7 @@ package dev.gpush.ssh.channel;
 import dev.gpush.core.json.Json;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
-import dev.gpush.ssh.audit.AuditTrail;
-import dev.gpush.ssh.audit.AuditedChannel;
+import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.flow.Inlet;
 import dev.gpush.ssh.flow.Outlet;
 import java.io.IOException;
@@ -23,7 +22,7 @@ import org.apache.sshd.common.util.buffer.Buffer;
  * or its ssh agent): a channel that the gateway opens. Bytes from the node wait until the client
  * has answered.
  */
-public final class ReturnChannel extends AbstractClientChannel implements AuditedChannel {
+public final class ReturnChannel extends AbstractClientChannel {
   private final LinkStream stream;
   private final Consumer<Buffer> details;
   private final Inlet inlet = new Inlet(this);
@@ -69,7 +68,7 @@ public final class ReturnChannel extends AbstractClientChannel implements Audite
   /** The client has taken it. */
   @Override
   protected void doOpen() {
-    AuditTrail.begins(this);
+    ConnectionLog.begins(this, "kind=return type=" + getChannelType());
     inlet.attach(stream);
     outlet.release();
   }
@@ -78,21 +77,6 @@ public final class ReturnChannel extends AbstractClientChannel implements Audite
   public void handleOpenFailure(Buffer buffer) {
     stream.close(Json.object("code", "refused"));
     super.handleOpenFailure(buffer);
-  }
-
-  @Override
-  public Json.Obj purpose() {
-    return Json.object("kind", "return", "type", getChannelType());
-  }
-
-  @Override
-  public long bytesUp() {
-    return inlet.received();
-  }
-
-  @Override
-  public long bytesDown() {
-    return outlet.sent();
   }
 
   @Override

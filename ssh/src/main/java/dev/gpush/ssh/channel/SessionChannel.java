@@ -5,11 +5,9 @@ import dev.gpush.core.text.RawText;
 import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamClosedException;
 import dev.gpush.link.StreamReceiver;
-import dev.gpush.ssh.audit.AuditTrail;
-import dev.gpush.ssh.audit.AuditedChannel;
 import dev.gpush.ssh.connection.ClientLimits;
+import dev.gpush.ssh.connection.ConnectionLog;
 import dev.gpush.ssh.connection.ConnectionState;
-import dev.gpush.ssh.connection.Permissions;
 import dev.gpush.ssh.direct.CarriedProgram;
 import dev.gpush.ssh.direct.DirectPipes;
 import dev.gpush.ssh.direct.ProgramSocket;
@@ -38,7 +36,7 @@ import org.apache.sshd.server.channel.AbstractServerChannel;
  * standard output and error stay apart, and at the end come exit status or signal, end of file, and
  * close.
  */
-public final class SessionChannel extends AbstractServerChannel implements AuditedChannel {
+public final class SessionChannel extends AbstractServerChannel {
   private static final int OWN_FAILURE = 255;
 
   private final Connections connections;
@@ -51,7 +49,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   private boolean wantsAgent;
   private boolean started;
   private Optional<Runnable> afterReply = Optional.empty();
-  private Json.Obj purpose = Json.object();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -123,7 +120,7 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     long rows = buffer.getUInt();
     buffer.getUInt();
     buffer.getUInt();
-    if (started || !permissions().terminals()) {
+    if (started) {
       return Result.ReplyFailure;
     }
     request.setTerminal(type, columns, rows, TerminalModes.parse(buffer.getBytes()));
@@ -131,15 +128,11 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
   }
 
   private Result agent() {
-    if (started || !permissions().agents()) {
+    if (started) {
       return Result.ReplyFailure;
     }
     wantsAgent = true;
     return Result.ReplySuccess;
-  }
-
-  private Permissions permissions() {
-    return ConnectionState.of(getSession()).permissions();
   }
 
   private Result resize(Buffer buffer) {
@@ -168,11 +161,8 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
       return Result.ReplyFailure;
     }
     started = true;
-    SessionRequest.Program allowed =
-        permissions().command().map(forced -> request.forced(forced, program)).orElse(program);
-    purpose = request.audited(allowed, AuditTrail.detail(getSession()));
-    AuditTrail.begins(this);
-    afterReply = Optional.of(() -> open(allowed));
+    ConnectionLog.begins(this, request.kind(program));
+    afterReply = Optional.of(() -> open(program));
     return Result.ReplySuccess;
   }
 
@@ -257,21 +247,6 @@ public final class SessionChannel extends AbstractServerChannel implements Audit
     direct.ifPresent(DirectPipes::close);
     agent.ifPresent(ForwardedAgent::close);
     super.preClose();
-  }
-
-  @Override
-  public Json.Obj purpose() {
-    return purpose;
-  }
-
-  @Override
-  public long bytesUp() {
-    return inlet.received();
-  }
-
-  @Override
-  public long bytesDown() {
-    return outlet.sent();
   }
 
   /** Whether the client waits for a program here. */

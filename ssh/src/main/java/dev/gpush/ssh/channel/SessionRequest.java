@@ -1,8 +1,6 @@
 package dev.gpush.ssh.channel;
 
 import dev.gpush.core.json.Json;
-import dev.gpush.core.text.CleanText;
-import dev.gpush.ssh.audit.AuditDetail;
 import dev.gpush.ssh.connection.ClientLimits;
 import dev.gpush.ssh.route.Route;
 import java.util.LinkedHashMap;
@@ -20,12 +18,6 @@ final class SessionRequest {
    */
   private static final Pattern ACCEPTED =
       Pattern.compile("LANG|LC_[A-Z_]+|COLORTERM|TERM_PROGRAM(_VERSION)?|GIT_PROTOCOL|TERM|TZ");
-
-  /** Of a command line in the audit: editors send scripts of many pages. */
-  private static final int LONGEST_COMMAND = 2_000;
-
-  private static final String ORIGINAL = "SSH_ORIGINAL_COMMAND";
-  private static final String SFTP = "internal-sftp";
 
   private final Map<String, String> variables = new LinkedHashMap<>();
   private int characters;
@@ -54,19 +46,6 @@ final class SessionRequest {
     return true;
   }
 
-  /**
-   * The command that the key forces; the one that was asked for is a variable, as with sshd. {@code
-   * internal-sftp} is sshd's name for the server of files.
-   */
-  Program forced(String command, Program asked) {
-    switch (asked) {
-      case Program.Command(var text) -> variables.put(ORIGINAL, text);
-      case Program.FileTransfer _ -> variables.put(ORIGINAL, SFTP);
-      case Program.Shell _ -> {}
-    }
-    return command.equals(SFTP) ? new Program.FileTransfer() : new Program.Command(command);
-  }
-
   void setTerminal(String type, long columns, long rows, Map<Integer, Long> modes) {
     var byNumber = new LinkedHashMap<String, Long>();
     modes.forEach((opcode, value) -> byNumber.put(String.valueOf(opcode), value));
@@ -76,21 +55,15 @@ final class SessionRequest {
                 "term", type, "columns", cells(columns), "rows", cells(rows), "modes", byNumber));
   }
 
-  /** What the audit says of it: a command line is contents, and is recorded only when asked for. */
-  Json.Obj audited(Program program, AuditDetail detail) {
-    return switch (program) {
-      case Program.Shell _ -> Json.object("kind", "shell", "terminal", hasTerminal());
-      case Program.FileTransfer _ -> Json.object("kind", "sftp");
-      case Program.Command(var text) when detail == AuditDetail.COMMANDS ->
-          Json.object(
-              "kind",
-              "exec",
-              "terminal",
-              hasTerminal(),
-              "command",
-              CleanText.line(text, LONGEST_COMMAND));
-      case Program.Command _ -> Json.object("kind", "exec", "terminal", hasTerminal());
-    };
+  /** For the log, without the command line. */
+  String kind(Program program) {
+    String kind =
+        switch (program) {
+          case Program.Shell _ -> "shell";
+          case Program.FileTransfer _ -> "sftp";
+          case Program.Command _ -> "exec";
+        };
+    return "kind=" + kind + " terminal=" + hasTerminal();
   }
 
   /** A terminal's size has 16 bits. */

@@ -1,6 +1,5 @@
 package dev.gpush.ssh.connection;
 
-import dev.gpush.ssh.socket.LoginLimits;
 import java.time.Duration;
 
 /** The limits of one client. */
@@ -15,23 +14,10 @@ public final class ClientLimits {
   public static final int CHANNELS = 2_048;
 
   /**
-   * Logins at a time: each computes keys on a core, so more of them only make each take longer. As
-   * many may wait as a tool starts at once. Five seconds of silence are usually more than a client
-   * needs for its first line, and ten than it computes keys. A client of a busy machine needs more,
-   * so up to 128 such clients go on without a place: a hundred logins at once at a load of 50 took
-   * a minute.
-   */
-  public static final LoginLimits LOGINS =
-      new LoginLimits(16, 128, 1_024, Duration.ofSeconds(5), Duration.ofSeconds(10));
-
-  /**
    * From the beginning of service to the end of authentication, as sshd: the user types nothing in
    * between, but the machine may be busy.
    */
   public static final Duration LOGIN = Duration.ofMinutes(2);
-
-  /** For a login to keep a gateway from ending: what computing keys takes on a busy machine. */
-  public static final Duration LOGIN_IN_PROGRESS = Duration.ofSeconds(10);
 
   /** As sshd: a client with several keys may offer others first. */
   public static final int AUTHENTICATION_ATTEMPTS = 6;

@@ -2,11 +2,8 @@ package dev.gpush.ssh.forward;
 
 import dev.gpush.core.text.RawText;
 import dev.gpush.ssh.connection.ConnectionState;
-import dev.gpush.ssh.connection.Forwarding;
 import dev.gpush.ssh.connection.Replies;
 import dev.gpush.ssh.route.Connections;
-import java.io.IOException;
-import java.util.Optional;
 import org.apache.sshd.common.channel.RequestHandler;
 import org.apache.sshd.common.session.ConnectionService;
 import org.apache.sshd.common.session.Session;
@@ -51,31 +48,7 @@ public final class GlobalRequests implements RequestHandler<ConnectionService> {
   }
 
   private void listen(ConnectionService service, Replies.Slot reply, ReturnPath.Place place) {
-    Session session = service.getSession();
-    Optional<String> forbidden =
-        refusal(ConnectionState.of(session).permissions().forwarding(), place);
-    if (forbidden.isPresent()) {
-      explain(session, forbidden.orElseThrow());
-      reply.fail();
-      return;
-    }
-    connections.open(session, new ReturnPath(service, reply, place));
-  }
-
-  private static Optional<String> refusal(Forwarding limits, ReturnPath.Place place) {
-    return switch (place) {
-      case ReturnPath.Place.Port(var host, var number) -> limits.refusalToListen(host, number);
-      case ReturnPath.Place.Socket(var path) -> limits.refusalToListenAtSocket(path);
-    };
-  }
-
-  /** The reply to a global request has no room for a reason; {@code ssh -v} shows this. */
-  private static void explain(Session session, String reason) {
-    try {
-      session.sendDebugMessage(false, reason, "");
-    } catch (IOException gone) {
-      // It will not read the reply either.
-    }
+    connections.open(service.getSession(), new ReturnPath(service, reply, place));
   }
 
   private static void cancel(

@@ -1,7 +1,6 @@
 package dev.gpush.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
@@ -26,22 +25,19 @@ import org.jspecify.annotations.Nullable;
 final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   private final IoHandler handler;
   private final Tasks tasks;
-  private final Clock clock;
-  private final LoginLimits limits;
+  private final Logins logins;
   private final Optional<Path> socket;
-  private final Map<SocketAddress, Entrance> listening = new ConcurrentHashMap<>();
+  private final Map<SocketAddress, Listener> listening = new ConcurrentHashMap<>();
   private final Map<Long, IoSession> sessions = new ConcurrentHashMap<>();
   private volatile @Nullable IoServiceEventListener listener;
 
   /**
    * @param socket to listen on, whatever address the server names
    */
-  SocketAcceptor(
-      IoHandler handler, Tasks tasks, Clock clock, LoginLimits limits, Optional<Path> socket) {
+  SocketAcceptor(IoHandler handler, Tasks tasks, Logins logins, Optional<Path> socket) {
     this.handler = handler;
     this.tasks = tasks;
-    this.clock = clock;
-    this.limits = limits;
+    this.logins = logins;
     this.socket = socket;
   }
 
@@ -49,9 +45,9 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
   public void bind(SocketAddress named) throws IOException {
     SocketAddress address =
         socket.isPresent() ? UnixDomainSocketAddress.of(socket.orElseThrow()) : named;
-    Entrance entrance = Entrance.listen(address, this::session, clock, limits);
-    listening.put(entrance.address(), entrance);
-    tasks.startOnThread("accept", entrance::run);
+    Listener accepting = Listener.open(address, logins, this::start);
+    listening.put(accepting.address(), accepting);
+    tasks.startOnThread("accept", accepting::run);
   }
 
   @Override
@@ -70,7 +66,7 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
 
   @Override
   public void unbind(SocketAddress address) {
-    Optional.ofNullable(listening.remove(address)).ifPresent(Entrance::close);
+    Optional.ofNullable(listening.remove(address)).ifPresent(Listener::close);
   }
 
   @Override
@@ -103,14 +99,14 @@ final class SocketAcceptor extends AbstractCloseable implements IoAcceptor {
     this.listener = listener;
   }
 
-  private SocketSession session(SocketChannel connection, Entrance entrance) throws IOException {
+  private void start(SocketChannel connection) throws IOException {
     if (socket.isEmpty()) {
       connection.setOption(StandardSocketOptions.TCP_NODELAY, true);
     }
-    var session = new SocketSession(this, entrance, handler, connection, tasks);
+    var session = new SocketSession(this, logins, handler, connection, tasks);
     sessions.put(session.getId(), session);
+    logins.begin(session, () -> session.close(true));
     session.start();
-    return session;
   }
 
   /** Called by a session that has ended. */

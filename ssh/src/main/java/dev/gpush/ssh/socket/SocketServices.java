@@ -1,7 +1,6 @@
 package dev.gpush.ssh.socket;
 
 import dev.gpush.core.task.Tasks;
-import dev.gpush.core.time.Clock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,8 +24,7 @@ public final class SocketServices implements IoServiceFactoryFactory {
   public static final int NO_PORT = 65_535;
 
   private final Tasks tasks;
-  private final Clock clock;
-  private final LoginLimits limits;
+  private final Logins logins;
   private final Optional<Path> socket;
   private final List<SocketAcceptor> made = new CopyOnWriteArrayList<>();
 
@@ -34,10 +32,9 @@ public final class SocketServices implements IoServiceFactoryFactory {
    * @param tasks the threads of all connections; closed by its owner
    * @param socket to listen on, whatever port the server names
    */
-  public SocketServices(Tasks tasks, Clock clock, LoginLimits limits, Optional<Path> socket) {
+  public SocketServices(Tasks tasks, Logins logins, Optional<Path> socket) {
     this.tasks = tasks;
-    this.clock = clock;
-    this.limits = limits;
+    this.logins = logins;
     this.socket = socket;
   }
 
@@ -68,7 +65,7 @@ public final class SocketServices implements IoServiceFactoryFactory {
 
     @Override
     public IoAcceptor createAcceptor(IoHandler handler) {
-      var acceptor = new SocketAcceptor(handler, tasks, clock, limits, socket);
+      var acceptor = new SocketAcceptor(handler, tasks, logins, socket);
       made.add(acceptor);
       return acceptor;
     }

@@ -53,7 +53,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
 
   private final long number = NUMBERS.incrementAndGet();
   private final SocketAcceptor acceptor;
-  private final Entrance entrance;
+  private final Logins logins;
   private final IoHandler handler;
   private final SocketChannel channel;
   private final Tasks tasks;
@@ -70,25 +70,16 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   private boolean endsAfterLast;
   private Optional<Selector> writable = Optional.empty();
 
-  /** Until its first bytes; of the reading thread. */
-  private boolean isNew = true;
-
-  private volatile boolean isLoggedIn;
-
   private volatile @Nullable Thread reader;
 
   private volatile boolean isReading = true;
   private volatile Optional<IOException> broken = Optional.empty();
 
   SocketSession(
-      SocketAcceptor acceptor,
-      Entrance entrance,
-      IoHandler handler,
-      SocketChannel channel,
-      Tasks tasks)
+      SocketAcceptor acceptor, Logins logins, IoHandler handler, SocketChannel channel, Tasks tasks)
       throws IOException {
     this.acceptor = acceptor;
-    this.entrance = entrance;
+    this.logins = logins;
     this.handler = handler;
     this.channel = channel;
     this.tasks = tasks;
@@ -170,14 +161,6 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     bytes.clear();
     int count = channel.isOpen() ? channel.read(bytes) : -1;
     if (count > 0) {
-      if (isNew && NoVersion.begins(bytes)) {
-        channel.write(NoVersion.answer());
-        return false;
-      }
-      isNew = false;
-      if (!isLoggedIn) {
-        entrance.talks(this);
-      }
       handler.messageReceived(this, Readable.readable(bytes.flip()));
     }
     return count >= 0;
@@ -259,17 +242,6 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
   public void resumeRead() {
     isReading = true;
     readable.wakeup();
-  }
-
-  /** It has logged in, so the limits for logins no longer apply. */
-  void isLoggedIn() {
-    isLoggedIn = true;
-    entrance.succeeds(this);
-  }
-
-  /** One of its keys was refused. */
-  void hasFailed() {
-    entrance.fails(this);
   }
 
   // ---- writing
@@ -425,7 +397,7 @@ final class SocketSession extends AbstractCloseable implements IoSession, Channe
     }
     left.forEach(write -> write.failed(new ClosedChannelException()));
     acceptor.forget(this);
-    entrance.leaves(this);
+    logins.end(this);
     super.doCloseImmediately();
     try {
       handler.sessionClosed(this);

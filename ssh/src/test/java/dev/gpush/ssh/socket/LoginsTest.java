@@ -1,49 +1,94 @@
 package dev.gpush.ssh.socket;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.gpush.core.task.Tasks;
 import dev.gpush.testkit.fake.ManualClock;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LoginsTest {
+  private static final int MOST = 2;
+
   private final ManualClock clock = new ManualClock();
-  private final Logins logins = new Logins(clock, Duration.ofSeconds(10));
+  private final Logins logins = new Logins(clock, MOST);
+  private final List<Object> closed = new ArrayList<>();
+
+  private void begin(Object connection) {
+    logins.begin(connection, () -> closed.add(connection));
+  }
 
   @Test
   void oneIsInProgressUntilItEnds() {
     assertFalse(logins.areInProgress());
-    logins.begins("a");
-    logins.begins("b");
-    logins.ends("a");
+    begin("a");
+    begin("b");
+    logins.end("a");
     assertTrue(logins.areInProgress());
-    logins.ends("b");
+    logins.end("b");
     assertFalse(logins.areInProgress());
   }
 
   @Test
-  void oneThatTakesTooLongKeepsNobody() {
-    logins.begins("stalled");
+  void oneThatTakesTooLongBlocksNothing() {
+    begin("stalled");
     clock.advance(Duration.ofSeconds(9));
     assertTrue(logins.areInProgress());
     clock.advance(Duration.ofSeconds(1));
     assertFalse(logins.areInProgress());
 
-    logins.begins("fresh");
+    begin("fresh");
 
     assertTrue(logins.areInProgress());
   }
 
   @Test
   void onlyThoseThatBeganBeforeTheEndAreLetIn() {
-    logins.begins("early");
+    begin("early");
     clock.advance(Duration.ofMillis(1));
     long end = clock.nanos();
-    logins.begins("late");
+    begin("late");
 
     assertTrue(logins.beganBefore("early", end));
     assertFalse(logins.beganBefore("late", end));
     assertFalse(logins.beganBefore("never seen", end));
+  }
+
+  @Test
+  void theOldestIsClosedWhenItHasHadItsTimeAndItsPlaceIsNeeded() throws Exception {
+    begin("oldest");
+    clock.advance(Duration.ofSeconds(10));
+    logins.awaitRoom();
+    assertEquals(List.of(), closed);
+
+    begin("other");
+    logins.awaitRoom();
+
+    assertEquals(List.of("oldest"), closed);
+    logins.awaitRoom();
+    assertEquals(List.of("oldest"), closed);
+  }
+
+  @Test
+  void oneMoreBeginsWhenAnotherEnds() throws Exception {
+    begin("a");
+    begin("b");
+    try (var tasks = Tasks.named("test", (_, failure) -> failure.printStackTrace())) {
+      var waiting =
+          tasks.fork(
+              "accept",
+              () -> {
+                logins.awaitRoom();
+                return true;
+              });
+      logins.end("b");
+
+      assertTrue(waiting.get());
+    }
+    assertEquals(List.of(), closed);
   }
 }

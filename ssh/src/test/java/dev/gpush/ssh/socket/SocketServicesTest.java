@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -84,9 +83,8 @@ final class SocketServicesTest {
 
   @BeforeEach
   void connects() throws Exception {
-    var limits = new LoginLimits(64, 64, 64, Duration.ofSeconds(5), Duration.ofSeconds(20));
     acceptor =
-        new SocketServices(tasks, Clock.system(), limits, Optional.empty())
+        new SocketServices(tasks, new Logins(Clock.system()), Optional.empty())
             .create(null)
             .createAcceptor(heard);
     acceptor.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));

@@ -5,10 +5,8 @@ import static dev.gpush.templates.schema.Place.SITE;
 
 import dev.gpush.core.json.Json;
 import dev.gpush.templates.schema.ValueType.Choice;
-import dev.gpush.templates.schema.ValueType.FilePath;
 import dev.gpush.templates.schema.ValueType.OneOf;
 import dev.gpush.templates.schema.ValueType.Text;
-import dev.gpush.templates.schema.ValueType.Texts;
 import java.util.List;
 import java.util.Set;
 
@@ -17,50 +15,14 @@ final class GatewayKeys {
   private static final Set<Place> PEOPLE = Set.of(PERSON, SITE);
   private static final Support FULL = new Support.Full();
 
-  private static final OneOf COMPATIBILITIES =
-      new OneOf(List.of(new Choice("modern", ""), new Choice("legacy", "")));
-  private static final OneOf AUDITS =
-      new OneOf(
-          List.of(
-              new Choice("none", ""), new Choice("connections", ""), new Choice("commands", "")));
+  private static final String OWN_KEY =
+      "delete the line; only the key of $GPUSH_HOME logs in, which ssh finds by itself";
 
   private static final OneOf ENTRIES =
       new OneOf(List.of(new Choice("auto", ""), new Choice("port", ""), new Choice("socket", "")));
 
   static final List<Key> ALL =
       List.of(
-          gateway(
-              "authorized-keys",
-              new FilePath(),
-              "a file of public keys that may log in over ssh; none: authorized_keys in"
-                  + " $GPUSH_HOME (reference/ssh-clients.md)"),
-          gateway(
-              "trusted-user-ca",
-              new FilePath(),
-              "a file with the public keys of authorities whose user certificates may log in"),
-          gateway(
-              "principals",
-              new Texts(),
-              "a user certificate must name one of these; none: the owner"),
-          gateway(
-              "revoked-keys",
-              new FilePath(),
-              "a file of public keys, or a key revocation list of ssh-keygen, that may not log"
-                  + " in"),
-          gateway(
-              "compatibility",
-              COMPATIBILITIES,
-              "modern, or legacy: older key exchanges, host keys and ciphers too, for clients"
-                  + " that have nothing else; read when the gateway starts; none: modern"),
-          new Key(
-              "gateway.audit",
-              "gateway.audit",
-              AUDITS,
-              PEOPLE,
-              Json.of("connections"),
-              FULL,
-              "what gpush gateway audit records: none, connections, or commands, which adds"
-                  + " command lines (guide/audit.md); read when the gateway starts"),
           new Key(
               "gateway.ssh",
               "gateway.ssh",
@@ -71,6 +33,12 @@ final class GatewayKeys {
               "where ssh reaches the gateway: a port of 127.0.0.1; a socket of its user alone,"
                   + " through a ProxyCommand; auto: a socket if other people are logged in"
                   + " (reference/ssh-clients.md); read when the gateway starts"),
+          removed("authorized-keys", OWN_KEY),
+          removed("trusted-user-ca", OWN_KEY),
+          removed("principals", OWN_KEY),
+          removed("revoked-keys", OWN_KEY),
+          removed("compatibility", "delete the line, and use a client that has curve25519-sha256"),
+          removed("audit", "delete the line; gpush gateway logs has who connected"),
           removed("record", "delete the line, and record a terminal with asciinema"));
 
   private GatewayKeys() {}
@@ -84,11 +52,5 @@ final class GatewayKeys {
         new Json.Null(),
         new Support.Removed(instead),
         "");
-  }
-
-  /** A key of the gateway's ssh server. */
-  private static Key gateway(String name, ValueType type, String says) {
-    String path = "gateway." + name;
-    return new Key(path, path, type, PEOPLE, new Json.Null(), FULL, says);
   }
 }

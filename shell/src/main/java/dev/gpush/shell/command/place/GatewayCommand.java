@@ -13,10 +13,8 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -28,47 +26,26 @@ import picocli.CommandLine.Parameters;
     description = {
       "The gateway starts by itself when it is needed. Stopping it ends no session and no run; the"
           + " next command starts it again, and it ends by itself ten minutes after the last"
-          + " session and client. ACTION is status (the default), start, stop, logs or audit.",
-      "audit shows who was connected over ssh, from where, with which key, to which node, through"
-          + " which channels, and how many bytes went each way; not what was in them. -s NAME shows"
-          + " one session."
+          + " session and client. ACTION is status (the default), start, stop or logs."
     },
     footer = {"$ gpush gateway stop", "the gateway is stopping; sessions and runs continue"})
 public final class GatewayCommand implements Action {
-  public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs", "audit");
+  public static final List<String> ACTIONS = List.of("status", "start", "stop", "logs");
 
   /** Enough for a first look; the message names the whole file. */
   private static final int TAIL_BYTES = 16 * 1024;
 
-  @Parameters(
-      paramLabel = "ACTION",
-      arity = "0..1",
-      description = "status, start, stop, logs, audit")
+  @Parameters(paramLabel = "ACTION", arity = "0..1", description = "status, start, stop, logs")
   Optional<String> action;
 
-  @Option(
-      names = {"-f", "--follow"},
-      description = "audit: what is added too, until Ctrl-C")
-  boolean follow;
-
-  @Option(names = "--since", paramLabel = "TIME", description = "audit: only the last 10m, 2h, 1d")
-  Optional<String> since;
-
-  @Option(names = "--json", description = "status as JSON, audit as lines of JSON")
+  @Option(names = "--json", description = "status as JSON")
   boolean json;
 
-  /** How often a log that is followed is looked at. */
-  private static final Duration LOOK = Duration.ofMillis(500);
-
   @Override
-  public int run(Call call) throws InterruptedException {
+  public int run(Call call) {
     String chosen = action.orElse("status");
-    boolean isAudit = chosen.equals("audit");
-    if (json && !isAudit && !chosen.equals("status")) {
-      throw Values.bad("gateway", "--json works with status and audit only");
-    }
-    if (!isAudit && (follow || since.isPresent())) {
-      throw Values.bad("gateway", "-f and --since work with audit only");
+    if (json && !chosen.equals("status")) {
+      throw Values.bad("gateway", "--json works with status only");
     }
     switch (chosen) {
       case "status" -> status(call);
@@ -78,14 +55,13 @@ public final class GatewayCommand implements Action {
         call.services().gateway().control().stop();
       }
       case "logs" -> logs(call);
-      case "audit" -> audit(call);
       default -> {
         List<String> nearest = Nearest.to(chosen, ACTIONS);
         throw Values.bad(
             "gateway",
             "'"
                 + chosen
-                + "' is not status, start, stop, logs or audit"
+                + "' is not status, start, stop or logs"
                 + (nearest.isEmpty() ? "" : "; did you mean " + nearest.getFirst() + "?"));
       }
     }
@@ -140,26 +116,6 @@ public final class GatewayCommand implements Action {
           items.stream().map(GatewayCommand::plain).collect(Collectors.joining(", "));
       case Json.Int _, Json.Real _, Json.Bool _ -> value.write();
     };
-  }
-
-  private void audit(Call call) throws InterruptedException {
-    Path log = call.services().gateway().log().resolveSibling("audit.jsonl");
-    var records =
-        new AuditRecords(log, Values.time("--since", since).map(call.now()::minus), call.named());
-    Consumer<Json.Obj> reader =
-        record -> call.print((json ? record.write() : AuditRecords.line(record)) + "\n");
-    try {
-      if (!records.readAll(reader) && !follow) {
-        call.say("nothing is recorded yet: nobody has connected, or gateway.audit is none");
-      }
-      while (follow) {
-        Thread.sleep(LOOK);
-        records.readNew(reader);
-      }
-    } catch (IOException failed) {
-      throw new GpushException(
-          new ConfigFailure.Unreadable(log.toString(), FileReason.of(failed)), failed);
-    }
   }
 
   private static void logs(Call call) {

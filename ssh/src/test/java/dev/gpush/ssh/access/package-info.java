@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.ssh.access;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package dev.gpush.ssh.audit;
-
-import org.jspecify.annotations.NullMarked;
