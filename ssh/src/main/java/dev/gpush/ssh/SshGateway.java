@@ -128,7 +128,7 @@ public final class SshGateway implements AutoCloseable {
       hosts.add(keys.olderHostKey());
     }
     var logins = new LoginKeys(user.getPublic(), access, clock);
-    var connections = new Connections(own, routes, clock);
+    var connections = new Connections(own, routes);
     for (SshAddress address : addresses(settings, ports)) {
       var services = new SocketServices(own, clock, ClientLimits.LOGINS, settings.socket());
       SshServer server = server(settings, identity, hosts, logins);

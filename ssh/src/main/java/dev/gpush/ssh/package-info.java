@@ -7,7 +7,7 @@
  * route ({@link dev.gpush.ssh.route.Routes}: the user name picks the node), kind of channel ({@link
  * dev.gpush.ssh.channel.SessionChannel}, {@link dev.gpush.ssh.channel.DialChannel}, {@link
  * dev.gpush.ssh.channel.ReturnChannel}), and a stream of the node's link ({@link
- * dev.gpush.ssh.flow.Inlet} and {@link dev.gpush.ssh.flow.Outlet} connect the two). {@link
+ * dev.gpush.ssh.channel.Inlet} and {@link dev.gpush.ssh.channel.Outlet} connect the two). {@link
  * dev.gpush.ssh.SshGateway} puts it together; {@link dev.gpush.ssh.files.SshConfigFiles} writes
  * what ssh clients read.
  *

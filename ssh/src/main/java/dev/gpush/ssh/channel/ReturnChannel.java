@@ -5,8 +5,6 @@ import dev.gpush.link.LinkStream;
 import dev.gpush.link.StreamReceiver;
 import dev.gpush.ssh.audit.AuditTrail;
 import dev.gpush.ssh.audit.AuditedChannel;
-import dev.gpush.ssh.flow.Inlet;
-import dev.gpush.ssh.flow.Outlet;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Optional;
